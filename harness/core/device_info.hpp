@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace espalier {
+
+enum class DeviceKind { cpu, cuda };
+
+/// What a selector, a `supports()` predicate or a roofline may ask of a device. A plain description:
+/// the one of a device that is not here is read from `results/<device-key>/device.json`.
+struct DeviceInfo {
+    DeviceKind kind = DeviceKind::cpu;
+    std::string key;        ///< slug that results are filed under, e.g. "nvidia-h200", "cpu-avx512-2t"
+    std::string name;       ///< as the driver or the operating system spells it
+    bool emulated = false;  ///< the host executor: runs CUDA sources for tests and is never timed
+    std::size_t memory_bytes = 0;
+    std::size_t l2_bytes = 0;  ///< device-wide L2; on a CPU the last-level cache
+
+    // Ceilings for the roofline, measured on the device itself; 0 when unknown.
+    double bytes_per_second = 0;
+    double fp32_per_second = 0;  ///< single-precision operations, a fused multiply-add counted as two
+    double int_per_second = 0;   ///< 32-bit integer operations
+
+    // CPU
+    int threads = 1;  ///< hardware threads that this process may use
+    bool avx2 = false;
+    bool fma = false;
+    bool avx512 = false;       ///< F, BW, DQ and VL together
+    bool avx512_vnni = false;  ///< and VBMI
+
+    // CUDA
+    int sm = 0;  ///< compute capability, 90 for 9.0
+    int sm_count = 0;
+    int clock_khz = 0;
+    int max_threads_per_sm = 0;
+    int registers_per_sm = 0;
+    std::size_t shared_per_block = 0;        ///< bytes without opting in
+    std::size_t shared_per_block_optin = 0;  ///< bytes with cudaFuncSetAttribute
+    std::size_t shared_per_sm = 0;
+    std::size_t constant_bytes = 0;
+    std::int64_t texture_1d_linear_floats = 0;  ///< elements of a 1-D linear texture of float
+    std::int64_t texture_2d_width = 0;          ///< 2-D texture over pitched linear memory, in texels
+    std::int64_t texture_2d_height = 0;
+    std::int64_t texture_2d_pitch = 0;  ///< its largest row pitch in bytes
+    int texture_pitch_alignment = 0;    ///< bytes that a row pitch must be a multiple of
+};
+
+}  // namespace espalier

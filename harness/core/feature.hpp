@@ -1,0 +1,143 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace espalier {
+
+/// One named column of a problem: what its key is spelled with, the sweep varies and the tree splits on.
+/// A family lists the features of its `Problem` in `Problem::features()`.
+template <class P>
+struct Feature {
+    std::string_view name;
+    std::string_view expression;                   ///< C++ that reads it from `problem`, for the emitter
+    std::string_view enum_type;                    ///< its C++ type if it is a category, else empty
+    std::span<const std::string_view> categories;  ///< enumerators in order; empty for a number
+    double (*value)(const P&);
+    void (*assign)(P&, double);  ///< null for a derived feature, which is no part of the key
+
+    [[nodiscard]] bool derived() const { return assign == nullptr; }
+};
+
+namespace detail {
+template <class M>
+struct MemberOf;
+template <class P, class T>
+struct MemberOf<T P::*> {
+    using Class = P;
+    using Type = T;
+};
+template <class P, class T>
+struct MemberOf<T (P::*)() const> {
+    using Class = P;
+    using Type = T;
+};
+}  // namespace detail
+
+/// A numeric field of the problem. `expression` is "problem.<name>".
+template <auto Member, class P = typename detail::MemberOf<decltype(Member)>::Class>
+constexpr Feature<P> number(std::string_view name, std::string_view expression) {
+    using T = typename detail::MemberOf<decltype(Member)>::Type;
+    return {name,
+            expression,
+            {},
+            {},
+            [](const P& p) { return static_cast<double>(p.*Member); },
+            [](P& p, double v) { p.*Member = static_cast<T>(v); }};
+}
+
+/// An enumerated field; `names[i]` must be the enumerator of value i.
+template <auto Member, class P = typename detail::MemberOf<decltype(Member)>::Class>
+constexpr Feature<P> category(std::string_view name, std::string_view expression, std::string_view enum_type,
+                              std::span<const std::string_view> names) {
+    using T = typename detail::MemberOf<decltype(Member)>::Type;
+    static_assert(std::is_enum_v<T>);
+    return {name,
+            expression,
+            enum_type,
+            names,
+            [](const P& p) { return static_cast<double>(static_cast<int>(p.*Member)); },
+            [](P& p, double v) { p.*Member = static_cast<T>(static_cast<int>(v)); }};
+}
+
+/// A number computed from the fields by a const member function; not part of the key.
+template <auto Member, class P = typename detail::MemberOf<decltype(Member)>::Class>
+constexpr Feature<P> derived(std::string_view name, std::string_view expression) {
+    return {name, expression, {}, {}, [](const P& p) { return static_cast<double>((p.*Member)()); }, nullptr};
+}
+
+/// The stable readable key of a problem, such as "width=640;height=480;channels=3;border=zero".
+template <class P>
+std::string problem_key(const P& problem) {
+    std::string key;
+    for (const Feature<P>& feature : P::features()) {
+        if (feature.derived()) continue;
+        if (!key.empty()) key += ';';
+        key.append(feature.name).append("=");
+        const auto value = feature.value(problem);
+        if (feature.categories.empty())
+            key += std::to_string(static_cast<std::int64_t>(value));
+        else
+            key += feature.categories[static_cast<std::size_t>(value)];
+    }
+    return key;
+}
+
+/// Sets one key feature from text. Returns what is wrong with it, or nothing.
+template <class P>
+std::optional<std::string> assign_feature(P& problem, std::string_view name, std::string_view text) {
+    for (const Feature<P>& feature : P::features()) {
+        if (feature.name != name || feature.derived()) continue;
+        if (feature.categories.empty()) {
+            std::int64_t number = 0;
+            if (text.empty() || text.size() > 15) return "not a whole number: " + std::string(text);
+            for (char c : text) {
+                if (c < '0' || c > '9') return "not a whole number: " + std::string(text);
+                number = number * 10 + (c - '0');
+            }
+            feature.assign(problem, static_cast<double>(number));
+            return std::nullopt;
+        }
+        std::string known;
+        for (std::size_t i = 0; i < feature.categories.size(); ++i) {
+            if (feature.categories[i] == text) {
+                feature.assign(problem, static_cast<double>(i));
+                return std::nullopt;
+            }
+            known.append(known.empty() ? "" : ", ").append(feature.categories[i]);
+        }
+        return "unknown " + std::string(name) + " '" + std::string(text) + "'; known: " + known;
+    }
+    std::string known;
+    for (const Feature<P>& feature : P::features())
+        if (!feature.derived()) known.append(known.empty() ? "" : ", ").append(feature.name);
+    return "unknown axis '" + std::string(name) + "'; known: " + known;
+}
+
+/// The inverse of `problem_key`. Axes that the key leaves out keep the default of `P{}`.
+/// On failure `error` says what is wrong and the result is empty.
+template <class P>
+std::optional<P> parse_problem(std::string_view key, std::string& error) {
+    P problem{};
+    while (!key.empty()) {
+        const auto item = key.substr(0, key.find(';'));
+        key.remove_prefix(std::min(key.size(), item.size() + 1));
+        const auto equals = item.find('=');
+        if (equals == std::string_view::npos) {
+            error = "expected axis=value, got '" + std::string(item) + "'";
+            return std::nullopt;
+        }
+        if (auto wrong = assign_feature(problem, item.substr(0, equals), item.substr(equals + 1))) {
+            error = *wrong;
+            return std::nullopt;
+        }
+    }
+    return problem;
+}
+
+}  // namespace espalier

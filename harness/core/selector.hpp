@@ -1,0 +1,42 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "harness/core/configuration.hpp"
+#include "harness/core/device_info.hpp"
+
+namespace espalier {
+
+/// A variant with a configuration of it. `P::Id` is the family's generated enumeration of variants.
+template <class P>
+struct Choice {
+    typename P::Id variant;
+    Configuration configuration;
+    float slowdown;  ///< geometric mean over the leaf's problems of its time / the best time
+};
+
+/// A leaf of a trained tree: what to run there, best first, ending in the baseline, and the evidence.
+template <class P>
+struct Leaf {
+    int id;                              ///< numbered from the left
+    int problems;                        ///< measured problems that fell into it
+    float margin;                        ///< slowdown of the best choice of another variant over the first one
+    float regret, regret_lo, regret_hi;  ///< geometric mean of the first choice, bootstrap 95%
+    std::string_view path;               ///< the conditions from the root, as text
+    std::span<const Choice<P>> ranking;
+};
+
+/// The generated selector of one family for one device. Pure and total.
+template <class P>
+struct Selector {
+    std::string_view device_key;
+    DeviceKind kind;
+    int sm;                ///< compute capability it was trained on; 0 for CPUs
+    int threads;           ///< CPU threads; 0 for GPUs
+    std::string_view isa;  ///< "avx512", "avx2" or "generic" for CPUs, empty for GPUs
+    std::string_view data_sha256;
+    const Leaf<P>& (*select)(const P&, const DeviceInfo&);
+};
+
+}  // namespace espalier

@@ -1,0 +1,79 @@
+#include "harness/families/bench_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+
+namespace espalier {
+namespace {
+
+constexpr std::align_val_t kHostAlignment{64};
+
+}  // namespace
+
+void BenchMemory::FreeAligned::operator()(std::byte* data) const { ::operator delete(data, kHostAlignment); }
+
+BenchMemory::BenchMemory(DeviceKind kind, std::size_t bytes) : size_(bytes) {
+    if (bytes == 0) return;
+    if (kind == DeviceKind::cpu)
+        host_.reset(static_cast<std::byte*>(::operator new(bytes, kHostAlignment)));
+    else
+        device_ = device::Buffer(bytes);
+}
+
+void BenchMemory::store(std::size_t offset, std::span<const std::byte> from) {
+    if (from.empty()) return;
+    if (host_)
+        std::memcpy(data() + offset, from.data(), from.size());
+    else
+        device::copy_to_device(data() + offset, from.data(), from.size());
+}
+
+void BenchMemory::load(std::size_t offset, std::span<std::byte> to) const {
+    if (to.empty()) return;
+    if (host_) {
+        std::memcpy(to.data(), data() + offset, to.size());
+    } else {
+        device::copy_to_host(to.data(), data() + offset, to.size());
+        device::synchronize();
+    }
+}
+
+void BenchMemory::fill(std::size_t offset, std::size_t bytes, std::uint8_t value) {
+    if (bytes == 0) return;
+    if (host_)
+        std::memset(data() + offset, value, bytes);
+    else
+        device::fill(data() + offset, value, bytes);
+}
+
+GuardedOutput::GuardedOutput(DeviceKind kind, std::size_t bytes) : bytes_(bytes), memory_(kind, bytes + 2 * kGuard) {}
+
+void GuardedOutput::poison(std::uint8_t pattern) {
+    memory_.fill(0, kGuard, kGuardByte);
+    memory_.fill(kGuard, bytes_, pattern);
+    memory_.fill(kGuard + bytes_, kGuard, kGuardByte);
+}
+
+std::vector<std::byte> GuardedOutput::load() const {
+    std::vector<std::byte> values(bytes_);
+    memory_.load(kGuard, values);
+    return values;
+}
+
+Mismatch GuardedOutput::check_guards() const {
+    for (const bool tail : {false, true}) {
+        std::vector<std::byte> band(kGuard);
+        memory_.load(tail ? kGuard + bytes_ : 0, band);
+        const auto hit = std::find_if(band.begin(), band.end(), [](std::byte b) { return b != std::byte{kGuardByte}; });
+        if (hit == band.end()) continue;
+        const auto at = hit - band.begin();
+        return {tail ? "wrote past the output's end, at byte +" + std::to_string(at)
+                     : "wrote before the output's start, at byte -" +
+                           std::to_string(static_cast<std::ptrdiff_t>(kGuard) - at)};
+    }
+    return {};
+}
+
+}  // namespace espalier

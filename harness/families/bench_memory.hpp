@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "harness/core/device_info.hpp"
+#include "harness/device/runtime.hpp"
+#include "harness/families/workload.hpp"
+
+namespace espalier {
+
+/// Memory where the variants of one kind of device can reach it. Exactly as large as asked for, so
+/// that a memory checker sees the first byte read past it.
+class BenchMemory {
+public:
+    BenchMemory(DeviceKind kind, std::size_t bytes);
+
+    [[nodiscard]] std::byte* data() const { return host_ ? host_.get() : device_.data(); }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    void store(std::size_t offset, std::span<const std::byte> from);
+    void load(std::size_t offset, std::span<std::byte> to) const;
+    void fill(std::size_t offset, std::size_t bytes, std::uint8_t value);
+
+private:
+    struct FreeAligned {
+        void operator()(std::byte* data) const;
+    };
+    std::size_t size_;
+    std::unique_ptr<std::byte, FreeAligned> host_;
+    device::Buffer device_;
+};
+
+/// An output between two guard bands.
+class GuardedOutput {
+public:
+    GuardedOutput(DeviceKind kind, std::size_t bytes);
+
+    [[nodiscard]] std::byte* data() const { return memory_.data() + kGuard; }
+    [[nodiscard]] std::size_t size() const { return bytes_; }
+    void poison(std::uint8_t pattern);
+    [[nodiscard]] std::vector<std::byte> load() const;
+    [[nodiscard]] Mismatch check_guards() const;
+
+private:
+    static constexpr std::size_t kGuard = 512;  // keeps the output as aligned as a bare allocation
+    static constexpr std::uint8_t kGuardByte = 0xA5;
+    std::size_t bytes_;
+    BenchMemory memory_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,184 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/core/feature.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/device/runtime.hpp"
+#include "harness/families/bench_memory.hpp"
+#include "harness/families/suite.hpp"
+
+namespace espalier {
+
+/// `Bench` over the workload of one family.
+template <class P>
+class BenchOf final : public Bench {
+public:
+    BenchOf(std::span<const Registered<P>> registry, const P& problem, std::unique_ptr<Workload<P>> workload,
+            const DeviceInfo& device)
+        : registry_(registry), problem_(problem), workload_(std::move(workload)), device_(device) {
+        for (const auto input : workload_->inputs()) inputs_.emplace_back(device.kind, input.size());
+        for (const auto bytes : workload_->output_bytes()) outputs_.emplace_back(device.kind, bytes);
+        upload();
+        poison(0xFF);
+    }
+
+    void run(std::size_t variant, const Configuration& configuration) override {
+        reserve(variant, configuration);
+        Context context{device_, nullptr, {workspace_.data(), workspace_.size()}};
+        registry_[variant].variant.run(context, problem_, bind(), configuration);
+    }
+
+    void reserve(std::size_t variant, const Configuration& configuration) override {
+        const auto& workspace = registry_[variant].variant.workspace;
+        const std::size_t bytes = workspace ? workspace(problem_, configuration, device_) : 0;
+        if (bytes <= workspace_.size()) return;
+        workspace_ = BenchMemory(device_.kind, 0);  // the old one first: both may not fit
+        workspace_ = BenchMemory(device_.kind, bytes);
+    }
+
+    void poison(std::uint8_t pattern) override {
+        for (auto& output : outputs_) output.poison(pattern);
+        workspace_.fill(0, workspace_.size(), pattern);
+    }
+
+    Mismatch check(std::size_t variant) override {
+        for (const auto& output : outputs_)
+            if (auto overrun = output.check_guards()) return overrun;
+        const auto values = outputs();
+        std::vector<std::span<const std::byte>> views(values.begin(), values.end());
+        return workload_->check(views, registry_[variant].variant.tolerance);
+    }
+
+    std::vector<std::vector<std::byte>> outputs() override {
+        std::vector<std::vector<std::byte>> values;
+        for (const auto& output : outputs_) values.push_back(output.load());
+        return values;
+    }
+
+    void refresh(std::uint64_t seed) override {
+        workload_->refresh(seed);
+        upload();
+    }
+
+private:
+    void upload() {
+        const auto host = workload_->inputs();
+        for (std::size_t i = 0; i < host.size(); ++i) inputs_[i].store(0, host[i]);
+    }
+
+    typename P::Buffers bind() const {
+        std::vector<const std::byte*> in;
+        std::vector<std::byte*> out;
+        for (const auto& input : inputs_) in.push_back(input.data());
+        for (const auto& output : outputs_) out.push_back(output.size() ? output.data() : nullptr);
+        return workload_->bind(in, out);
+    }
+
+    std::span<const Registered<P>> registry_;
+    P problem_;
+    std::unique_ptr<Workload<P>> workload_;
+    DeviceInfo device_;
+    std::vector<BenchMemory> inputs_;
+    std::vector<GuardedOutput> outputs_;
+    BenchMemory workspace_{device_.kind, 0};
+};
+
+/// `Family` over a problem type, its registry and its suite.
+template <class P>
+class FamilyOf final : public Family {
+public:
+    FamilyOf(std::string_view name, std::span<const Registered<P>> registry, Suite<P> suite)
+        : name_(name), registry_(registry), suite_(suite) {
+        for (const auto& f : P::features())
+            features_.push_back({f.name, f.expression, f.enum_type, f.categories, f.derived()});
+        for (const auto& r : registry_)
+            variants_.push_back({r.variant.name, r.variant.role, r.kind, r.gpu_only, r.min_sm, r.variant.summary,
+                                 r.variant.source, r.variant.limits, r.path, r.source_id, r.variant.tolerance,
+                                 r.variant.space.enumerate()});
+    }
+
+    std::string_view name() const override { return name_; }
+    std::span<const FeatureInfo> features() const override { return features_; }
+    std::span<const VariantInfo> variants() const override { return variants_; }
+
+    std::string canonical(std::string_view key) const override { return problem_key(parse(key)); }
+
+    std::vector<double> feature_values(std::string_view key) const override {
+        const P problem = parse(key);
+        std::vector<double> values;
+        for (const auto& f : P::features()) values.push_back(f.value(problem));
+        return values;
+    }
+
+    std::string key_of(std::span<const double> values) const override {
+        P problem{};
+        for (std::size_t i = 0; const auto& f : P::features()) {
+            if (!f.derived()) f.assign(problem, values[i]);
+            ++i;
+        }
+        return problem_key(problem);
+    }
+
+    Cost cost(std::string_view key) const override { return parse(key).cost(); }
+
+    std::vector<std::string> default_problems(DeviceKind kind, Effort effort) const override {
+        std::vector<std::string> keys;
+        for (const P& problem : suite_.default_problems(kind, effort)) keys.push_back(problem_key(problem));
+        return keys;
+    }
+
+    std::vector<EdgeCase> edge_cases() const override {
+        std::vector<EdgeCase> cases;
+        for (const auto& edge : suite_.edge_cases()) cases.push_back({problem_key(edge.problem), edge.pattern});
+        return cases;
+    }
+
+    Support supports(std::size_t variant, std::string_view key, const Configuration& configuration,
+                     const DeviceInfo& device) const override {
+        const auto& entry = registry_[variant];
+        if (entry.kind != device.kind)
+            return Support::no("runs on a " + std::string(to_string(entry.kind)) + " device");
+        if (device.kind == DeviceKind::cuda && device.sm < entry.min_sm)
+            return Support::no("needs compute capability " + std::to_string(entry.min_sm) + ", this is " +
+                               std::to_string(device.sm));
+        if (device.emulated && entry.gpu_only)
+            return Support::no("needs a real GPU: the host executor does not run it");
+        return entry.variant.supports(parse(key), configuration, device);
+    }
+
+    std::size_t workspace(std::size_t variant, std::string_view key, const Configuration& configuration,
+                          const DeviceInfo& device) const override {
+        const auto& function = registry_[variant].variant.workspace;
+        return function ? function(parse(key), configuration, device) : 0;
+    }
+
+    std::size_t data_bytes(std::string_view key) const override { return suite_.data_bytes(parse(key)); }
+
+    std::unique_ptr<Bench> bench(std::string_view key, std::uint64_t seed, Pattern pattern,
+                                 const DeviceInfo& device) const override {
+        const P problem = parse(key);
+        return std::make_unique<BenchOf<P>>(registry_, problem, suite_.workload(problem, seed, pattern), device);
+    }
+
+private:
+    P parse(std::string_view key) const {
+        std::string error;
+        const auto problem = parse_problem<P>(key, error);
+        if (!problem) throw BadProblem(std::string(name_) + ": " + error);
+        return *problem;
+    }
+
+    std::string_view name_;
+    std::span<const Registered<P>> registry_;
+    Suite<P> suite_;
+    std::vector<FeatureInfo> features_;
+    std::vector<VariantInfo> variants_;
+};
+
+}  // namespace espalier

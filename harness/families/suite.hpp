@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "harness/families/family.hpp"
+#include "harness/families/workload.hpp"
+
+namespace espalier {
+
+template <class P>
+struct TypedEdgeCase {
+    P problem;
+    Pattern pattern = Pattern::uniform;
+};
+
+/// What a family tells the harness beside its problem type and its variants. One function
+/// `Suite<Problem> suite()` per family, in harness/families/<family>.cpp, namespace of the family.
+template <class P>
+struct Suite {
+    /// The problems of a default sweep.
+    std::vector<P> (*default_problems)(DeviceKind, Effort) = nullptr;
+
+    /// Small problems that every variant must get right: sizes 0 and 1, tile +-1, non-multiples,
+    /// ties, NaN and infinities, limits +-1.
+    std::vector<TypedEdgeCase<P>> (*edge_cases)() = nullptr;
+
+    /// Real data for a problem.
+    std::unique_ptr<Workload<P>> (*workload)(const P&, std::uint64_t seed, Pattern) = nullptr;
+
+    /// Bytes of inputs and outputs together.
+    std::size_t (*data_bytes)(const P&) = nullptr;
+};
+
+}  // namespace espalier

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace espalier {
+
+/// How a case ended.
+enum class Status { ok, unsupported, wrong, timeout, crashed, out_of_memory, not_measured };
+
+std::string_view to_string(Status status);
+std::optional<Status> parse_status(std::string_view text);
+
+/// Where a measurement comes from: enough to tell whether two may be pooled and whether one is stale.
+struct Provenance {
+    std::string device_key;
+    std::string driver;     ///< driver version; for a CPU the kernel's release
+    std::string runtime;    ///< CUDA runtime version; for a CPU the compiler's
+    std::string build;      ///< identity of the build: compiler, flags, version
+    std::string source_id;  ///< SHA-256 of the variant's source (see cmake/SourceIds.cmake)
+    std::string cache;      ///< "cold" or "warm"
+    std::string session;    ///< one sweep on one machine: only its own ratios are paired
+};
+
+/// One case of a sweep: problem x variant x configuration x device, and what came of it.
+/// This is what the journal, results/<device-key>/<family>.jsonl and the CSV hold; the JSON schema is
+/// results/schema/case.schema.json.
+struct CaseRecord {
+    std::string family, variant, role;
+    std::string problem, configuration;  ///< canonical key, configuration text
+    Status status = Status::not_measured;
+    std::string reason;  ///< why not ok; never empty then
+
+    std::vector<double> samples_ns;  ///< raw, in the order taken; round i of all candidates is paired
+    double time_ns = 0, time_lo_ns = 0, time_hi_ns = 0;  ///< median and its 95% interval
+
+    double bytes = 0, ops = 0;                             ///< the problem's least work
+    double floor_ns = 0;                                   ///< its roofline on the device; 0 if unknown
+    std::vector<std::pair<std::string, double>> features;  ///< in the family's order; categories by index
+    std::vector<std::pair<std::string, double>> counters;  ///< CUPTI name, value
+    std::string counters_reason;                           ///< why counters are missing; empty if they are not
+
+    Provenance provenance;
+
+    /// What makes two records the same case within a device's results.
+    [[nodiscard]] std::string key() const { return family + "/" + variant + "|" + problem + "|" + configuration; }
+};
+
+}  // namespace espalier

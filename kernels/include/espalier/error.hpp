@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace espalier {
+
+/// What kind of failure an `Error` reports. The library never prints, aborts or throws across its
+/// boundary: every failure is one of these, with a message that names the fix.
+enum class ErrorCode {
+    invalid_argument,  ///< the arguments contradict each other or a documented limit
+    unsupported,       ///< no variant can run this problem on this device
+    unknown_variant,   ///< ESPALIER_FORCE_VARIANT names a variant that is not in this library
+    no_device,         ///< the device asked for is not there, or not usable
+    out_of_memory,     ///< device or host memory did not suffice
+    device_failure,    ///< the device or its driver reported an error
+};
+
+struct Error {
+    ErrorCode code;
+    std::string message;
+};
+
+/// A value, or the error that prevented it. `Result<void>` holds success or the error.
+/// Calling `value()` on an error, or `error()` on a value, throws `std::bad_variant_access`.
+template <class T>
+class [[nodiscard]] Result {
+public:
+    Result(T value) : state_(std::move(value)) {}
+    Result(Error error) : state_(std::move(error)) {}
+
+    [[nodiscard]] bool ok() const { return state_.index() == 0; }
+    explicit operator bool() const { return ok(); }
+
+    [[nodiscard]] T& value() & { return std::get<0>(state_); }
+    [[nodiscard]] const T& value() const& { return std::get<0>(state_); }
+    [[nodiscard]] T&& value() && { return std::get<0>(std::move(state_)); }
+    [[nodiscard]] const Error& error() const { return std::get<1>(state_); }
+
+private:
+    std::variant<T, Error> state_;
+};
+
+template <>
+class [[nodiscard]] Result<void> : public Result<std::monostate> {
+public:
+    Result() : Result<std::monostate>(std::monostate{}) {}
+    Result(Error error) : Result<std::monostate>(std::move(error)) {}
+};
+
+}  // namespace espalier

@@ -1,0 +1,105 @@
+// Every variant of every family on every edge case of its family, without naming any of them: a new
+// variant file is tested by being there. Linked once with the host executor and once with the GPU.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "harness/device/host_cpu.hpp"
+#include "harness/device/runtime.hpp"
+#include "harness/families/family.hpp"
+
+namespace espalier {
+namespace {
+
+struct Parameter {
+    const Family* family;
+    std::size_t variant;
+};
+
+void PrintTo(const Parameter& parameter, std::ostream* out) {
+    *out << parameter.family->name() << "/" << parameter.family->variants()[parameter.variant].name;
+}
+
+std::vector<Parameter> all_variants() {
+    std::vector<Parameter> all;
+    for (const Family* family : families())
+        for (std::size_t v = 0; v < family->variants().size(); ++v) all.push_back({family, v});
+    return all;
+}
+
+std::optional<DeviceInfo> device_for(DeviceKind kind) {
+    if (kind == DeviceKind::cpu) return device::describe_cpu();
+    if (device::count() == 0) return std::nullopt;
+    return device::open(0);
+}
+
+class EveryVariant : public testing::TestWithParam<Parameter> {};
+
+TEST_P(EveryVariant, MatchesTheOracleOnEveryEdgeCase) {
+    const auto& [family, v] = GetParam();
+    const VariantInfo& variant = family->variants()[v];
+    const auto device = device_for(variant.kind);
+    if (!device) GTEST_SKIP() << device::unavailable_reason();
+    if (device->emulated && variant.gpu_only) GTEST_SKIP() << "needs a real GPU: the host executor does not run it";
+
+    int ran = 0;
+    for (const EdgeCase& edge : family->edge_cases()) {
+        const auto bench = family->bench(edge.problem, 1, edge.pattern, *device);
+        for (const Configuration& configuration : variant.configurations) {
+            if (!family->supports(v, edge.problem, configuration, *device)) continue;
+            SCOPED_TRACE(edge.problem + " pattern " + std::to_string(static_cast<int>(edge.pattern)) + " " +
+                         configuration.text());
+            bench->poison(0xFF);
+            bench->run(v, configuration);
+            const Mismatch wrong = bench->check(v);
+            ASSERT_FALSE(wrong) << wrong.description;
+            ++ran;
+        }
+    }
+    // A variant that declines every edge case is untested, which must not look like a success.
+    if (variant.min_sm > device->sm) GTEST_SKIP() << "needs a newer GPU";
+    EXPECT_GT(ran, 0) << "the variant declined every edge case";
+}
+
+std::string test_name(const testing::TestParamInfo<Parameter>& parameter) {
+    const auto& [family, v] = parameter.param;
+    return std::string(family->name()) + "_" + std::string(family->variants()[v].name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, EveryVariant, testing::ValuesIn(all_variants()), test_name);
+
+TEST(Registry, EveryFamilyHasABaselineForEveryKindOfDeviceThatSupportsEveryEdgeCase) {
+    for (const Family* family : families())
+        for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {
+            const std::size_t baseline = family->baseline(kind);
+            ASSERT_NE(baseline, Family::npos) << family->name() << " on " << to_string(kind);
+            const auto device = device_for(kind);
+            if (!device) continue;
+            const VariantInfo& variant = family->variants()[baseline];
+            if (device->emulated && variant.gpu_only) continue;
+            for (const EdgeCase& edge : family->edge_cases()) {
+                const Support support = family->supports(baseline, edge.problem, variant.configurations[0], *device);
+                EXPECT_TRUE(support) << family->name() << "/" << variant.name << ": " << edge.problem << ": "
+                                     << support.reason;
+            }
+        }
+}
+
+TEST(Registry, KeysRoundTrip) {
+    for (const Family* family : families())
+        for (const EdgeCase& edge : family->edge_cases()) {
+            EXPECT_EQ(family->canonical(edge.problem), edge.problem);
+            EXPECT_EQ(family->key_of(family->feature_values(edge.problem)), edge.problem);
+        }
+}
+
+TEST(Registry, BadKeysAreRefusedWithWhatIsKnown) {
+    for (const Family* family : families()) {
+        EXPECT_THROW(static_cast<void>(family->canonical("no_such_axis=1")), BadProblem);
+        EXPECT_THROW(static_cast<void>(family->canonical("no equals sign")), BadProblem);
+    }
+}
+
+}  // namespace
+}  // namespace espalier
