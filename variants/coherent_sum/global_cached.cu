@@ -13,11 +13,7 @@ __global__ void sum_from_global(Problem problem, Buffers buffers, unsigned long 
     const std::int64_t sample = static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
     const bool inside = sample < problem.samples;
     const std::int32_t* delays = buffers.delays + source * problem.receivers;
-    float sum = 0;
-    if (inside) {
-        const float* trace = buffers.traces + sample;
-        for (std::int64_t r = 0; r < problem.receivers; ++r, trace += problem.trace_samples()) sum += trace[delays[r]];
-    }
+    const float sum = inside ? sum_over_receivers(problem, buffers.traces + sample, delays) : 0;
     keep(problem, buffers, peaks, source, sample, sum, inside);
 }
 

@@ -20,11 +20,7 @@ __global__ void sum_with_shared_delays(Problem problem, Buffers buffers, unsigne
 
     const std::int64_t sample = static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
     const bool inside = sample < problem.samples;
-    float sum = 0;
-    if (inside) {
-        const float* trace = buffers.traces + sample;
-        for (std::int64_t r = 0; r < problem.receivers; ++r, trace += problem.trace_samples()) sum += trace[delays[r]];
-    }
+    const float sum = inside ? sum_over_receivers(problem, buffers.traces + sample, delays) : 0;
     keep(problem, buffers, peaks, source, sample, sum, inside);
 }
 

@@ -44,6 +44,13 @@ static __global__ void unpack_peaks(const unsigned long long* peaks, std::int64_
     if (peaks[source] == 0) maximum[source] = 0;
 }
 
+/// The sum over receivers for the time that `trace` points at in the first receiver's trace.
+__device__ inline float sum_over_receivers(const Problem& problem, const float* trace, const std::int32_t* delays) {
+    float sum = 0;
+    for (std::int64_t r = 0; r < problem.receivers; ++r, trace += problem.trace_samples()) sum += trace[delays[r]];
+    return sum;
+}
+
 inline std::size_t peak_bytes(const Problem& problem) {
     return problem.output == Coherence::maximum ? static_cast<std::size_t>(problem.sources) * sizeof(unsigned long long)
                                                 : 0;
