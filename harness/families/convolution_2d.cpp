@@ -54,6 +54,12 @@ public:
         return {};
     }
 
+    bool adopt(std::span<const std::span<const std::byte>> outputs) override {
+        const auto values = values_of<std::uint8_t>(outputs[0]);
+        expected_.emplace(values.begin(), values.end());
+        return true;
+    }
+
     void refresh(std::uint64_t seed) override {
         std::mt19937_64 random(seed);
         filter_ = filter_for(problem_.coefficients, random);
