@@ -5,12 +5,26 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "kernels/explain.hpp"
 #include "variants/convolution_2d/problem.hpp"
+
+namespace {
+std::atomic<int> allocations{0};
+}
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+    ++allocations;
+    if (void* memory = std::malloc(bytes ? bytes : 1)) return memory;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace espalier {
 namespace {
@@ -150,6 +164,16 @@ TEST_F(Dispatch, WalksTheRankingToTheFirstChoiceThatIsLinkedAndSupportsTheProble
     EXPECT_EQ(decided(sized(100, 50), device), "fast block=128");    // the first is not linked
     EXPECT_EQ(decided(sized(200, 50), device), "baseline default");  // too wide for every block
     EXPECT_EQ(decided(sized(10, 500), device), "baseline default");  // another leaf
+}
+
+TEST_F(Dispatch, AllocatesNothingWhenTheFirstChoiceFits) {
+    const auto device = cpu_device(4, "avx2");
+    const Problem problem = sized(10, 500);
+    const Tables<Problem> all = tables();
+    const int before = allocations;
+    const auto decision = decide(all, problem, device, nullptr);
+    EXPECT_EQ(allocations, before);
+    EXPECT_TRUE(decision);
 }
 
 TEST_F(Dispatch, FallsToTheBaselineWhenTheRankingHasNothingForTheDevice) {
