@@ -77,9 +77,9 @@ Execution current_execution() {
     return execution;
 }
 
-ScopedExecution::ScopedExecution(Execution wanted) {
+ScopedExecution::ScopedExecution(ExecutionOrder order, std::uint8_t poison) {
     const std::lock_guard lock(execution_mutex);
-    before_ = std::exchange(execution, wanted);
+    before_ = std::exchange(execution, {order, poison});
 }
 
 ScopedExecution::~ScopedExecution() {

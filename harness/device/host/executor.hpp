@@ -39,7 +39,7 @@ struct Execution {
 /// Sets how kernels run, in the whole process, until it is destroyed.
 class ScopedExecution {
 public:
-    explicit ScopedExecution(Execution execution);
+    explicit ScopedExecution(ExecutionOrder order, std::uint8_t poison = 0xFF);
     ~ScopedExecution();
     ScopedExecution(const ScopedExecution&) = delete;
     ScopedExecution& operator=(const ScopedExecution&) = delete;
