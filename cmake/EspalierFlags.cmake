@@ -27,5 +27,5 @@ if(ESPALIER_CUDA)
   set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
   # Relaxed constexpr: the families' constexpr helpers serve host and device.
   target_compile_options(espalier_flags INTERFACE
-    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda -Xcompiler=-Wall,-Wextra>)
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>)
 endif()
