@@ -2,7 +2,7 @@
 
 add_library(espalier_flags INTERFACE)
 target_compile_options(espalier_flags INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers -Wno-unknown-pragmas>
   $<$<AND:$<BOOL:${ESPALIER_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
 
 if(ESPALIER_SANITIZE)
@@ -27,5 +27,5 @@ if(ESPALIER_CUDA)
   set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
   # Relaxed constexpr: the families' constexpr helpers serve host and device.
   target_compile_options(espalier_flags INTERFACE
-    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda -Xcompiler=-Wall,-Wextra>)
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers -Wno-unknown-pragmas>)
 endif()

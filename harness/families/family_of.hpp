@@ -156,15 +156,7 @@ public:
 
     Support supports(std::size_t variant, std::string_view key, const Configuration& configuration,
                      const DeviceInfo& device) const override {
-        const auto& entry = registry_[variant];
-        if (entry.kind != device.kind)
-            return Support::no("runs on a " + std::string(to_string(entry.kind)) + " device");
-        if (device.kind == DeviceKind::cuda && device.sm < entry.min_sm)
-            return Support::no("needs compute capability " + std::to_string(entry.min_sm) + ", this is " +
-                               std::to_string(device.sm));
-        if (device.emulated && entry.gpu_only)
-            return Support::no("needs a real GPU: the host executor does not run it");
-        return entry.variant.supports(parse(key), configuration, device);
+        return espalier::supports(registry_[variant], parse(key), configuration, device);
     }
 
     std::size_t workspace(std::size_t variant, std::string_view key, const Configuration& configuration,

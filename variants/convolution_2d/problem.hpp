@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "espalier/convolution_2d.hpp"
 #include "harness/core/cost.hpp"
 #include "harness/core/feature.hpp"
+#include "harness/core/variant.hpp"
 
 /// 5x5 correlation of an interleaved 8-bit image, saturated to 0..255 (source C).
 namespace espalier::convolution_2d {
@@ -70,15 +72,34 @@ struct Problem {
     }
 };
 
+inline constexpr Tolerance kExact{.reason = "whole numbers throughout"};
+
+/// For variants that sum in single precision. The check holds whole coefficients to 0 all the same.
+inline constexpr Tolerance kFractionTolerance{
+    .absolute = 1, .reason = "fractional coefficients: a single-precision sum near .5 may round the other way"};
+
 /// The coordinate that a border reads instead of `i`, or -1 for a zero. Any size >= 1.
-constexpr std::int64_t border_index(std::int64_t i, std::int64_t size, Border border) {
+/// (Kernels use 32-bit coordinates: a GPU divides 64 bits in software.)
+template <class Integer>
+constexpr Integer border_index(Integer i, Integer size, Border border) {
     if (i >= 0 && i < size) return i;
     if (border == Border::zero) return -1;
     if (border == Border::replicate) return i < 0 ? 0 : size - 1;
     if (size == 1) return 0;
-    const std::int64_t period = 2 * (size - 1);
-    const std::int64_t phase = ((i % period) + period) % period;
+    const Integer period = 2 * (size - 1);
+    const Integer phase = ((i % period) + period) % period;
     return phase < size ? phase : period - phase;
+}
+
+/// A sum as the result's byte: ties to even, then saturated.
+constexpr std::uint8_t saturate(std::int32_t sum) {
+    return static_cast<std::uint8_t>(sum < 0 ? 0 : (sum > 255 ? 255 : sum));
+}
+constexpr std::uint8_t saturate(float sum) {
+    // Saturated first, so that adding 2^23 drops the fraction as the hardware rounds, to even: no call into
+    // the mathematics library, and loops with it vectorise. Not-a-number becomes 0.
+    const float clamped = sum > 0.0F ? (sum < 255.0F ? sum : 255.0F) : 0.0F;
+    return static_cast<std::uint8_t>((clamped + 8388608.0F) - 8388608.0F);
 }
 
 /// The class of a filter: the narrowest arithmetic that computes it exactly.
@@ -90,6 +111,14 @@ constexpr Coefficients classify(const Filter5x5& filter) {
         (c > 0 ? positive : negative) += 255.0 * static_cast<double>(c);
     }
     return positive <= 32767 && negative >= -32768 ? Coefficients::narrow : Coefficients::int16;
+}
+
+/// Calls `work` with the number of channels as a constant.
+template <class Work>
+void with_channels(std::int64_t channels, Work&& work) {
+    if (channels == 1) return work(std::integral_constant<int, 1>{});
+    if (channels == 3) return work(std::integral_constant<int, 3>{});
+    return work(std::integral_constant<int, 4>{});
 }
 
 }  // namespace espalier::convolution_2d

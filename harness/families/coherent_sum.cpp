@@ -1,0 +1,189 @@
+#include "reference_cpu/coherent_sum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "harness/families/suite.hpp"
+#include "variants/coherent_sum/problem.hpp"
+
+namespace espalier::coherent_sum {
+namespace {
+
+/// Uniform: noise in -1..1. Constant: all ones, so that every time of a source ties. Ascending, descending:
+/// ramps in time. Special: zeros of both signs, denormals and large values (traces are finite by contract).
+class RecordWorkload final : public Workload<Problem> {
+public:
+    RecordWorkload(const Problem& problem, std::uint64_t seed, Pattern pattern) : problem_(problem), pattern_(pattern) {
+        refresh(seed);
+    }
+
+    std::vector<std::span<const std::byte>> inputs() const override { return {bytes_of(traces_), bytes_of(delays_)}; }
+
+    std::vector<std::size_t> output_bytes() const override {
+        if (problem_.output == Coherence::sums) return {static_cast<std::size_t>(problem_.sums()) * sizeof(float)};
+        const auto sources = static_cast<std::size_t>(problem_.sources);
+        return {sources * sizeof(float), sources * sizeof(std::int32_t)};
+    }
+
+    Buffers bind(std::span<const std::byte* const> in, std::span<std::byte* const> out) const override {
+        Buffers buffers{.traces = reinterpret_cast<const float*>(in[0]),
+                        .delays = reinterpret_cast<const std::int32_t*>(in[1])};
+        if (problem_.output == Coherence::sums) {
+            buffers.sums = reinterpret_cast<float*>(out[0]);
+        } else {
+            buffers.maximum = reinterpret_cast<float*>(out[0]);
+            buffers.maximum_sample = reinterpret_cast<std::int32_t*>(out[1]);
+        }
+        return buffers;
+    }
+
+    Mismatch check(std::span<const std::span<const std::byte>> outputs, const Tolerance& tolerance) override {
+        std::vector<double> magnitude;
+        for (std::int64_t source = 0; source < problem_.sources; ++source) {
+            const auto expected =
+                reference::coherent_sum(traces_, problem_.trace_samples(), delays_.data() + source * problem_.receivers,
+                                        problem_.receivers, problem_.samples, magnitude);
+            const auto wrong = problem_.output == Coherence::sums
+                                   ? check_sums(source, expected, magnitude, outputs, tolerance)
+                                   : check_maximum(source, expected, magnitude, outputs, tolerance);
+            if (wrong) return wrong;
+        }
+        return {};
+    }
+
+    void refresh(std::uint64_t seed) override {
+        std::mt19937_64 random(seed);
+        std::uniform_int_distribution<std::int32_t> delay(0, static_cast<std::int32_t>(problem_.span));
+        traces_.resize(static_cast<std::size_t>(problem_.receivers * problem_.trace_samples()));
+        delays_.resize(static_cast<std::size_t>(problem_.sources * problem_.receivers));
+        for (std::size_t i = 0; i < traces_.size(); ++i)
+            traces_[i] = value(static_cast<std::int64_t>(i) % problem_.trace_samples(), random);
+        // Real hodographs are smooth: neighbouring receivers differ by a few samples. A random walk
+        // keeps that, which caches see, and every delay within the span.
+        for (std::int64_t source = 0; source < problem_.sources; ++source) {
+            auto at = delay(random);
+            for (std::int64_t r = 0; r < problem_.receivers; ++r) {
+                at = std::clamp<std::int32_t>(at + static_cast<std::int32_t>(random() % 9) - 4, 0,
+                                              static_cast<std::int32_t>(problem_.span));
+                delays_[static_cast<std::size_t>(source * problem_.receivers + r)] = at;
+            }
+        }
+    }
+
+private:
+    float value(std::int64_t sample, std::mt19937_64& random) const {
+        switch (pattern_) {
+            case Pattern::constant: return 1;
+            case Pattern::ascending: return static_cast<float>(sample);
+            case Pattern::descending: return -static_cast<float>(sample);
+            case Pattern::special: {
+                constexpr float kValues[] = {0.0F, -0.0F, 1e-42F, -1e-42F, 1e30F, -1e30F, 1.0F, -1.0F};
+                return kValues[random() % std::size(kValues)];
+            }
+            case Pattern::uniform: break;
+        }
+        return std::uniform_real_distribution<float>(-1, 1)(random);
+    }
+
+    static double allowed(const Tolerance& tolerance, double magnitude) {
+        return tolerance.absolute + tolerance.relative * magnitude;
+    }
+
+    Mismatch check_sums(std::int64_t source, const std::vector<double>& expected, const std::vector<double>& magnitude,
+                        std::span<const std::span<const std::byte>> outputs, const Tolerance& tolerance) const {
+        const auto sums = values_of<float>(outputs[0]).subspan(static_cast<std::size_t>(source * problem_.samples));
+        for (std::size_t k = 0; k < expected.size(); ++k)
+            if (!(std::abs(sums[k] - expected[k]) <= allowed(tolerance, magnitude[k])))
+                return {"sum of source " + std::to_string(source) + " at sample " + std::to_string(k) + " is " +
+                        std::to_string(sums[k]) + ", expected " + std::to_string(expected[k])};
+        return {};
+    }
+
+    Mismatch check_maximum(std::int64_t source, const std::vector<double>& expected,
+                           const std::vector<double>& magnitude, std::span<const std::span<const std::byte>> outputs,
+                           const Tolerance& tolerance) const {
+        const float maximum = values_of<float>(outputs[0])[static_cast<std::size_t>(source)];
+        const std::int32_t sample = values_of<std::int32_t>(outputs[1])[static_cast<std::size_t>(source)];
+        const std::string where = "maximum of source " + std::to_string(source);
+        if (expected.empty())
+            return sample == -1 && maximum == 0 ? Mismatch{} : Mismatch{where + " of an empty window is not 0 at -1"};
+        if (sample < 0 || sample >= problem_.samples) return {where + " is at sample " + std::to_string(sample)};
+        const auto best =
+            static_cast<std::size_t>(std::max_element(expected.begin(), expected.end()) - expected.begin());
+        const auto at = static_cast<std::size_t>(sample);
+        // Two times whose sums differ by less than rounding are both right; equal sums must give the earliest.
+        const double slack = allowed(tolerance, magnitude[best]) + allowed(tolerance, magnitude[at]);
+        if (!(std::abs(maximum - expected[at]) <= allowed(tolerance, magnitude[at])) ||
+            expected[best] - expected[at] > slack)
+            return {where + " is " + std::to_string(maximum) + " at " + std::to_string(sample) + ", expected " +
+                    std::to_string(expected[best]) + " at " + std::to_string(best)};
+        if (pattern_ == Pattern::constant && sample != 0) return {where + " is not the earliest of equals"};
+        return {};
+    }
+
+    Problem problem_;
+    Pattern pattern_;
+    std::vector<float> traces_;
+    std::vector<std::int32_t> delays_;
+};
+
+std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
+    std::vector<Problem> problems;
+    const bool cpu = kind == DeviceKind::cpu;
+    const auto add = [&](std::int64_t receivers, std::int64_t samples, std::int64_t edge) {
+        for (const auto output : {Coherence::maximum, Coherence::sums})
+            problems.push_back({receivers, samples, edge * edge * edge, 512, output});
+    };
+    add(16, 200, 2);
+    add(256, 1000, 3);
+    if (effort == Effort::quick) return problems;
+    add(64, 4000, 3);
+    add(1920, 1000, 2);
+    if (cpu) return problems;
+    for (const std::int64_t receivers : {256, 1920, 2048})
+        for (const std::int64_t samples : {1000, 5000, 15000})
+            for (const std::int64_t edge : {10, 15}) add(receivers, samples, edge);
+    problems.push_back({1920, 500, 27000, 512, Coherence::maximum});
+    if (effort == Effort::standard) return problems;
+    for (const std::int64_t receivers : {256, 1920, 2048})
+        for (const std::int64_t samples : {50000, 100000, 200000})
+            problems.push_back({receivers, samples, 1000, 512, Coherence::maximum});
+    problems.push_back({1920, 5000, 35937, 512, Coherence::maximum});
+    return problems;
+}
+
+std::vector<TypedEdgeCase<Problem>> edge_cases() {
+    std::vector<TypedEdgeCase<Problem>> cases;
+    for (const auto output : {Coherence::sums, Coherence::maximum}) {
+        for (const std::int64_t samples : {0, 1, 31, 127, 128, 129, 255, 256, 257, 1025})
+            cases.push_back({{5, samples, 3, 7, output}});
+        for (const std::int64_t receivers : {0, 1, 2, 33, 300}) cases.push_back({{receivers, 70, 2, 9, output}});
+        cases.push_back({{4, 40, 0, 3, output}});
+        cases.push_back({{4, 40, 5, 0, output}});
+        for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
+            cases.push_back({{17, 300, 4, 20, output}, pattern});
+    }
+    return cases;
+}
+
+}  // namespace
+
+Suite<Problem> suite() {
+    return {.default_problems = default_problems,
+            .edge_cases = edge_cases,
+            .workload = [](const Problem& problem, std::uint64_t seed,
+                           Pattern pattern) -> std::unique_ptr<Workload<Problem>> {
+                return std::make_unique<RecordWorkload>(problem, seed, pattern);
+            },
+            .data_bytes =
+                [](const Problem& problem) {
+                    const double out = problem.output == Coherence::sums ? 4.0 * static_cast<double>(problem.sums())
+                                                                         : 8.0 * static_cast<double>(problem.sources);
+                    return static_cast<std::size_t>(static_cast<double>(problem.trace_bytes()) +
+                                                    4.0 * static_cast<double>(problem.sources * problem.receivers) +
+                                                    out);
+                }};
+}
+
+}  // namespace espalier::coherent_sum

@@ -1,0 +1,240 @@
+#include "reference_cpu/distance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <random>
+
+#include "harness/families/suite.hpp"
+#include "variants/distance/problem.hpp"
+
+namespace espalier::distance {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// Every attribute whose number leaves 1 after division by 3 is nominal.
+bool is_nominal(std::size_t attribute) { return attribute % 3 == 1; }
+
+std::vector<float> attribute_major(const std::vector<float>& items, std::int64_t dims) {
+    std::vector<float> values(items.size());
+    if (dims == 0) return values;
+    const auto attributes = static_cast<std::size_t>(dims), count = items.size() / attributes;
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t a = 0; a < attributes; ++a) values[a * count + i] = items[i * attributes + a];
+    return values;
+}
+
+/// Uniform: -1..1, nominal codes 0..3; a tenth of the cells is missing where that is allowed.
+/// Constant: all items equal. Ascending and descending: small whole numbers along the items, so that all
+/// arithmetic is exact. Special: NaN, infinities, denormals, signed zeros and 1e17 among ordinary values.
+class ItemsWorkload final : public Workload<Problem> {
+public:
+    ItemsWorkload(const Problem& problem, std::uint64_t seed, Pattern pattern) : problem_(problem), pattern_(pattern) {
+        for (std::size_t a = 0; a < static_cast<std::size_t>(problem.dims); ++a)
+            types_.push_back(problem.metric == Metric::mixed_euclidean && is_nominal(a) ? AttributeType::nominal
+                                                                                        : AttributeType::numeric);
+        refresh(seed);
+    }
+
+    std::vector<std::span<const std::byte>> inputs() const override {
+        return {bytes_of(query_values_), bytes_of(point_values_), bytes_of(query_items_), bytes_of(point_items_),
+                bytes_of(types_)};
+    }
+    std::vector<std::size_t> output_bytes() const override {
+        return {static_cast<std::size_t>(problem_.distances()) * sizeof(float)};
+    }
+
+    Buffers bind(std::span<const std::byte* const> in, std::span<std::byte* const> out) const override {
+        const auto floats = [&](std::size_t i) { return reinterpret_cast<const float*>(in[i]); };
+        return {.query_values = floats(0),
+                .point_values = floats(1),
+                .result = reinterpret_cast<float*>(out[0]),
+                .query_items = floats(2),
+                .point_items = floats(3),
+                .types = reinterpret_cast<const AttributeType*>(in[4]),
+                .types_on_host = types_.data()};
+    }
+
+    Mismatch check(std::span<const std::span<const std::byte>> outputs, const Tolerance& tolerance) override {
+        if (expected_.empty()) compute_expected();
+        const auto actual = values_of<float>(outputs[0]);
+        for (const auto& [at, expected] : expected_)
+            if (!close(actual[at], expected, tolerance)) return {describe(at, actual[at], expected)};
+        // What the oracle was not asked for must at least have been written: outputs are poisoned with NaN.
+        if (expected_.size() < actual.size() && pattern_ == Pattern::uniform && problem_.missing == Missing::none) {
+            const auto hole = std::find_if(actual.begin(), actual.end(), [](float d) { return std::isnan(d); });
+            if (hole != actual.end())
+                return {describe(static_cast<std::size_t>(hole - actual.begin()), *hole, 0) + " at least"};
+        }
+        return {};
+    }
+
+    void refresh(std::uint64_t seed) override {
+        std::mt19937_64 random(seed);
+        query_items_ = items(problem_.queries, random);
+        point_items_ = items(problem_.points, random);
+        query_values_ = attribute_major(query_items_, problem_.dims);
+        point_values_ = attribute_major(point_items_, problem_.dims);
+        sample_seed_ = random();
+        expected_.clear();
+    }
+
+private:
+    struct Expected {
+        std::size_t at;
+        double distance;
+    };
+
+    std::vector<float> items(std::int64_t count, std::mt19937_64& random) const {
+        const auto dims = static_cast<std::size_t>(problem_.dims);
+        std::vector<float> values(static_cast<std::size_t>(count) * dims);
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(i / dims, i % dims, random);
+        return values;
+    }
+
+    float value(std::size_t item, std::size_t attribute, std::mt19937_64& random) const {
+        const std::uint64_t bits = random();
+        if (problem_.missing == Missing::allowed && bits % 10 == 0) return kNan;
+        if (pattern_ == Pattern::constant) return 2.5F;
+        if (pattern_ == Pattern::ascending) return static_cast<float>((item + attribute) % 7);
+        if (pattern_ == Pattern::descending) return static_cast<float>(6 - (item + 2 * attribute) % 7);
+        if (pattern_ == Pattern::special && (bits >> 8) % 4 == 0) {
+            constexpr std::array specials{kNan, kInfinity, -kInfinity, 0.0F, -0.0F, 1e-40F, -1e-45F, 1e17F, -1e17F};
+            return specials[(bits >> 16) % specials.size()];
+        }
+        if (types_[attribute] == AttributeType::nominal) return static_cast<float>((bits >> 8) % 4);
+        return static_cast<float>(static_cast<std::int64_t>(bits >> 11)) * 0x1p-52F - 1.0F;
+    }
+
+    /// All distances if they are few enough for the oracle, else the last row, the last column (which
+    /// tiles get wrong first) and as many random ones.
+    void compute_expected() {
+        constexpr std::int64_t kTerms = 1 << 26;
+        if (problem_.terms() <= kTerms) {
+            for (std::int64_t at = 0; at < problem_.distances(); ++at) add_expected(at);
+            return;
+        }
+        const std::int64_t third = kTerms / problem_.dims / 3 + 1;
+        std::mt19937_64 random(sample_seed_);
+        const auto below = [&](std::int64_t n) {
+            return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+        };
+        for (std::int64_t i = 0; i < third; ++i) {
+            add_expected((problem_.points - 1) * problem_.queries + below(problem_.queries));
+            add_expected(below(problem_.points) * problem_.queries + problem_.queries - 1);
+            add_expected(below(problem_.distances()));
+        }
+    }
+
+    void add_expected(std::int64_t at) {
+        const auto item = [&](const std::vector<float>& all, std::int64_t i) {
+            return std::span(all).subspan(static_cast<std::size_t>(i * problem_.dims),
+                                          static_cast<std::size_t>(problem_.dims));
+        };
+        const double distance =
+            reference::distance(item(query_items_, at % problem_.queries), item(point_items_, at / problem_.queries),
+                                problem_.metric, problem_.missing, types_);
+        expected_.push_back({static_cast<std::size_t>(at), distance});
+    }
+
+    /// The scale counts roundings: those of a sum of n terms grow like sqrt(n), and each term, root and
+    /// quotient adds its own. A cosine distance is a difference of numbers around 1.
+    bool close(float actual, double expected, const Tolerance& tolerance) const {
+        if (std::isnan(expected)) return std::isnan(actual);
+        if (std::isinf(expected)) return static_cast<double>(actual) == expected;
+        const double roundings = 8 + std::sqrt(static_cast<double>(problem_.dims));
+        const double magnitude = problem_.metric == Metric::cosine ? 1 : expected;
+        return std::abs(static_cast<double>(actual) - expected) <=
+               tolerance.absolute + tolerance.relative * roundings * magnitude;
+    }
+
+    std::string describe(std::size_t at, double actual, double expected) const {
+        const auto queries = static_cast<std::size_t>(problem_.queries);
+        return "the distance of point " + std::to_string(at / queries) + " and query " + std::to_string(at % queries) +
+               " is " + std::to_string(actual) + ", expected " + std::to_string(expected);
+    }
+
+    Problem problem_;
+    Pattern pattern_;
+    std::vector<AttributeType> types_;
+    std::vector<float> query_items_, point_items_, query_values_, point_values_;
+    std::uint64_t sample_seed_ = 0;
+    std::vector<Expected> expected_;
+};
+
+std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
+    struct Size {
+        std::int64_t queries, points;
+    };
+    const bool cpu = kind == DeviceKind::cpu;
+    std::vector<Size> sizes{{1, 1000}, {100, 1000}, {1000, 1000}};
+    std::vector<std::int64_t> dims{4, 50};
+    if (effort != Effort::quick) {
+        sizes = cpu ? std::vector<Size>{{1, 4000}, {30, 30}, {100, 4000}, {1000, 1000}}
+                    : std::vector<Size>{{1, 100000}, {100, 100000}, {1000, 1000}, {10000, 10000}, {10000, 100000}};
+        dims = cpu ? std::vector<std::int64_t>{2, 16, 50, 210} : std::vector<std::int64_t>{2, 10, 50, 110, 210};
+    }
+    if (effort == Effort::full) {
+        sizes.push_back({10000, 10000});
+        if (!cpu) sizes.insert(sizes.end(), {{5000, 5000}, {50000, 50000}, {100000, 100000}});
+    }
+    std::vector<Problem> problems;
+    for (const auto& [queries, points] : sizes)
+        for (const auto d : dims)
+            for (const auto metric : {Metric::euclidean, Metric::mixed_euclidean, Metric::manhattan, Metric::cosine}) {
+                // Manhattan and cosine differ from euclidean by their arithmetic only: two dims tell.
+                const bool thorough = metric == Metric::euclidean || metric == Metric::mixed_euclidean;
+                if (thorough || d == 50) problems.push_back({queries, points, d, metric, Missing::none});
+            }
+    for (const auto& [queries, points] : sizes)
+        for (const auto metric : {Metric::euclidean, Metric::mixed_euclidean})
+            problems.push_back({queries, points, 50, metric, Missing::allowed});
+    return problems;
+}
+
+std::vector<TypedEdgeCase<Problem>> edge_cases() {
+    std::vector<TypedEdgeCase<Problem>> cases;
+    for (const auto metric :
+         {Metric::euclidean, Metric::mixed_euclidean, Metric::manhattan, Metric::chebyshev, Metric::cosine})
+        for (const auto missing : {Missing::none, Missing::allowed}) {
+            // Empty and single in every dimension, then around the tiles of 16 and 32.
+            for (const auto& [queries, points, dims] : {std::array<std::int64_t, 3>{0, 3, 2},
+                                                        {3, 0, 2},
+                                                        {3, 2, 0},
+                                                        {1, 1, 1},
+                                                        {1, 17, 3},
+                                                        {33, 1, 5},
+                                                        {16, 16, 16},
+                                                        {15, 33, 17},
+                                                        {31, 17, 15},
+                                                        {32, 15, 33}})
+                cases.push_back({{queries, points, dims, metric, missing}});
+            for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
+                cases.push_back({{19, 21, 18, metric, missing}, pattern});
+        }
+    // The attribute types' constant memory holds 16,384.
+    for (const std::int64_t dims : {16384, 16385})
+        cases.push_back({{2, 3, dims, Metric::mixed_euclidean, Missing::none}, Pattern::ascending});
+    return cases;
+}
+
+}  // namespace
+
+Suite<Problem> suite() {
+    return {.default_problems = default_problems,
+            .edge_cases = edge_cases,
+            .workload = [](const Problem& problem, std::uint64_t seed,
+                           Pattern pattern) -> std::unique_ptr<Workload<Problem>> {
+                return std::make_unique<ItemsWorkload>(problem, seed, pattern);
+            },
+            .data_bytes =
+                [](const Problem& problem) {
+                    const auto values = 2 * (problem.queries + problem.points) * problem.dims + problem.distances();
+                    return static_cast<std::size_t>(values) * sizeof(float) + static_cast<std::size_t>(problem.dims);
+                }};
+}
+
+}  // namespace espalier::distance

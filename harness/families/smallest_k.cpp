@@ -1,0 +1,216 @@
+#include "reference_cpu/smallest_k.hpp"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "harness/families/suite.hpp"
+#include "variants/smallest_k/problem.hpp"
+
+namespace espalier::smallest_k {
+namespace {
+
+/// Uniform: 0..1, as distances are not negative. Constant: all elements tie. Ascending and descending
+/// along each row, the best and the worst case of insertion, every value four times. Special: NaN,
+/// infinities, denormals, signed zeros and both extremes among few ordinary values, so that all tie.
+class MatrixWorkload final : public Workload<Problem> {
+public:
+    MatrixWorkload(const Problem& problem, std::uint64_t seed, Pattern pattern) : problem_(problem), pattern_(pattern) {
+        refresh(seed);
+    }
+
+    std::vector<std::span<const std::byte>> inputs() const override { return {bytes_of(matrix_)}; }
+    std::vector<std::size_t> output_bytes() const override {
+        const auto results = static_cast<std::size_t>(problem_.results());
+        return {results * sizeof(float), results * sizeof(std::int32_t)};
+    }
+
+    Buffers bind(std::span<const std::byte* const> in, std::span<std::byte* const> out) const override {
+        return {reinterpret_cast<const float*>(in[0]), reinterpret_cast<float*>(out[0]),
+                reinterpret_cast<std::int32_t*>(out[1])};
+    }
+
+    /// Exact, whatever the tolerance: selection computes nothing.
+    Mismatch check(std::span<const std::span<const std::byte>> outputs, const Tolerance&) override {
+        if (expected_.empty()) compute_expected();
+        const auto values = values_of<float>(outputs[0]);
+        const auto indices = values_of<std::int32_t>(outputs[1]);
+        for (const auto& [row, list] : expected_)
+            for (std::int64_t j = 0; j < problem_.k; ++j) {
+                const auto at = static_cast<std::size_t>(j * problem_.rows + row);
+                const auto& expected = list[static_cast<std::size_t>(j)];
+                const bool same =
+                    values[at] == expected.value || (std::isnan(values[at]) && std::isnan(expected.value));
+                if (!same || indices[at] != expected.index)
+                    return {describe(row, j, values[at], indices[at], expected)};
+            }
+        return check_unexpected(values, indices);
+    }
+
+    void refresh(std::uint64_t seed) override {
+        std::mt19937_64 random(seed);
+        matrix_.resize(static_cast<std::size_t>(problem_.elements()));
+        std::size_t at = 0;
+        for (std::int64_t c = 0; c < problem_.columns; ++c)
+            for (std::int64_t r = 0; r < problem_.rows; ++r) matrix_[at++] = value(c, random);
+        sample_seed_ = random();
+        expected_.clear();
+    }
+
+private:
+    struct Expected {
+        std::int64_t row;
+        std::vector<reference::Neighbour> list;
+    };
+
+    float value(std::int64_t column, std::mt19937_64& random) const {
+        switch (pattern_) {
+            case Pattern::constant: return 1.5F;
+            case Pattern::ascending: return static_cast<float>(column / 4);
+            case Pattern::descending: return static_cast<float>((problem_.columns - column) / 4);
+            case Pattern::special: {
+                using Limits = std::numeric_limits<float>;
+                constexpr std::array specials{
+                    Limits::quiet_NaN(),  -Limits::quiet_NaN(),  Limits::infinity(), -Limits::infinity(), 0.0F, -0.0F,
+                    Limits::denorm_min(), -Limits::denorm_min(), Limits::max(),      Limits::lowest(),    1.0F, -1.0F};
+                return specials[random() % specials.size()];
+            }
+            case Pattern::uniform: break;
+        }
+        return static_cast<float>(random() >> 40) * 0x1p-24F;
+    }
+
+    /// All rows if they are few enough for the oracle, else the last and random others.
+    void compute_expected() {
+        constexpr std::int64_t kElements = 1 << 25;
+        if (problem_.elements() <= kElements) {
+            for (std::int64_t row = 0; row < problem_.rows; ++row) add_expected(row);
+            return;
+        }
+        std::mt19937_64 random(sample_seed_);
+        for (std::int64_t row = problem_.rows - 1, left = kElements; left > 0; left -= problem_.columns) {
+            add_expected(row);
+            row = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(problem_.rows));
+        }
+    }
+
+    void add_expected(std::int64_t row) {
+        expected_.push_back({row, reference::smallest_k(row_values(row), problem_.k)});
+    }
+
+    [[nodiscard]] std::vector<float> row_values(std::int64_t row) const {
+        std::vector<float> values;
+        values.reserve(static_cast<std::size_t>(problem_.columns));
+        for (std::int64_t c = 0; c < problem_.columns; ++c)
+            values.push_back(matrix_[static_cast<std::size_t>(c * problem_.rows + row)]);
+        return values;
+    }
+
+    /// Of the rows that the oracle was not asked for: each entry must be the element that its index says,
+    /// and each list must be in order. What could still be wrong, an overlooked element, the sampled rows
+    /// stand for.
+    [[nodiscard]] Mismatch check_unexpected(std::span<const float> values,
+                                            std::span<const std::int32_t> indices) const {
+        if (pattern_ != Pattern::uniform || std::ssize(expected_) >= problem_.rows) return {};
+        const std::int64_t entries = std::min(problem_.k, problem_.columns) * problem_.rows;
+        for (std::int64_t at = 0; at < entries; ++at) {
+            const auto i = static_cast<std::size_t>(at);
+            const std::int64_t row = at % problem_.rows, index = indices[i];
+            const bool real = index >= 0 && index < problem_.columns &&
+                              values[i] == matrix_[static_cast<std::size_t>(index * problem_.rows + row)];
+            const auto above = i - static_cast<std::size_t>(problem_.rows);
+            const bool ascends = at < problem_.rows || values[above] < values[i] ||
+                                 (values[above] == values[i] && indices[above] < indices[i]);
+            if (!real || !ascends)
+                return {"entry " + std::to_string(at / problem_.rows) + " of row " + std::to_string(row) + " (" +
+                        std::to_string(values[i]) + " at " + std::to_string(index) + ") " +
+                        (real ? "does not ascend" : "is no element of the row")};
+        }
+        return {};
+    }
+
+    static std::string describe(std::int64_t row, std::int64_t j, float value, std::int32_t index,
+                                const reference::Neighbour& expected) {
+        return "entry " + std::to_string(j) + " of row " + std::to_string(row) + " is " + std::to_string(value) +
+               " at " + std::to_string(index) + ", expected " + std::to_string(expected.value) + " at " +
+               std::to_string(expected.index);
+    }
+
+    Problem problem_;
+    Pattern pattern_;
+    std::vector<float> matrix_;
+    std::uint64_t sample_seed_ = 0;
+    std::vector<Expected> expected_;
+};
+
+std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
+    struct Size {
+        std::int64_t rows, columns;
+    };
+    const bool cpu = kind == DeviceKind::cpu;
+    std::vector<Size> sizes{{1, 1000}, {100, 1000}, {1000, 100}};
+    std::vector<std::int64_t> ks{1, 10, 100};
+    if (effort != Effort::quick) {
+        sizes = cpu ? std::vector<Size>{{1, 10000}, {20, 100}, {20, 10000}, {1000, 100}, {1000, 1000}, {200, 10000}}
+                    : std::vector<Size>{{1, 1000000},   {100, 100000},   {1000, 1000},   {1000, 10000}, {10000, 10000},
+                                        {16384, 16384}, {10000, 100000}, {262144, 1024}, {1048576, 256}};
+        ks = {1, 5, 10, 21, 32, 100, 1000};
+        if (!cpu) ks = {1, 4, 10, 21, 32, 64, 128, 512};
+    }
+    if (effort == Effort::full) {
+        if (cpu) sizes.insert(sizes.end(), {{10000, 10000}, {1000, 100000}});
+        if (!cpu) sizes.insert(sizes.end(), {{100, 1000}, {32, 1000000}, {50000, 50000}, {100000, 10000}});
+    }
+    std::vector<Problem> problems;
+    for (const auto& [rows, columns] : sizes)
+        for (const auto k : ks)
+            if (k <= columns) problems.push_back({rows, columns, k});
+    return problems;
+}
+
+std::vector<TypedEdgeCase<Problem>> edge_cases() {
+    std::vector<TypedEdgeCase<Problem>> cases;
+    // Empty and single in every dimension, around the tiles of 16 and 32 and blocks of 256, k at and
+    // beyond the number of columns.
+    for (const auto& [rows, columns, k] : {std::array<std::int64_t, 3>{0, 5, 2},
+                                           {3, 0, 2},
+                                           {1, 1, 1},
+                                           {1, 1, 4},
+                                           {5, 3, 3},
+                                           {33, 17, 1},
+                                           {2, 31, 31},
+                                           {17, 33, 8},
+                                           {31, 40, 9},
+                                           {1, 300, 16},
+                                           {257, 20, 5},
+                                           {255, 16, 17}})
+        cases.push_back({{rows, columns, k}});
+    for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
+        for (const std::int64_t k : {1, 7, 20, 50}) cases.push_back({{9, 45, k}, pattern});
+    // Around the limits of lists in registers and shared memory, and the longest list.
+    for (const std::int64_t k : {31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024})
+        cases.push_back({{2, 600, k}, k % 2 == 0 ? Pattern::uniform : Pattern::descending});
+    cases.push_back({{3, 1100, 1024}, Pattern::special});
+    cases.push_back({{1, 2100, 40}, Pattern::descending});
+    return cases;
+}
+
+}  // namespace
+
+Suite<Problem> suite() {
+    return {.default_problems = default_problems,
+            .edge_cases = edge_cases,
+            .workload = [](const Problem& problem, std::uint64_t seed,
+                           Pattern pattern) -> std::unique_ptr<Workload<Problem>> {
+                return std::make_unique<MatrixWorkload>(problem, seed, pattern);
+            },
+            .data_bytes =
+                [](const Problem& problem) {
+                    return static_cast<std::size_t>(problem.elements()) * sizeof(float) +
+                           static_cast<std::size_t>(problem.results()) * (sizeof(float) + sizeof(std::int32_t));
+                }};
+}
+
+}  // namespace espalier::smallest_k

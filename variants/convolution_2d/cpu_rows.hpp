@@ -1,0 +1,145 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "variants/convolution_2d/problem.hpp"
+
+/// How the CPU variants walk an image: whole rows through a variant's own kernel, and the few values
+/// whose taps leave the image through the same kernel over a small patch with the border filled in.
+namespace espalier::convolution_2d {
+
+/// Rows of the image (or of a patch), the first kRadius above the first row of the result. Each points
+/// kRadius pixels left of the first value wanted: tap (i, j) of value v is rows[i][v + j * channels].
+template <class T, int kRows>
+using SourceRows = std::array<const T*, kRows + 2 * kRadius>;
+
+/// Where the kRows rows of the result begin.
+template <int kRows>
+using ResultRows = std::array<std::uint8_t*, kRows>;
+
+/// Applies a kernel to any part of an image. A kernel has
+///   using Source                    the type that it reads: bytes, or what the image was converted to
+///   static constexpr int kStep      values that it computes at once; it is never asked for fewer
+///   static constexpr int kRows      rows that it computes at once (it must also offer 1)
+///   template <int kRows> void apply(const SourceRows<Source, kRows>&, const ResultRows<kRows>&,
+///                                   std::int64_t count) const
+/// and may compute the last kStep of `count` values twice, but touches nothing else.
+template <class Kernel>
+class RowWalker {
+public:
+    using T = typename Kernel::Source;
+
+    RowWalker(const Problem& problem, const T* image, std::uint8_t* result, const Kernel& kernel)
+        : problem_(problem), channels_(problem.channels), image_(image), result_(result), kernel_(kernel) {}
+
+    /// Rows [begin, end), as many at once as the kernel likes.
+    void rows(std::int64_t begin, std::int64_t end) {
+        std::int64_t y = begin;
+        for (; y + Kernel::kRows <= end; y += Kernel::kRows) pixels<Kernel::kRows>(y, 0, problem_.width);
+        for (; y < end; ++y) pixels<1>(y, 0, problem_.width);
+    }
+
+    /// Pixels [begin, end) of kRows rows from y on.
+    template <int kRows>
+    void pixels(std::int64_t y, std::int64_t begin, std::int64_t end) {
+        const std::int64_t inner_begin = std::clamp<std::int64_t>(kRadius, begin, end);
+        const std::int64_t inner_end = std::clamp<std::int64_t>(problem_.width - kRadius, inner_begin, end);
+        if ((inner_end - inner_begin) * channels_ < Kernel::kStep) return patches<kRows>(y, begin, end);
+        patches<kRows>(y, begin, inner_begin);
+        inner<kRows>(y, inner_begin, inner_end);
+        patches<kRows>(y, inner_end, end);
+    }
+
+private:
+    // A block of a row: its five source rows stay in the first-level cache, and rows above and below the
+    // image can be one array of zeros whatever the image's width is.
+    static constexpr std::int64_t kBlock = 2048;
+    static constexpr std::int64_t kPatchPixels = 16;
+    static constexpr std::int64_t kMaxChannels = 4;
+    static constexpr std::int64_t kPatch = (kPatchPixels + 2 * kRadius) * kMaxChannels + Kernel::kStep;
+    static_assert(kBlock >= 2 * Kernel::kStep);
+
+    /// Row y of the image from its first pixel on, or null where the border is zero.
+    const T* source_row(std::int64_t y) const {
+        const std::int64_t row = border_index(y, problem_.height, problem_.border);
+        return row < 0 ? nullptr : image_ + row * problem_.row_values();
+    }
+
+    template <int kRows>
+    void inner(std::int64_t y, std::int64_t begin, std::int64_t end) {
+        static constexpr std::array<T, kBlock + 2 * kRadius * kMaxChannels> kZeros{};
+        const std::int64_t values = (end - begin) * channels_;
+        const std::int64_t blocks = (values + kBlock - 1) / kBlock;
+        for (std::int64_t block = 0; block < blocks; ++block) {
+            // Blocks of equal size: none is shorter than kStep.
+            const std::int64_t first = values * block / blocks;
+            const std::int64_t count = values * (block + 1) / blocks - first;
+            SourceRows<T, kRows> sources;
+            for (std::size_t i = 0; i < sources.size(); ++i) {
+                const T* row = source_row(y + static_cast<std::int64_t>(i) - kRadius);
+                sources[i] = row ? row + (begin - kRadius) * channels_ + first : kZeros.data();
+            }
+            ResultRows<kRows> results;
+            for (int i = 0; i < kRows; ++i)
+                results[i] = result_ + (y + i) * problem_.row_values() + begin * channels_ + first;
+            kernel_.template apply<kRows>(sources, results, count);
+        }
+    }
+
+    template <int kRows>
+    void patches(std::int64_t y, std::int64_t begin, std::int64_t end) {
+        for (std::int64_t x = begin; x < end; x += kPatchPixels) patch<kRows>(y, x, std::min(x + kPatchPixels, end));
+    }
+
+    /// At most kPatchPixels pixels, wherever they lie.
+    template <int kRows>
+    void patch(std::int64_t y, std::int64_t begin, std::int64_t end) {
+        std::array<std::int64_t, kPatchPixels + 2 * kRadius> columns;
+        const std::int64_t used = end - begin + 2 * kRadius;
+        for (std::int64_t i = 0; i < used; ++i)
+            columns[i] = border_index(begin - kRadius + i, problem_.width, problem_.border);
+
+        SourceRows<T, kRows> sources;
+        for (std::size_t i = 0; i < sources.size(); ++i) {
+            sources[i] = patch_[i].data();
+            fill(patch_[i].data(), source_row(y + static_cast<std::int64_t>(i) - kRadius), columns.data(), used);
+        }
+        ResultRows<kRows> results;
+        for (int i = 0; i < kRows; ++i) results[i] = patch_result_[i].data();
+        const std::int64_t values = (end - begin) * channels_;
+        kernel_.template apply<kRows>(sources, results, std::max<std::int64_t>(values, Kernel::kStep));
+        for (int i = 0; i < kRows; ++i)
+            std::memcpy(result_ + (y + i) * problem_.row_values() + begin * channels_, results[i],
+                        static_cast<std::size_t>(values));
+    }
+
+    void fill(T* to, const T* row, const std::int64_t* columns, std::int64_t count) const {
+        for (std::int64_t i = 0; i < count; ++i)
+            for (std::int64_t c = 0; c < channels_; ++c)
+                *to++ = row && columns[i] >= 0 ? row[columns[i] * channels_ + c] : T{0};
+    }
+
+    const Problem& problem_;
+    std::int64_t channels_;
+    const T* image_;
+    std::uint8_t* result_;
+    const Kernel& kernel_;
+    std::array<std::array<T, kPatch>, Kernel::kRows + 2 * kRadius> patch_{};
+    std::array<std::array<std::uint8_t, kPatch>, Kernel::kRows> patch_result_;
+};
+
+/// All rows of an image on `threads` threads, in equal shares.
+template <class Kernel>
+void correlate_in_parallel(const Problem& problem, const typename Kernel::Source* image, std::uint8_t* result,
+                           const Kernel& kernel, int threads) {
+    if (problem.values() == 0) return;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (int share = 0; share < threads; ++share)
+        RowWalker<Kernel>(problem, image, result, kernel)
+            .rows(problem.height * share / threads, problem.height * (share + 1) / threads);
+}
+
+}  // namespace espalier::convolution_2d

@@ -1,0 +1,43 @@
+// shared_float with unused words after each row of the tile, so that the two rows that a warp reads at once
+// do not meet in the same banks. Source C 2.4 pads with 5 words.
+// With 32 banks and three channels, thread a of the first row and b of the second meet if
+// 3 (a - b) = stride (mod 32). The plain stride of 60 words lets 4 of 16 pairs meet, 65 lets 5, and 80, a
+// padding of 20, none: that is the tunable.
+
+#include "harness/core/variant.hpp"
+#include "variants/convolution_2d/limits.hpp"
+#include "variants/convolution_2d/tiled.cuh"
+
+namespace espalier::convolution_2d {
+namespace {
+
+using namespace device;
+
+Support supports(const Problem& problem, const Configuration&, const DeviceInfo&) {
+    if (Support support = supports_32_bit_coordinates(problem); !support) return support;
+    return supports_float_sums(problem);
+}
+
+void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
+    if (problem.values() == 0) return;
+    with_channels(problem.channels, [&](auto channels) {
+        if (configuration["padding"] == 5)
+            launch_tiled<Tiling<float, float, 16, 16, 5, channels()>>(context, problem, buffers);
+        else
+            launch_tiled<Tiling<float, float, 16, 16, 20, channels()>>(context, problem, buffers);
+    });
+}
+
+}  // namespace
+
+Variant<Problem> shared_float_padded() {
+    return {.summary = "shared_float with padded rows",
+            .source = "C 2.4",
+            .limits = "narrow or fractional coefficients",
+            .tolerance = kFractionTolerance,
+            .space = {{"padding", {5, 20}}},
+            .supports = supports,
+            .run = run};
+}
+
+}  // namespace espalier::convolution_2d

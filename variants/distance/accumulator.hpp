@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+
+#include "harness/core/variant.hpp"
+#include "variants/distance/problem.hpp"
+
+namespace espalier::distance {
+
+/// One distance in the making: the terms of its attributes are added one by one. The metric and the
+/// check for missing values are compiled in or out (source K measures what the check costs: K7, K8).
+/// Starts as `Accumulator{}`; trivial, so that shared memory can hold it.
+template <Metric metric, Missing missing>
+class Accumulator {
+public:
+    constexpr void add(float x, float y, [[maybe_unused]] AttributeType type = AttributeType::numeric) {
+        // x == x is false for NaN only. Selects instead of branches, so that loops over items vectorise.
+        const bool present = missing == Missing::none || (x == x && y == y);
+        if constexpr (metric == Metric::cosine) {
+            sum_ += present ? x * y : 0.0F;
+            query_norm_ += present ? x * x : 0.0F;
+            point_norm_ += present ? y * y : 0.0F;
+        } else if constexpr (metric == Metric::chebyshev) {
+            const float difference = std::fabs(x - y);
+            sum_ = present ? larger(sum_, difference) : sum_;
+        } else {
+            sum_ += present ? term(x, y, type) : 0.0F;
+        }
+        if constexpr (missing == Missing::allowed) present_ += present ? 1 : 0;
+    }
+
+    /// Adds the terms that another one has seen.
+    constexpr void merge(const Accumulator& other) {
+        sum_ = metric == Metric::chebyshev ? larger(sum_, other.sum_) : sum_ + other.sum_;
+        if constexpr (metric == Metric::cosine) {
+            query_norm_ += other.query_norm_;
+            point_norm_ += other.point_norm_;
+        }
+        if constexpr (missing == Missing::allowed) present_ += other.present_;
+    }
+
+    [[nodiscard]] constexpr float result([[maybe_unused]] std::int64_t dims) const {
+        float sum = sum_;
+        if constexpr (missing == Missing::allowed) {
+            if (present_ == 0) return std::numeric_limits<float>::quiet_NaN();
+            if constexpr (metric != Metric::chebyshev && metric != Metric::cosine)
+                sum *= static_cast<float>(dims) / static_cast<float>(present_);
+        }
+        if constexpr (metric == Metric::cosine) {
+            // The product of the squares would overflow where the product of the roots does not.
+            const float norm = std::sqrt(query_norm_) * std::sqrt(point_norm_);
+            const float distance = norm == 0 ? 1.0F : 1.0F - sum / norm;
+            return distance < 0 ? 0.0F : distance;
+        }
+        if constexpr (metric == Metric::euclidean || metric == Metric::mixed_euclidean) return std::sqrt(sum);
+        return sum;
+    }
+
+private:
+    /// Not fmax, which would drop a NaN.
+    static constexpr float larger(float a, float b) { return b > a || b != b ? b : a; }
+
+    static constexpr float term(float x, float y, [[maybe_unused]] AttributeType type) {
+        const float difference = x - y;
+        if constexpr (metric == Metric::manhattan) return std::fabs(difference);
+        const float square = difference * difference;
+        if constexpr (metric == Metric::mixed_euclidean)
+            return type == AttributeType::nominal ? (x == y ? 0.0F : 1.0F) : square;
+        return square;
+    }
+
+    /// A member that a metric does without: no space, so that an array of plain sums is an array of
+    /// floats. (Two members of one empty type would need two addresses, hence the tag.)
+    template <int tag>
+    struct None {};
+    template <bool needed, class T, int tag>
+    using If = std::conditional_t<needed, T, None<tag>>;
+
+    float sum_;
+    [[no_unique_address]] If<metric == Metric::cosine, float, 0> query_norm_;
+    [[no_unique_address]] If<metric == Metric::cosine, float, 1> point_norm_;
+    [[no_unique_address]] If<missing == Missing::allowed, std::int32_t, 2> present_;
+};
+
+/// Calls `function(metric, missing)` with the problem's choices as compile-time constants.
+template <class Function>
+void with_metric(const Problem& problem, Function&& function) {
+    const auto with = [&](auto metric) {
+        if (problem.missing == Missing::allowed)
+            function(metric, std::integral_constant<Missing, Missing::allowed>{});
+        else
+            function(metric, std::integral_constant<Missing, Missing::none>{});
+    };
+    switch (problem.metric) {
+        case Metric::euclidean: return with(std::integral_constant<Metric, Metric::euclidean>{});
+        case Metric::mixed_euclidean: return with(std::integral_constant<Metric, Metric::mixed_euclidean>{});
+        case Metric::manhattan: return with(std::integral_constant<Metric, Metric::manhattan>{});
+        case Metric::chebyshev: return with(std::integral_constant<Metric, Metric::chebyshev>{});
+        case Metric::cosine: return with(std::integral_constant<Metric, Metric::cosine>{});
+    }
+    throw std::invalid_argument("unknown distance metric");
+}
+
+/// The tolerance of every variant that sums the terms one by one. The family's check multiplies the unit
+/// roundoff by the number of roundings to expect.
+inline constexpr Tolerance kDirectSum{
+    .absolute = 1e-18,
+    .relative = 0x1p-24,
+    .reason = "single-precision sum: unit roundoff per expected rounding; squares below 1e-38 underflow"};
+
+}  // namespace espalier::distance

@@ -1,0 +1,46 @@
+// A partial sort per row (sources K, P): the row is gathered as (value, index) entries, of which the
+// standard library selects the first k with a heap. Any problem: the baseline of the CPU.
+
+#include <algorithm>
+#include <vector>
+
+#include "harness/core/variant.hpp"
+#include "variants/smallest_k/order.hpp"
+#include "variants/smallest_k/problem.hpp"
+
+namespace espalier::smallest_k {
+namespace {
+
+Support supports(const Problem&, const Configuration&, const DeviceInfo&) { return Support::yes(); }
+
+void run(Context&, const Problem& problem, const Buffers& buffers, const Configuration&) {
+    const auto columns = static_cast<std::size_t>(problem.columns), k = static_cast<std::size_t>(problem.k);
+    // Rows shorter than k end in empty entries.
+    std::vector<std::uint64_t> entries(std::max(columns, k), kEmptyEntry);
+    for (std::int64_t r = 0; r < problem.rows; ++r) {
+        for (std::int64_t c = 0; c < problem.columns; ++c)
+            entries[static_cast<std::size_t>(c)] =
+                entry_of(key_of(buffers.distances[c * problem.rows + r]), static_cast<std::uint32_t>(c));
+        const auto end = entries.begin() + problem.k;
+        std::partial_sort(entries.begin(), end, entries.end());
+        for (std::int64_t j = 0; j < problem.k; ++j) {
+            const std::uint64_t entry = entries[static_cast<std::size_t>(j)];
+            buffers.values[j * problem.rows + r] = value_of(key_of_entry(entry));
+            buffers.indices[j * problem.rows + r] = index_of_entry(entry);
+        }
+    }
+}
+
+}  // namespace
+
+Variant<Problem> cpu_scalar() {
+    return {.role = Role::baseline,
+            .summary = "a partial sort per row",
+            .source = "K, P",
+            .tolerance = {.reason = "selects, computes nothing"},
+            .space = {},
+            .supports = supports,
+            .run = run};
+}
+
+}  // namespace espalier::smallest_k

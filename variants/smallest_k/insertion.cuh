@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+#include "device/kernel.hpp"
+#include "variants/smallest_k/order.hpp"
+#include "variants/smallest_k/problem.hpp"
+
+/// Selection by insertion: one thread per row keeps the k best so far as a sorted list and inserts what
+/// beats its last entry. Where the list lives is what the variants differ in.
+namespace espalier::smallest_k {
+namespace {
+
+/// Row `row` of the matrix; lanes that walk neighbouring rows read neighbouring words.
+struct RowInMemory {
+    const float* distances;
+    std::int64_t rows, row;
+    __device__ float operator[](std::int64_t column) const { return distances[column * rows + row]; }
+};
+
+/// Keeps the first entries of the row's order in `list`: `list.key(j)` reads the key of entry j,
+/// `list.set(j, key, index)` writes the entry, `list.move(j)` copies entry j to j + 1. Entries from
+/// `columns` on are left alone.
+template <class Row, class List>
+__device__ void insert_row(const Row& row, std::int64_t columns, std::int64_t k, List& list) {
+    std::int64_t filled = 0;
+    float worst = value_of(kEmptyKey);
+    for (std::int64_t c = 0; c < columns; ++c) {
+        const float value = row[c];
+        if (!may_come_before(value, worst)) continue;
+        const std::uint32_t key = key_of(value);
+        if (filled < k)
+            ++filled;
+        else if (key >= list.key(k - 1))
+            continue;
+        // Ties stay behind the entries that came before them.
+        std::int64_t j = filled - 1;
+        for (; j > 0 && key < list.key(j - 1); --j) list.move(j - 1);
+        list.set(j, key, static_cast<std::int32_t>(c));
+        if (filled == k) worst = value_of(list.key(k - 1));
+    }
+}
+
+}  // namespace
+}  // namespace espalier::smallest_k
