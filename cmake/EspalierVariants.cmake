@@ -216,6 +216,8 @@ function(espalier_variant_objects suffix twin)
           set(wrapper ${ESPALIER_GENERATED_DIR}/executor/${family}/${name}.cpp)
           write_if_changed(${wrapper} "#include \"variants/${family}/${file}\"\n")
           set_property(TARGET ${target} PROPERTY SOURCES ${wrapper})
+          # "#pragma unroll" is nvcc's.
+          target_compile_options(${target} PRIVATE -Wno-unknown-pragmas)
         elseif(file MATCHES "^sm_90a/")
           set_property(TARGET ${target} PROPERTY CUDA_ARCHITECTURES 90a-real)
         endif()

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "espalier/convolution_2d.hpp"
 #include "harness/core/cost.hpp"
@@ -110,6 +111,14 @@ constexpr Coefficients classify(const Filter5x5& filter) {
         (c > 0 ? positive : negative) += 255.0 * static_cast<double>(c);
     }
     return positive <= 32767 && negative >= -32768 ? Coefficients::narrow : Coefficients::int16;
+}
+
+/// Calls `work` with the number of channels as a constant.
+template <class Work>
+void with_channels(std::int64_t channels, Work&& work) {
+    if (channels == 1) return work(std::integral_constant<int, 1>{});
+    if (channels == 3) return work(std::integral_constant<int, 3>{});
+    return work(std::integral_constant<int, 4>{});
 }
 
 }  // namespace espalier::convolution_2d

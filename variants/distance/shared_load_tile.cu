@@ -27,7 +27,7 @@ __global__ void distances_of_tile(Problem problem, Tiles tiles, const float* que
     const std::int64_t q = tiles.first_query(blockIdx.x) + x, p = first_point + y;
     const std::int64_t loaded_point = first_point + x;
 
-    Accumulator<metric, missing> distance;
+    Accumulator<metric, missing> distance{};
     for (std::int64_t first = 0; first < problem.dims; first += kTile) {
         const std::int64_t a = first + y;
         if (a < problem.dims) {

@@ -76,8 +76,8 @@ constexpr std::array<Instance, sizeof...(k)> instances(std::integer_sequence<int
     return {{{k, insert_rows<k>}...}};
 }
 
-constexpr auto kInstances = instances(std::integer_sequence<int, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 21, 24, 28, 32, 40,
-                                                        48, 56, 64, 80, 96, 104, 108, 112, 116, 120, 128>{});
+constexpr auto kInstances = instances(std::integer_sequence<int, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 21, 24, 28, 32,
+                                                            40, 48, 56, 64, 80, 96, 104, 108, 112, 116, 120, 128>{});
 
 Support supports(const Problem& problem, const Configuration&, const DeviceInfo&) {
     const int most = kInstances.back().k;
