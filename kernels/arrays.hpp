@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -20,14 +21,20 @@ public:
 
     /// The caller's input of `count` elements, where the device reaches it. Null if it is empty.
     template <class T>
-    const T* input(const T* data, std::size_t count) {
-        return static_cast<const T*>(place(const_cast<T*>(data), count * sizeof(T), Use::input));
+    const T* input(const T* data, std::int64_t count) {
+        return static_cast<const T*>(place(const_cast<T*>(data), bytes<T>(count), Use::input));
+    }
+
+    /// The same for an input that is in host memory whatever the options say. It must live until `finish`.
+    template <class T>
+    const T* host_input(const T* data, std::int64_t count) {
+        return static_cast<const T*>(upload(data, bytes<T>(count)));
     }
 
     /// Memory for an output of `count` elements; `finish` brings it to `data`. Null if it is empty.
     template <class T>
-    T* output(T* data, std::size_t count) {
-        return static_cast<T*>(place(data, count * sizeof(T), Use::output));
+    T* output(T* data, std::int64_t count) {
+        return static_cast<T*>(place(data, bytes<T>(count), Use::output));
     }
 
     /// Memory of the device that lives as long as this object.
@@ -46,6 +53,11 @@ private:
         const void* from;
         std::size_t bytes;
     };
+    template <class T>
+    static std::size_t bytes(std::int64_t count) {
+        return static_cast<std::size_t>(count) * sizeof(T);
+    }
+    const void* upload(const void* data, std::size_t bytes);
     void* place(void* data, std::size_t bytes, Use use);
     std::byte* allocate(std::size_t bytes);
 

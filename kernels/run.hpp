@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "kernels/arrays.hpp"
+#include "kernels/checks.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/guarded.hpp"
 
@@ -10,8 +11,6 @@ namespace espalier {
 
 /// What is wrong with the options for this device, or nothing.
 std::optional<Error> invalid_options(const DeviceState& device, const Options& options);
-
-inline Error invalid(std::string message) { return {ErrorCode::invalid_argument, std::move(message)}; }
 
 /// Chooses a variant for a valid problem and runs it. `bind(arrays)` returns the family's buffers with
 /// every pointer passed through `arrays`.
