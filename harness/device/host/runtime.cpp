@@ -36,6 +36,10 @@ void copy(void* to, const void* from, std::size_t bytes) {
 
 int count() { return 1; }
 std::string unavailable_reason() { return {}; }
+int current() { return 0; }
+void make_current(int ordinal) {
+    if (ordinal != 0) throw DeviceError("the host executor has one GPU, with ordinal 0", 101);  // cudaErrorInvalidDevice
+}
 
 /// The limits are those of an H200, so that what a variant declines or accepts here it does there.
 DeviceInfo open(int ordinal) {
