@@ -52,7 +52,7 @@ TEST_F(ExplainCommand, KnowsDevicesByTheirResults) {
 TEST_F(ExplainCommand, ExplainsAForcedVariantOrRefusesIt) {
     const auto forced = explain("--family convolution_2d --device cpu --variant cpu_scalar --json");
     ASSERT_EQ(forced.code, 0) << forced.err;
-    EXPECT_EQ(nlohmann::json::parse(forced.out).at("forced_by"), "Options::variant");
+    EXPECT_EQ(nlohmann::json::parse(forced.out).at("forced_by"), "--variant");
     const auto refused = explain("--family convolution_2d --device cpu --variant global");
     EXPECT_EQ(refused.code, 2);
     expect_holds(refused.err, {"convolution_2d/global", "cuda device"});

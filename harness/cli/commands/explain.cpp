@@ -96,10 +96,11 @@ nlohmann::ordered_json to_json(const Explanation& why) {
 void run_explain(const ExplainOptions& options) {
     const DeviceInfo device = described_device(options);
     const std::string problem = fmt::format("{}", fmt::join(options.axes, ";"));
+    const auto explain_it = [&](const ForcedVariant* forced) {
+        return explain(options.family, problem, device, forced);
+    };
     const Explanation why =
-        value_or_fail(with_forced_variant(options.family, options.variant, [&](const ForcedVariant* forced) {
-            return explain(options.family, problem, device, forced);
-        }));
+        value_or_fail(with_forced_variant(options.family, options.variant, explain_it, "--variant"));
     if (options.json)
         fmt::print("{}\n", to_json(why).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     else
