@@ -5,6 +5,7 @@
 
 #include "harness/core/configuration.hpp"
 #include "harness/core/device_info.hpp"
+#include "harness/core/variant.hpp"
 
 namespace espalier {
 
@@ -37,6 +38,13 @@ struct Selector {
     std::string_view isa;  ///< "avx512", "avx2" or "generic" for CPUs, empty for GPUs
     std::string_view data_sha256;
     const Leaf<P>& (*select)(const P&, const DeviceInfo&);
+};
+
+/// What a selector's ranking comes down to for one problem: a variant that can run it, ready to be run.
+template <class P>
+struct Chosen {
+    const Variant<P>* variant;  ///< in the registry, which lives as long as the program
+    Configuration configuration;
 };
 
 }  // namespace espalier

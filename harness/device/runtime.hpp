@@ -37,6 +37,10 @@ std::string unavailable_reason();
 /// Describes GPU `ordinal` and makes it the current one of the calling thread.
 DeviceInfo open(int ordinal);
 
+/// The calling thread's current GPU, and how to change it. `open` is the slow way: it also describes.
+int current();
+void make_current(int ordinal);
+
 /// Free and total bytes of the current GPU.
 struct MemoryState {
     std::size_t free = 0, total = 0;

@@ -3,8 +3,6 @@
 // What the GPU variants share: the image and the coefficients as kernel parameters, and where a block works.
 
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 
 #include "device/kernel.hpp"
 #include "variants/convolution_2d/problem.hpp"
@@ -57,14 +55,6 @@ inline dim3 grid_for(const Problem& problem, int block_width, int block_height) 
     const std::int64_t across = (problem.width + block_width - 1) / block_width;
     const std::int64_t down = (problem.height + block_height - 1) / block_height;
     return dim3(static_cast<unsigned>(across * down));
-}
-
-/// Calls `work` with the number of channels as a constant.
-template <class Work>
-void with_channels(std::int64_t channels, Work&& work) {
-    if (channels == 1) return work(std::integral_constant<int, 1>{});
-    if (channels == 3) return work(std::integral_constant<int, 3>{});
-    return work(std::integral_constant<int, 4>{});
 }
 
 }  // namespace espalier::convolution_2d

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "espalier/convolution_2d.hpp"
 #include "harness/core/cost.hpp"
@@ -50,6 +51,14 @@ struct Problem {
     [[nodiscard]] constexpr std::int64_t values() const { return width * height * channels; }
     [[nodiscard]] constexpr std::int64_t row_values() const { return width * channels; }
 
+    /// The largest power of two up to 128 that divides a row's bytes: how wide an access may be and still
+    /// be aligned in every row.
+    [[nodiscard]] constexpr std::int64_t row_alignment() const {
+        std::int64_t alignment = 128;
+        while (row_values() % alignment != 0) alignment /= 2;
+        return alignment;
+    }
+
     static std::span<const Feature<Problem>> features() {
         static constexpr std::array list{
             number<&Problem::width>("width", "problem.width"),
@@ -58,6 +67,7 @@ struct Problem {
             category<&Problem::border>("border", "problem.border", "Border", kBorderNames),
             category<&Problem::coefficients>("coefficients", "problem.coefficients", "Coefficients", kCoefficientNames),
             derived<&Problem::values>("values", "problem.values()"),
+            derived<&Problem::row_alignment>("row_alignment", "problem.row_alignment()"),
         };
         return list;
     }
@@ -110,6 +120,14 @@ constexpr Coefficients classify(const Filter5x5& filter) {
         (c > 0 ? positive : negative) += 255.0 * static_cast<double>(c);
     }
     return positive <= 32767 && negative >= -32768 ? Coefficients::narrow : Coefficients::int16;
+}
+
+/// Calls `work` with the number of channels as a constant.
+template <class Work>
+void with_channels(std::int64_t channels, Work&& work) {
+    if (channels == 1) return work(std::integral_constant<int, 1>{});
+    if (channels == 3) return work(std::integral_constant<int, 3>{});
+    return work(std::integral_constant<int, 4>{});
 }
 
 }  // namespace espalier::convolution_2d

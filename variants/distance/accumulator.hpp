@@ -13,6 +13,7 @@ namespace espalier::distance {
 
 /// One distance in the making: the terms of its attributes are added one by one. The metric and the
 /// check for missing values are compiled in or out (source K measures what the check costs: K7, K8).
+/// Starts as `Accumulator{}`; trivial, so that shared memory can hold it.
 template <Metric metric, Missing missing>
 class Accumulator {
 public:
@@ -24,13 +25,22 @@ public:
             query_norm_ += present ? x * x : 0.0F;
             point_norm_ += present ? y * y : 0.0F;
         } else if constexpr (metric == Metric::chebyshev) {
-            // Not fmax, which would drop a NaN.
             const float difference = std::fabs(x - y);
-            sum_ = present && (difference > sum_ || difference != difference) ? difference : sum_;
+            sum_ = present ? larger(sum_, difference) : sum_;
         } else {
             sum_ += present ? term(x, y, type) : 0.0F;
         }
         if constexpr (missing == Missing::allowed) present_ += present ? 1 : 0;
+    }
+
+    /// Adds the terms that another one has seen.
+    constexpr void merge(const Accumulator& other) {
+        sum_ = metric == Metric::chebyshev ? larger(sum_, other.sum_) : sum_ + other.sum_;
+        if constexpr (metric == Metric::cosine) {
+            query_norm_ += other.query_norm_;
+            point_norm_ += other.point_norm_;
+        }
+        if constexpr (missing == Missing::allowed) present_ += other.present_;
     }
 
     [[nodiscard]] constexpr float result([[maybe_unused]] std::int64_t dims) const {
@@ -51,6 +61,9 @@ public:
     }
 
 private:
+    /// Not fmax, which would drop a NaN.
+    static constexpr float larger(float a, float b) { return b > a || b != b ? b : a; }
+
     static constexpr float term(float x, float y, [[maybe_unused]] AttributeType type) {
         const float difference = x - y;
         if constexpr (metric == Metric::manhattan) return std::fabs(difference);
@@ -67,10 +80,10 @@ private:
     template <bool needed, class T, int tag>
     using If = std::conditional_t<needed, T, None<tag>>;
 
-    float sum_ = 0;
-    [[no_unique_address]] If<metric == Metric::cosine, float, 0> query_norm_{};
-    [[no_unique_address]] If<metric == Metric::cosine, float, 1> point_norm_{};
-    [[no_unique_address]] If<missing == Missing::allowed, std::int32_t, 2> present_{};
+    float sum_;
+    [[no_unique_address]] If<metric == Metric::cosine, float, 0> query_norm_;
+    [[no_unique_address]] If<metric == Metric::cosine, float, 1> point_norm_;
+    [[no_unique_address]] If<missing == Missing::allowed, std::int32_t, 2> present_;
 };
 
 /// Calls `function(metric, missing)` with the problem's choices as compile-time constants.

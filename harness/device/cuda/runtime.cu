@@ -82,6 +82,14 @@ DeviceInfo open(int ordinal) {
     return info;
 }
 
+int current() {
+    int ordinal = 0;
+    check(cudaGetDevice(&ordinal), "cudaGetDevice");
+    return ordinal;
+}
+
+void make_current(int ordinal) { check(cudaSetDevice(ordinal), "cudaSetDevice"); }
+
 MemoryState memory_state() {
     MemoryState state;
     check(cudaMemGetInfo(&state.free, &state.total), "cudaMemGetInfo");

@@ -9,7 +9,7 @@
 namespace espalier::device::host {
 namespace {
 
-constexpr std::size_t kAlignment = 256;  // what cudaMalloc promises, and not more
+constexpr std::size_t kAlignment = 512;  // what cudaMalloc gives, as textures need it
 
 }  // namespace
 

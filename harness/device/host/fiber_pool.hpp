@@ -15,7 +15,7 @@ namespace espalier::device::host {
 /// not once per device thread. Tells AddressSanitizer about every switch.
 class Worker {
 public:
-    Worker();
+    explicit Worker(std::size_t number);
     ~Worker();
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
@@ -60,6 +60,7 @@ public:
 
 private:
     std::vector<std::unique_ptr<Worker>> idle_;
+    std::size_t made_ = 0;
 };
 
 }  // namespace espalier::device::host

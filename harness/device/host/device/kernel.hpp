@@ -11,6 +11,7 @@
 
 #include "harness/device/host/arithmetic.hpp"
 #include "harness/device/host/atomics.hpp"
+#include "harness/device/host/errors.hpp"
 #include "harness/device/host/geometry.hpp"
 #include "harness/device/host/kernel_side.hpp"
 #include "harness/device/host/launch.hpp"
@@ -30,7 +31,16 @@
 #define __shared__ \
     static_assert(false, "write auto& tile = shared<float[16][17], struct Tile>(); instead of __shared__");
 
+// What calls of CUDA's libraries return and take.
+enum cudaError_t { cudaSuccess = 0, cudaErrorNotSupported = 801 };
+using cudaStream_t = espalier::Stream;
+
 namespace espalier::device {
+
+/// Throws DeviceError if `status` is a failure; `what` names the call.
+inline void check(cudaError_t status, const char* what) {
+    if (status != cudaSuccess) host::throw_error(static_cast<host::CudaError>(status), what);
+}
 
 /// Static shared memory: `auto& tile = shared<float[16][17], struct QueryTile>();`
 /// Two arrays of one type need two tags.
