@@ -33,6 +33,7 @@ struct VariantInfo {
     std::string_view summary, source, limits, path, source_id;
     Tolerance tolerance;
     std::vector<Configuration> configurations;  ///< the default first
+    std::string_view nondeterminism;
 };
 
 /// How much a default sweep measures.
