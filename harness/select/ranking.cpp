@@ -33,7 +33,8 @@ public:
     /// Slowdown of the best choice of another variant over the first.
     double margin(std::size_t first) const {
         const std::size_t second = best_of(rows_, {first});
-        return second == first ? 1.0 : std::exp(score(second) - score(first));
+        const bool other = matrix_.candidates[second].variant != matrix_.candidates[first].variant;
+        return other ? std::exp(score(second) - score(first)) : 1.0;
     }
 
 private:
