@@ -32,6 +32,8 @@ def panel_title(features: tuple) -> list[str]:
 
 
 def text_of(value) -> str:
+    if value is None:
+        return "not given"
     if isinstance(value, str):
         return value
     if value == int(value) and abs(value) < 1e15:
@@ -86,7 +88,7 @@ def plan(family: Family) -> Plan | None:
         return None
 
     def distinct(problems, x):
-        return len({family.features[problem][x] for problem in problems})
+        return len({family.features[problem].get(x) for problem in problems})
 
     best, best_score = None, (0, 0)
     for x in numbers:

@@ -115,8 +115,8 @@ def times(family: Family, styles: Styles, plan: planning.Plan, relative: bool = 
         title = "\n".join(short(line, 30 if columns == 3 else 46) for line in planning.panel_title(features))
         axes.set(xscale="log", yscale="log")
         axes.set_title(title, linespacing=1.3)
-        if relative:
-            axes.set_ylim(0.93, FARTHEST_BEHIND)
+        if relative:  # only a peer can lie below 1
+            axes.set_ylim(max(0.1, min(0.93, axes.get_ylim()[0])), FARTHEST_BEHIND)
         log_axis(axes.xaxis, amount)
         log_axis(axes.yaxis, "{:g}×".format if relative else duration)
     for axes in list(grid.flat)[len(plan.panels) :]:
@@ -143,10 +143,10 @@ def winners(family: Family, styles: Styles, plan: planning.Plan):
     y = planning.second_feature(family, plan.x)
     cells = defaultdict(list)
     for problem, features in family.features.items():
-        ordered = sorted(family.best().get(problem, {}).values(), key=lambda case: case.time)
-        if ordered:
+        ordered = family.ranked(problem)
+        if ordered and features.get(plan.x) is not None:
             lead = ordered[1].time / ordered[0].time if len(ordered) > 1 else math.nan
-            cells[features.get(plan.x), features.get(y) if y else ""].append((ordered[0].variant, lead))
+            cells[features[plan.x], features.get(y) if y else ""].append((ordered[0].variant, lead))
     if not cells:
         return None
     sort = lambda value: (isinstance(value, str), value if value is not None else 0)  # noqa: E731

@@ -63,6 +63,13 @@ public:
     /// Waits, then compares the outputs with the oracle and looks at the guard bands.
     [[nodiscard]] virtual Mismatch check(std::size_t variant) = 0;
 
+    /// The guard bands alone, without the oracle.
+    [[nodiscard]] virtual Mismatch check_guards() = 0;
+
+    /// From now until `refresh`, `check` compares with the outputs as they are now instead of the oracle's:
+    /// for problems that are too large for it. False if the family cannot do so.
+    [[nodiscard]] virtual bool adopt_outputs() = 0;
+
     /// The outputs as they are now, for comparing runs with each other.
     [[nodiscard]] virtual std::vector<std::vector<std::byte>> outputs() = 0;
 

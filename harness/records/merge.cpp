@@ -142,7 +142,11 @@ MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root
         pool.cases.insert(pool.cases.begin(), std::make_move_iterator(before.cases.begin()),
                           std::make_move_iterator(before.cases.end()));
     }
-    DeviceResults results{.device = pool.devices.back(), .cases = latest(pool, report)};
+    // The latest that knows its ceilings.
+    const auto described = std::find_if(pool.devices.rbegin(), pool.devices.rend(),
+                                        [](const DeviceInfo& device) { return device.bytes_per_second > 0; });
+    DeviceResults results{.device = described == pool.devices.rend() ? pool.devices.back() : *described,
+                          .cases = latest(pool, report)};
     if (!results.cases.empty()) refuse_mixtures(pool, results.cases, options);
     results.holes = find_holes(pool, results.cases);
     report.cases = results.cases.size();
