@@ -43,6 +43,9 @@ public:
     /// Memory of the device that lives as long as this object.
     std::span<std::byte> workspace(std::size_t bytes);
 
+    /// Makes `finish` wait whatever the options say.
+    void wait_at_finish() { wait_ = true; }
+
     /// Enqueues the copies back of staged outputs and waits if the caller asked for it or must.
     void finish();
 

@@ -36,7 +36,7 @@ Result<void> pairwise_distances(const Device& device, const Items& queries, cons
             return *error;
         const AttributeMajor ordered_queries(queries), ordered_points(points);
         const bool mixed = rule.metric == Metric::mixed_euclidean;
-        return run(device, problem, options, [&](Arrays& arrays) -> Buffers {
+        const auto bind = [&](Arrays& arrays) -> Buffers {
             Buffers buffers;
             buffers.query_values = arrays.input(ordered_queries.values(), query_values);
             buffers.point_values = arrays.input(ordered_points.values(), point_values);
@@ -44,7 +44,8 @@ Result<void> pairwise_distances(const Device& device, const Items& queries, cons
             buffers.types = mixed ? arrays.host_input(rule.types.data(), problem.dims) : nullptr;
             buffers.types_on_host = mixed ? rule.types.data() : nullptr;
             return buffers;
-        });
+        };
+        return run(device, problem, options, bind, mixed ? ConstantMemory::filled : ConstantMemory::unused);
     });
 }
 

@@ -101,7 +101,7 @@ Result<void> predict_into(const KnnModel& model, const Items& queries, std::stri
     model.problem.task == Task::classification ? classes.resize(results) : targets.resize(results);
     const AttributeMajor ordered(queries);
     const Options options{.variant = variant};
-    return run(model.device, problem_for(model, queries.count), options, [&](Arrays& arrays) -> Buffers {
+    const auto bind = [&](Arrays& arrays) -> Buffers {
         Buffers buffers;
         buffers.query_values = arrays.input(ordered.values(), value_count(queries));
         buffers.point_values = model.points.data();
@@ -113,7 +113,10 @@ Result<void> predict_into(const KnnModel& model, const Items& queries, std::stri
         buffers.targets = arrays.output(targets.data(), static_cast<std::int64_t>(targets.size()));
         buffers.stages = {choose<distance::Problem>, choose<smallest_k::Problem>};
         return buffers;
-    });
+    };
+    const bool mixed = model.problem.metric == Metric::mixed_euclidean;
+    return run(model.device, problem_for(model, queries.count), options, bind,
+               mixed ? ConstantMemory::filled : ConstantMemory::unused);
 }
 
 }  // namespace
