@@ -38,6 +38,12 @@ def amount(value: float) -> str:
     return f"{value:.3g}"
 
 
+def ratio(value: float) -> str:
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:.2f}×" if value < 99.5 else f"{value:,.0f}×"
+
+
 def percent(share: float) -> str:
     return f"{share * 100:.3g}%" if share >= 1e-5 else f"{share * 100:.0e}%"
 
@@ -166,7 +172,7 @@ def winners(family: Family, styles: Styles, plan: planning.Plan):
                                  alpha=1.0 if len(counts) == 1 else 0.55, linewidth=0))
         text = code[variant] + ("" if len(counts) == 1 else "*")
         if roomy and leads:
-            text += f"  {geometric_mean(leads):.2f}×"
+            text += f"  {ratio(geometric_mean(leads))}"
         axes.text(column, row, text, ha="center", va="center", fontsize=7.5, fontweight="bold",
                   color=LIGHT["on-series" if len(counts) == 1 else "ink"])
     axes.set(xlim=(-0.6, len(columns) - 0.4), ylim=(-0.6, len(rows) - 0.4), xlabel=short(plan.x))
