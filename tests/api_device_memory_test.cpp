@@ -1,4 +1,4 @@
-// Calls on arrays that are in a GPU's memory already, here the host executor's.
+// Calls on arrays that are in a GPU's memory already: the host executor's, or a real one's.
 
 #include <cstring>
 #include <vector>
@@ -15,6 +15,10 @@ constexpr std::size_t kBytes = 37 * 23 * 3;
 
 class DeviceMemory : public testing::Test {
 protected:
+    void SetUp() override {
+        if (const auto gpu = Device::cuda(); !gpu) GTEST_SKIP() << gpu.error().message;
+    }
+
     DeviceMemory() : image_(kBytes) {
         for (std::size_t i = 0; i < kBytes; ++i) image_[i] = static_cast<std::uint8_t>(i * 31 + i / 256);
         filter_.fill(-1);
