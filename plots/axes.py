@@ -22,13 +22,16 @@ class Plan:
     left_out: int  # problems in no panel
 
 
-def panel_title(features: tuple) -> list[str]:
-    """One line for one or two features, else two lines."""
-    texts = [f"{name} = {text_of(value)}" for name, value in features]
-    if len(texts) <= 1:
-        return texts or ["all problems"]
-    half = (len(texts) + 1) // 2
-    return [", ".join(texts[:half]), ", ".join(texts[half:])]
+def panel_title(features: tuple, longest: int) -> list[str]:
+    """As few lines as hold the features."""
+    lines: list[str] = []
+    for name, value in features:
+        text = f"{name} = {text_of(value)}"
+        if lines and len(lines[-1]) + len(text) + 2 <= longest:
+            lines[-1] += f", {text}"
+        else:
+            lines.append(text)
+    return lines or ["all problems"]
 
 
 def text_of(value) -> str:

@@ -118,7 +118,8 @@ def times(family: Family, styles: Styles, plan: planning.Plan, relative: bool = 
                       linestyle="-" if plan.curves else "none", markersize=3.6, linewidth=0.8 if grey else 1.3)
             if grey and not plan.curves:
                 axes.plot(*zip(*curve), color=styles.colour(variant), marker=".", linestyle="none", markersize=3)
-        title = "\n".join(short(line, 30 if columns == 3 else 46) for line in planning.panel_title(features))
+        longest = 32 if columns == 3 else 50
+        title = "\n".join(short(line, longest) for line in planning.panel_title(features, longest))
         axes.set(xscale="log", yscale="log")
         axes.set_title(title, linespacing=1.3)
         if relative:  # only a peer can lie below 1
