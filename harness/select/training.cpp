@@ -9,6 +9,7 @@
 #include "harness/records/bad_data.hpp"
 #include "harness/records/checked_json.hpp"
 #include "harness/select/emit.hpp"
+#include "harness/select/tree_json.hpp"
 
 namespace espalier::select {
 namespace {
@@ -126,6 +127,10 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
         trained.files.push_back(compare(folders.output / name / (device_key + ".gen.cpp"), now.source));
     }
     if (trained.families.empty()) return trained;
+    for (const Trained& now : trained.families) {
+        const fs::path path = folder / (std::string(now.family->name()) + ".tree.json");
+        trained.files.push_back(compare(path, tree_json(now, device_key)));
+    }
     // Families in the order of their names, whatever the order of training them.
     const nlohmann::json sorted = summaries;
     ordered_json all = ordered_json::object();
