@@ -64,9 +64,9 @@ Support supports(std::string_view variant, const Problem& problem, const Configu
 TEST(SmallestKLimits, ListsInRegisters) {
     DeviceInfo device = device::open(0);
     const Configuration in_memory{{"block", 256}, {"texture", 0}}, in_texture{{"block", 256}, {"texture", 1}};
-    EXPECT_TRUE(supports("register_insertion", {9, 500, 111}, in_memory, device));
-    EXPECT_TRUE(supports("register_insertion", {9, 500, 112}, in_memory, device));
-    EXPECT_FALSE(supports("register_insertion", {9, 500, 113}, in_memory, device));
+    EXPECT_TRUE(supports("register_insertion", {9, 500, 118}, in_memory, device));
+    EXPECT_TRUE(supports("register_insertion", {9, 500, 119}, in_memory, device));
+    EXPECT_FALSE(supports("register_insertion", {9, 500, 120}, in_memory, device));
     device.texture_1d_linear_floats = 60;
     EXPECT_TRUE(supports("register_insertion", {5, 12, 3}, in_texture, device));
     EXPECT_FALSE(supports("register_insertion", {61, 1, 3}, in_texture, device));
