@@ -7,6 +7,7 @@
 #include <random>
 #include <span>
 
+#include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "variants/distance/problem.hpp"
 
@@ -74,12 +75,11 @@ public:
     }
 
     void refresh(std::uint64_t seed) override {
-        std::mt19937_64 random(seed);
-        query_items_ = items(problem_.queries, random);
-        point_items_ = items(problem_.points, random);
+        query_items_ = items(problem_.queries, 2 * seed);
+        point_items_ = items(problem_.points, 2 * seed + 1);
         query_values_ = attribute_major(query_items_, problem_.dims);
         point_values_ = attribute_major(point_items_, problem_.dims);
-        sample_seed_ = random();
+        sample_seed_ = seed;
         expected_.clear();
     }
 
@@ -89,15 +89,14 @@ private:
         double distance;
     };
 
-    std::vector<float> items(std::int64_t count, std::mt19937_64& random) const {
+    std::vector<float> items(std::int64_t count, std::uint64_t seed) const {
         const auto dims = static_cast<std::size_t>(problem_.dims);
         std::vector<float> values(static_cast<std::size_t>(count) * dims);
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(i / dims, i % dims, random);
+        generate(values, [&](std::size_t i) { return value(i / dims, i % dims, random_bits(seed, i)); });
         return values;
     }
 
-    float value(std::size_t item, std::size_t attribute, std::mt19937_64& random) const {
-        const std::uint64_t bits = random();
+    float value(std::size_t item, std::size_t attribute, std::uint64_t bits) const {
         if (problem_.missing == Missing::allowed && bits % 10 == 0) return kNan;
         if (pattern_ == Pattern::constant) return 2.5F;
         if (pattern_ == Pattern::ascending) return static_cast<float>((item + attribute) % 7);

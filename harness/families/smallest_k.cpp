@@ -7,6 +7,7 @@
 #include <random>
 #include <span>
 
+#include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "variants/smallest_k/problem.hpp"
 
@@ -51,12 +52,11 @@ public:
     }
 
     void refresh(std::uint64_t seed) override {
-        std::mt19937_64 random(seed);
         matrix_.resize(static_cast<std::size_t>(problem_.elements()));
-        std::size_t at = 0;
-        for (std::int64_t c = 0; c < problem_.columns; ++c)
-            for (std::int64_t r = 0; r < problem_.rows; ++r) matrix_[at++] = value(c, random);
-        sample_seed_ = random();
+        generate(matrix_, [&](std::size_t i) {
+            return value(static_cast<std::int64_t>(i) / problem_.rows, random_bits(seed, i));
+        });
+        sample_seed_ = seed;
         expected_.clear();
     }
 
@@ -66,7 +66,7 @@ private:
         std::vector<reference::Neighbour> list;
     };
 
-    float value(std::int64_t column, std::mt19937_64& random) const {
+    float value(std::int64_t column, std::uint64_t bits) const {
         switch (pattern_) {
             case Pattern::constant: return 1.5F;
             case Pattern::ascending: return static_cast<float>(column / 4);
@@ -76,11 +76,11 @@ private:
                 constexpr std::array specials{
                     Limits::quiet_NaN(),  -Limits::quiet_NaN(),  Limits::infinity(), -Limits::infinity(), 0.0F, -0.0F,
                     Limits::denorm_min(), -Limits::denorm_min(), Limits::max(),      Limits::lowest(),    1.0F, -1.0F};
-                return specials[random() % specials.size()];
+                return specials[bits % specials.size()];
             }
             case Pattern::uniform: break;
         }
-        return static_cast<float>(random() >> 40) * 0x1p-24F;
+        return static_cast<float>(bits >> 40) * 0x1p-24F;
     }
 
     /// All rows if they are few enough for the oracle, else the last and random others.
