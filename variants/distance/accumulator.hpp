@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -20,22 +21,23 @@ template <Metric metric, Missing missing>
 class Accumulator {
 public:
     constexpr void add(float x, float y, [[maybe_unused]] AttributeType type = AttributeType::numeric) {
-        // x == x is false for NaN only. Everything is computed, then selected: conditional arithmetic might
-        // trap, for all the compiler knows, and would keep loops over items from being vectorised.
-        const bool present = missing == Missing::none || ((x == x) & (y == y));
-        if constexpr (metric == Metric::cosine) {
-            const float product = x * y, query_square = x * x, point_square = y * y;
-            sum_ += present ? product : 0.0F;
-            query_norm_ += present ? query_square : 0.0F;
-            point_norm_ += present ? point_square : 0.0F;
-        } else if constexpr (metric == Metric::chebyshev) {
-            const float largest = larger(sum_, std::fabs(x - y));
-            sum_ = present ? largest : sum_;
-        } else {
-            const float one = term(x, y, type);
-            sum_ += present ? one : 0.0F;
+        if constexpr (missing == Missing::allowed) {
+            // x == x is false for NaN only. A pair of zeros adds nothing, whatever the metric. Masked, not
+            // selected: the compiler would make a branch of it, which is not vectorised.
+            const std::uint32_t present = (x == x) & (y == y);
+            x = masked(x, present);
+            y = masked(y, present);
+            present_ += static_cast<std::int32_t>(present);
         }
-        if constexpr (missing == Missing::allowed) present_ += present ? 1 : 0;
+        if constexpr (metric == Metric::cosine) {
+            sum_ += x * y;
+            query_norm_ += x * x;
+            point_norm_ += y * y;
+        } else if constexpr (metric == Metric::chebyshev) {
+            sum_ = larger(sum_, std::fabs(x - y));
+        } else {
+            sum_ += term(x, y, type);
+        }
     }
 
     /// Adds the terms that another one has seen.
@@ -68,6 +70,11 @@ public:
 private:
     template <Metric, Missing, std::size_t>
     friend class AccumulatorRow;
+
+    /// `value`, or 0 if `keep` is 0 instead of 1.
+    static constexpr float masked(float value, std::uint32_t keep) {
+        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & (0U - keep));
+    }
 
     /// Not fmax, which would drop a NaN.
     static constexpr float larger(float a, float b) { return (b > a) | (b != b) ? b : a; }
