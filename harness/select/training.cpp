@@ -79,6 +79,21 @@ std::vector<std::string> devices_with_results(const fs::path& results) {
     return keys;
 }
 
+std::vector<fs::path> orphans(const TrainingFolders& folders) {
+    std::vector<fs::path> found;
+    if (!fs::is_directory(folders.output)) return found;
+    for (const auto& entry : fs::recursive_directory_iterator(folders.output)) {
+        constexpr std::string_view kEnding = ".gen.cpp";
+        std::string key = entry.path().filename().string();
+        if (!key.ends_with(kEnding)) continue;
+        key.resize(key.size() - kEnding.size());
+        const std::string family = entry.path().parent_path().filename().string();
+        if (!fs::exists(folders.results / key / (family + ".jsonl"))) found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
 TrainedDevice train_device(const std::string& device_key, const TrainingFolders& folders,
                            const std::vector<std::string>& families, const TrainOptions& options) {
     if (!valid_device_key(device_key))
