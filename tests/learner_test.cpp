@@ -11,8 +11,10 @@
 #include "harness/select/folds.hpp"
 #include "harness/select/learn.hpp"
 #include "harness/select/noise.hpp"
+#include "harness/select/optimal.hpp"
 #include "harness/select/prune.hpp"
 #include "harness/select/ranking.hpp"
+#include "harness/select/splits.hpp"
 #include "harness/select/threshold.hpp"
 
 namespace espalier::select {
@@ -263,6 +265,71 @@ TEST(Pruning, IsOptimalAtEveryPriceAndThePathNamesAllChanges) {
             EXPECT_LT(leaves(pruned), leaves(prune(full, (path[i - 1] + path[i]) / 2)));
         }
     }
+}
+
+/// The least loss of any tree, by trying all of them.
+Loss least_loss(const Splitter& splitter, const Matrix& matrix, const std::vector<std::size_t>& rows, int depth,
+                int leaves) {
+    Loss least = splitter.leaf_loss(rows);
+    if (depth == 0 || leaves < 2) return least;
+    for (const Split& split : splitter.all(rows)) {
+        std::vector<std::size_t> yes, no;
+        for (const std::size_t r : rows) (split.holds(matrix.row(r)) ? yes : no).push_back(r);
+        for (int y = 1; y < leaves; ++y)
+            least = std::min(least, least_loss(splitter, matrix, yes, depth - 1, y) +
+                                        least_loss(splitter, matrix, no, depth - 1, leaves - y));
+    }
+    return least;
+}
+
+TEST(Optimal, HasTheLeastLossOfAllTrees) {
+    for (unsigned seed = 0; seed < 12; ++seed) {
+        std::mt19937_64 random(seed);
+        const auto matrix = matrix_of(
+            {{"n"}, {"m"}, {"kind", 3}}, grid({{1, 2, 4}, {8, 16, 32}, {0, 1, 2}}), 4,
+            [&](std::span<const double>, std::size_t) { return static_cast<double>(random() % 1000) / 1000; });
+        const Splitter splitter(matrix, matrix.all(), 1);
+        for (const int depth : {1, 2, 3})
+            for (const int leaves : {2, 3, 4, 6}) {
+                if (leaves > 1 << depth) continue;
+                const auto tree = optimal_tree(matrix, matrix.all(), {depth, leaves, 1});
+                ASSERT_TRUE(tree);
+                EXPECT_LE(espalier::select::leaves(*tree), leaves);
+                EXPECT_LE(finish(matrix, *tree).depth(), depth);
+                EXPECT_EQ(loss_of_leaves(*tree), least_loss(splitter, matrix, matrix.all(), depth, leaves));
+            }
+    }
+}
+
+TEST(Optimal, TheLearnerIsNearIt) {
+    double learned = 0, least = 0;
+    for (unsigned seed = 0; seed < 8; ++seed) {
+        // Smooth times: every choice has a favourite size in both directions.
+        std::mt19937_64 random(seed);
+        std::vector<double> favourite;
+        for (int i = 0; i < 12; ++i) favourite.push_back(static_cast<double>(random() % 1000) / 100 + 4);
+        const auto matrix =
+            matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 6, [&](std::span<const double> row, std::size_t c) {
+                return 0.2 * (std::abs(std::log2(row[0]) - favourite[2 * c]) +
+                              std::abs(std::log2(row[1]) - favourite[2 * c + 1]));
+            });
+        const GrownTree grown = grow(matrix, matrix.all(), {.deepest = 3});
+        const auto exact = optimal_tree(matrix, matrix.all(), {.deepest = 3, .most_leaves = 8});
+        ASSERT_TRUE(exact);
+        EXPECT_LE(loss_of_leaves(*exact), loss_of_leaves(grown));
+        learned += static_cast<double>(loss_of_leaves(grown)) / 1e8,
+            least += static_cast<double>(loss_of_leaves(*exact)) / 1e8;
+    }
+    EXPECT_LT(learned - least, 0.1) << "mean log-slowdowns, summed over the trials";
+    RecordProperty("gap", std::to_string(learned - least));
+}
+
+TEST(Optimal, GivesUpInTime) {
+    std::mt19937_64 random(1);
+    const auto matrix = matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 6, [&](std::span<const double>, std::size_t) {
+        return static_cast<double>(random() % 1000) / 1000;
+    });
+    EXPECT_FALSE(optimal_tree(matrix, matrix.all(), {.deepest = 3, .most_work = 100'000}));
 }
 
 TEST(Folds, HoldOutEveryRowOnceAndTwinsTogether) {
