@@ -3,6 +3,8 @@
 add_library(espalier_flags INTERFACE)
 target_compile_options(espalier_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers -Wno-unknown-pragmas>
+  # GCC 12 sees an overlap in every "literal" + std::string (GCC bug 105329).
+  $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<AND:$<BOOL:${ESPALIER_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
 
 if(ESPALIER_SANITIZE)
@@ -11,6 +13,13 @@ if(ESPALIER_SANITIZE)
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
   add_link_options(-fsanitize=address,undefined)
 endif()
+
+# espalier_watch_accesses(<target>): its kernels report every access to the host executor, which then checks
+# them for races. Only compiled, not linked with -fsanitize=thread: see harness/device/host/access_hooks.cpp.
+function(espalier_watch_accesses target)
+  target_compile_options(${target} PRIVATE -fsanitize=thread --param=tsan-instrument-func-entry-exit=0
+                                           --param=tsan-distinguish-volatile=1)
+endfunction()
 
 if(ESPALIER_CUDA)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)

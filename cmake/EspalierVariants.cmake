@@ -36,11 +36,29 @@ function(espalier_family_sources family out)
   set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
-# espalier_shipped(<family> <out>): names of the variants that the committed selectors of a family use.
+# espalier_baselines(<family> <out>): names of the variants whose source says Role::baseline.
+function(espalier_baselines family out)
+  espalier_family_sources(${family} files)
+  set(names)
+  foreach(file ${files})
+    set(path ${PROJECT_SOURCE_DIR}/variants/${family}/${file})
+    file(STRINGS ${path} lines REGEX "Role::baseline")
+    if(lines)
+      get_filename_component(name ${file} NAME_WE)
+      list(APPEND names ${name})
+      # Handing the role on takes it from here, so this file's change is what must be noticed.
+      set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+    endif()
+  endforeach()
+  set(${out} ${names} PARENT_SCOPE)
+endfunction()
+
+# espalier_shipped(<family> <out>): names of the variants that the library of this build links: those that
+# the committed selectors of the family use and its baselines, CPU variants only without CUDA.
 # The emitter writes every choice as `VariantId::<name>`.
 function(espalier_shipped family out)
-  file(GLOB selectors CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/selectors/${family}/*.gen.cpp)
-  set(names)
+  file(GLOB selectors CONFIGURE_DEPENDS ${ESPALIER_SELECTORS_DIR}/${family}/*.gen.cpp)
+  espalier_baselines(${family} names)
   foreach(selector ${selectors})
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${selector})
     file(STRINGS ${selector} lines REGEX "VariantId::")
@@ -49,18 +67,27 @@ function(espalier_shipped family out)
     list(APPEND names ${uses})
   endforeach()
   list(REMOVE_DUPLICATES names)
-  list(SORT names)
-  set(${out} ${names} PARENT_SCOPE)
+  espalier_family_sources(${family} files)
+  set(linked)
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME_WE)
+    if(name IN_LIST names AND (ESPALIER_CUDA OR file MATCHES "\\.cpp$"))
+      list(APPEND linked ${name})
+    endif()
+  endforeach()
+  set(${out} ${linked} PARENT_SCOPE)
 endfunction()
 
-# espalier_generate_registry(<family>): writes ids.hpp, registry.hpp and registry.cpp, hashes the sources at
-# build time, and makes of them the library espalier_<family>_registry.
-function(espalier_generate_registry family)
+# espalier_write_registry(<family> <path> <with-source-ids> <names...>): the definition of registry() that
+# links the variants named; the others keep their place in the order of VariantId, without their code.
+function(espalier_write_registry family path with_source_ids)
   espalier_family_sources(${family} files)
-  set(enumerators "")
   set(declarations "")
   set(entries "")
-  set(paths)
+  set(include "")
+  if(with_source_ids)
+    set(include "\n#include \"variants/${family}/source_ids.hpp\"\n")
+  endif()
   foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
     set(kind cpu)
@@ -75,11 +102,61 @@ function(espalier_generate_registry family)
     if(file MATCHES "^sm_([0-9]+)a?/")
       set(min_sm ${CMAKE_MATCH_1})
     endif()
-    list(APPEND paths ${PROJECT_SOURCE_DIR}/variants/${family}/${file})
+    set(exact_sm false)
+    if(file MATCHES "^sm_[0-9]+a/")
+      set(exact_sm true)
+    endif()
+    set(variant "{}")
+    if(name IN_LIST ARGN)
+      set(variant "${name}()")
+      string(APPEND declarations "Variant<Problem> ${name}();\n")
+    endif()
+    set(source_id "{}")
+    if(with_source_ids)
+      set(source_id "source_id::${name}")
+    endif()
+    string(APPEND entries "        entry(\"${name}\", ${variant}, DeviceKind::${kind}, ${gpu_only}, ${min_sm}, "
+           "\"variants/${family}/${file}\", ${source_id}, ${exact_sm}),\n")
+  endforeach()
+  write_if_changed(${path} "#include \"variants/${family}/registry.hpp\"
+
+#include <array>
+${include}
+namespace espalier::${family} {
+
+${declarations}
+namespace {
+
+Registered<Problem> entry(std::string_view name, Variant<Problem> variant, DeviceKind kind, bool gpu_only, int min_sm,
+                          std::string_view path, std::string_view source_id, bool exact_sm) {
+    variant.name = name;
+    return {std::move(variant), kind, gpu_only, min_sm, path, source_id, exact_sm};
+}
+
+}  // namespace
+
+std::span<const Registered<Problem>> registry() {
+    static const std::array all{
+${entries}    };
+    return all;
+}
+
+}  // namespace espalier::${family}
+")
+endfunction()
+
+# espalier_generate_registry(<family>): writes ids.hpp, registry.hpp and registry.cpp, hashes the sources at
+# build time, and makes of them the library espalier_<family>_registry, which needs every variant's code.
+function(espalier_generate_registry family)
+  espalier_family_sources(${family} files)
+  set(enumerators "")
+  set(names)
+  set(paths)
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME_WE)
     string(APPEND enumerators "    ${name},\n")
-    string(APPEND declarations "Variant<Problem> ${name}();\n")
-    string(APPEND entries "        entry(\"${name}\", ${name}(), DeviceKind::${kind}, ${gpu_only}, ${min_sm}, "
-           "\"variants/${family}/${file}\", source_id::${name}),\n")
+    list(APPEND names ${name})
+    list(APPEND paths ${PROJECT_SOURCE_DIR}/variants/${family}/${file})
   endforeach()
 
   set(folder ${ESPALIER_GENERATED_DIR}/variants/${family})
@@ -103,36 +180,13 @@ ${enumerators}};
 
 namespace espalier::${family} {
 
-/// Every variant of the family, in the order of VariantId.
+/// Every variant of the family, in the order of VariantId. Which of them are linked is the program's choice:
+/// the harness has them all, the shipping library those that its selectors name.
 std::span<const Registered<Problem>> registry();
 
 }  // namespace espalier::${family}
 ")
-  write_if_changed(${folder}/registry.cpp "#include \"variants/${family}/registry.hpp\"
-
-#include \"variants/${family}/source_ids.hpp\"
-
-namespace espalier::${family} {
-
-${declarations}
-namespace {
-
-Registered<Problem> entry(std::string_view name, Variant<Problem> variant, DeviceKind kind, bool gpu_only, int min_sm,
-                          std::string_view path, std::string_view source_id) {
-    variant.name = name;
-    return {std::move(variant), kind, gpu_only, min_sm, path, source_id};
-}
-
-}  // namespace
-
-std::span<const Registered<Problem>> registry() {
-    static const std::array all{
-${entries}    };
-    return all;
-}
-
-}  // namespace espalier::${family}
-")
+  espalier_write_registry(${family} ${folder}/registry.cpp TRUE ${names})
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/variants/${family}/*.hpp
        ${PROJECT_SOURCE_DIR}/variants/${family}/*.cuh)
   add_custom_command(
@@ -166,6 +220,11 @@ function(espalier_variant_objects suffix twin)
           set(wrapper ${ESPALIER_GENERATED_DIR}/executor/${family}/${name}.cpp)
           write_if_changed(${wrapper} "#include \"variants/${family}/${file}\"\n")
           set_property(TARGET ${target} PROPERTY SOURCES ${wrapper})
+          if(ESPALIER_RACES)
+            espalier_watch_accesses(${target})
+          endif()
+          # "#pragma unroll" is nvcc's.
+          target_compile_options(${target} PRIVATE -Wno-unknown-pragmas)
         elseif(file MATCHES "^sm_90a/")
           set_property(TARGET ${target} PROPERTY CUDA_ARCHITECTURES 90a-real)
         endif()

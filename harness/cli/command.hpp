@@ -14,6 +14,7 @@ enum class ExitCode {
     no_device = 3,
     bad_data = 4,  ///< a file is missing, malformed, newer than this program, or cannot be written
     regression = 5,
+    interrupted = 130,  ///< stopped by a signal, cleanly
 };
 
 /// Ends a command with a code and a message for stderr.

@@ -5,6 +5,7 @@
 
 #include "harness/core/configuration.hpp"
 #include "harness/core/device_info.hpp"
+#include "harness/core/variant.hpp"
 
 namespace espalier {
 
@@ -13,7 +14,7 @@ template <class P>
 struct Choice {
     typename P::Id variant;
     Configuration configuration;
-    float slowdown;  ///< geometric mean over the leaf's problems of its time / the best time
+    float slowdown;  ///< geometric mean of its time / the best time over the leaf's problems that it supports
 };
 
 /// A leaf of a trained tree: what to run there, best first, ending in the baseline, and the evidence.
@@ -22,7 +23,7 @@ struct Leaf {
     int id;                              ///< numbered from the left
     int problems;                        ///< measured problems that fell into it
     float margin;                        ///< slowdown of the best choice of another variant over the first one
-    float regret, regret_lo, regret_hi;  ///< geometric mean of the first choice, bootstrap 95%
+    float regret, regret_lo, regret_hi;  ///< geometric mean of what the ranking runs, bootstrap 95%
     std::string_view path;               ///< the conditions from the root, as text
     std::span<const Choice<P>> ranking;
 };
@@ -37,6 +38,13 @@ struct Selector {
     std::string_view isa;  ///< "avx512", "avx2" or "generic" for CPUs, empty for GPUs
     std::string_view data_sha256;
     const Leaf<P>& (*select)(const P&, const DeviceInfo&);
+};
+
+/// What a selector's ranking comes down to for one problem: a variant that can run it, ready to be run.
+template <class P>
+struct Chosen {
+    const Variant<P>* variant;  ///< in the registry, which lives as long as the program
+    Configuration configuration;
 };
 
 }  // namespace espalier

@@ -37,6 +37,10 @@ std::string unavailable_reason();
 /// Describes GPU `ordinal` and makes it the current one of the calling thread.
 DeviceInfo open(int ordinal);
 
+/// The calling thread's current GPU, and how to change it. `open` is the slow way: it also describes.
+int current();
+void make_current(int ordinal);
+
 /// Free and total bytes of the current GPU.
 struct MemoryState {
     std::size_t free = 0, total = 0;
@@ -96,6 +100,9 @@ void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream
 void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream = nullptr);
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream = nullptr);
 void fill(void* to, int byte, std::size_t bytes, Stream stream = nullptr);
+
+/// Whether two ranges of device memory hold the same bytes. Waits for the answer.
+[[nodiscard]] bool equal(const void* a, const void* b, std::size_t bytes);
 
 /// A stream of its own, destroyed with the object.
 class OwnedStream {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <random>
 
+#include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "variants/convolution_2d/problem.hpp"
 
@@ -53,15 +54,17 @@ public:
         return {};
     }
 
+    bool adopt(std::span<const std::span<const std::byte>> outputs) override {
+        const auto values = values_of<std::uint8_t>(outputs[0]);
+        expected_.emplace(values.begin(), values.end());
+        return true;
+    }
+
     void refresh(std::uint64_t seed) override {
         std::mt19937_64 random(seed);
         filter_ = filter_for(problem_.coefficients, random);
         image_.resize(static_cast<std::size_t>(problem_.values()));
-        std::uint64_t bits = 0;
-        for (std::size_t i = 0; i < image_.size(); ++i) {
-            bits = i % 8 == 0 ? random() : bits >> 8;
-            image_[i] = value(i, static_cast<std::uint8_t>(bits));
-        }
+        generate(image_, [&](std::size_t i) { return value(i, static_cast<std::uint8_t>(random_bits(seed, i))); });
         expected_.reset();
     }
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <random>
 
+#include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "variants/dot/problem.hpp"
 
@@ -47,11 +47,10 @@ public:
     }
 
     void refresh(std::uint64_t seed) override {
-        std::mt19937_64 random(seed);
-        fill(a_, offset_a_, random);
-        fill(b_, offset_b_, random);
+        fill(a_, offset_a_, 2 * seed);
+        fill(b_, offset_b_, 2 * seed + 1);
         if (pattern_ == Pattern::special && size_ > 2) {
-            const std::size_t at = random() % size_;
+            const std::size_t at = random_bits(seed, 0) % size_;
             if ((seed + size_) % 3 == 1) a_[at] = std::numeric_limits<float>::infinity(), b_[at] = -2;
             if ((seed + size_) % 3 == 2) a_[at] = std::numeric_limits<float>::quiet_NaN();
         }
@@ -59,13 +58,9 @@ public:
     }
 
 private:
-    void fill(std::vector<float>& values, std::size_t offset, std::mt19937_64& random) const {
+    void fill(std::vector<float>& values, std::size_t offset, std::uint64_t seed) const {
         values.resize(offset + size_);
-        std::uint64_t bits = 0;
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            bits = i % 2 == 0 ? random() : bits >> 32;
-            values[i] = value(i, static_cast<std::uint32_t>(bits));
-        }
+        generate(values, [&](std::size_t i) { return value(i, static_cast<std::uint32_t>(random_bits(seed, i))); });
     }
 
     float value(std::size_t i, std::uint32_t random) const {

@@ -31,7 +31,7 @@ public:
     void run(std::size_t variant, const Configuration& configuration) override {
         reserve(variant, configuration);
         Context context{device_, nullptr, {workspace_.data(), workspace_.size()}};
-        registry_[variant].variant.run(context, problem_, bind(), configuration);
+        registry_[variant].variant.run(context, problem_, buffers_, configuration);
     }
 
     void reserve(std::size_t variant, const Configuration& configuration) override {
@@ -48,11 +48,32 @@ public:
     }
 
     Mismatch check(std::size_t variant) override {
+        if (auto overrun = check_guards()) return overrun;
+        const auto values = outputs();
+        return workload_->check(views_of(values), registry_[variant].variant.tolerance);
+    }
+
+    Mismatch check_guards() override {
         for (const auto& output : outputs_)
             if (auto overrun = output.check_guards()) return overrun;
-        const auto values = outputs();
-        std::vector<std::span<const std::byte>> views(values.begin(), values.end());
-        return workload_->check(views, registry_[variant].variant.tolerance);
+        return {};
+    }
+
+    void keep_outputs() override {
+        kept_.clear();
+        for (const auto& output : outputs_) kept_.push_back(output.copy());
+    }
+
+    bool outputs_as_kept() override {
+        for (std::size_t i = 0; i < kept_.size(); ++i)
+            if (!outputs_[i].same_as(kept_[i])) return false;
+        return !kept_.empty();
+    }
+
+    bool adopt_kept() override {
+        std::vector<std::vector<std::byte>> values;
+        for (const auto& kept : kept_) kept.load(0, values.emplace_back(kept.size()));
+        return workload_->adopt(views_of(values));
     }
 
     std::vector<std::vector<std::byte>> outputs() override {
@@ -70,6 +91,11 @@ private:
     void upload() {
         const auto host = workload_->inputs();
         for (std::size_t i = 0; i < host.size(); ++i) inputs_[i].store(0, host[i]);
+        buffers_ = bind();  // here and not in `run`, which is timed
+    }
+
+    static std::vector<std::span<const std::byte>> views_of(const std::vector<std::vector<std::byte>>& values) {
+        return {values.begin(), values.end()};
     }
 
     typename P::Buffers bind() const {
@@ -86,7 +112,9 @@ private:
     DeviceInfo device_;
     std::vector<BenchMemory> inputs_;
     std::vector<GuardedOutput> outputs_;
+    std::vector<BenchMemory> kept_;
     BenchMemory workspace_{device_.kind, 0};
+    typename P::Buffers buffers_{};
 };
 
 /// `Family` over a problem type, its registry and its suite.
@@ -100,7 +128,7 @@ public:
         for (const auto& r : registry_)
             variants_.push_back({r.variant.name, r.variant.role, r.kind, r.gpu_only, r.min_sm, r.variant.summary,
                                  r.variant.source, r.variant.limits, r.path, r.source_id, r.variant.tolerance,
-                                 r.variant.space.enumerate()});
+                                 r.variant.space.enumerate(), r.variant.nondeterminism});
     }
 
     std::string_view name() const override { return name_; }
@@ -141,15 +169,7 @@ public:
 
     Support supports(std::size_t variant, std::string_view key, const Configuration& configuration,
                      const DeviceInfo& device) const override {
-        const auto& entry = registry_[variant];
-        if (entry.kind != device.kind)
-            return Support::no("runs on a " + std::string(to_string(entry.kind)) + " device");
-        if (device.kind == DeviceKind::cuda && device.sm < entry.min_sm)
-            return Support::no("needs compute capability " + std::to_string(entry.min_sm) + ", this is " +
-                               std::to_string(device.sm));
-        if (device.emulated && entry.gpu_only)
-            return Support::no("needs a real GPU: the host executor does not run it");
-        return entry.variant.supports(parse(key), configuration, device);
+        return espalier::supports(registry_[variant], parse(key), configuration, device);
     }
 
     std::size_t workspace(std::size_t variant, std::string_view key, const Configuration& configuration,

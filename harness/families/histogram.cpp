@@ -4,8 +4,8 @@
 #include <cstring>
 #include <numeric>
 #include <optional>
-#include <random>
 
+#include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "variants/histogram/problem.hpp"
 
@@ -58,27 +58,19 @@ public:
 
     void refresh(std::uint64_t seed) override {
         static const std::vector<std::uint8_t> zipf = zipf_table();
-        std::mt19937_64 random(seed);
         memory_.resize(offset_ + size_);
         expected_.reset();
-        std::uint64_t bits = 0;
         switch (pattern_) {
             case Pattern::constant:
                 std::fill(memory_.begin(), memory_.end(), static_cast<std::uint8_t>(seed + size_));
                 break;
             case Pattern::ascending: std::iota(memory_.begin(), memory_.end(), std::uint8_t{0}); break;
             case Pattern::special:
-                for (std::size_t i = 0; i < memory_.size(); ++i) {
-                    bits = i % 4 == 0 ? random() : bits >> 16;
-                    memory_[i] = zipf[bits & 0xFFFF];
-                }
+                generate(memory_, [&](std::size_t i) { return zipf[random_bits(seed, i) & 0xFFFF]; });
                 break;
             case Pattern::descending:
             case Pattern::uniform:
-                for (std::size_t i = 0; i < memory_.size(); i += sizeof bits) {
-                    bits = random();
-                    std::memcpy(&memory_[i], &bits, std::min(sizeof bits, memory_.size() - i));
-                }
+                generate(memory_, [&](std::size_t i) { return static_cast<std::uint8_t>(random_bits(seed, i)); });
                 break;
         }
     }

@@ -23,26 +23,28 @@ struct Provenance {
     std::string build;      ///< identity of the build: compiler, flags, version
     std::string source_id;  ///< SHA-256 of the variant's source (see cmake/SourceIds.cmake)
     std::string cache;      ///< "cold" or "warm"
-    std::string session;    ///< one sweep on one machine: only its own ratios are paired
+    std::string session;    ///< one run of a sweep; sorts by start; only its own ratios are paired
 };
 
 /// One case of a sweep: problem x variant x configuration x device, and what came of it.
-/// This is what the journal, results/<device-key>/<family>.jsonl and the CSV hold; the JSON schema is
-/// results/schema/case.schema.json.
+/// This is what the journal, results/<device-key>/<family>.jsonl and the CSV hold; the JSON Schema is
+/// results/schema/case.schema.json. Read with `load_results` (results.hpp) or `load_journal` (journal.hpp).
 struct CaseRecord {
     std::string family, variant, role;
     std::string problem, configuration;  ///< canonical key, configuration text
     Status status = Status::not_measured;
-    std::string reason;  ///< why not ok; never empty then
+    std::string reason;        ///< why not ok; never empty then
+    std::string verification;  ///< what an `ok` result was compared with: "oracle", "twin" or "twin+baseline"
 
-    std::vector<double> samples_ns;  ///< raw, in the order taken; round i of all candidates is paired
+    std::vector<double> samples_ns;  ///< raw, in the order taken; sample i of all candidates is from round i
     double time_ns = 0, time_lo_ns = 0, time_hi_ns = 0;  ///< median and its 95% interval
 
-    double bytes = 0, ops = 0;                             ///< the problem's least work
-    double floor_ns = 0;                                   ///< its roofline on the device; 0 if unknown
-    std::vector<std::pair<std::string, double>> features;  ///< in the family's order; categories by index
-    std::vector<std::pair<std::string, double>> counters;  ///< CUPTI name, value
-    std::string counters_reason;                           ///< why counters are missing; empty if they are not
+    double bytes = 0, ops = 0;                               ///< the problem's least work
+    double floor_ns = 0;                                     ///< its roofline on the device; 0 if unknown
+    std::vector<std::pair<std::string, double>> conditions;  ///< clocks, throttling, load while it was timed
+    std::vector<std::pair<std::string, double>> features;    ///< in the family's order; categories by index
+    std::vector<std::pair<std::string, double>> counters;    ///< CUPTI name, value
+    std::string counters_reason;                             ///< why counters are missing; empty if they are not
 
     Provenance provenance;
 

@@ -11,7 +11,7 @@ template <Metric metric, Missing missing>
 void all_distances(const Problem& problem, const Buffers& buffers) {
     for (std::int64_t p = 0; p < problem.points; ++p)
         for (std::int64_t q = 0; q < problem.queries; ++q) {
-            Accumulator<metric, missing> distance;
+            Accumulator<metric, missing> distance{};
             for (std::int64_t a = 0; a < problem.dims; ++a) {
                 const auto type = metric == Metric::mixed_euclidean ? buffers.types[a] : AttributeType::numeric;
                 distance.add(buffers.query_values[a * problem.queries + q],

@@ -21,7 +21,7 @@ __global__ void one_distance_per_thread(Problem problem, Tiles tiles, const floa
     const std::int64_t q = tiles.first_query(blockIdx.x) + threadIdx.x;
     const std::int64_t p = tiles.first_point(blockIdx.x) + threadIdx.y;
     if (q >= problem.queries || p >= problem.points) return;
-    Accumulator<metric, missing> distance;
+    Accumulator<metric, missing> distance{};
     for (std::int64_t a = 0; a < problem.dims; ++a)
         distance.add(query_values[a * problem.queries + q], point_values[a * problem.points + p], types[a]);
     result[p * problem.queries + q] = distance.result(problem.dims);

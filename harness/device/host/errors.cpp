@@ -23,4 +23,6 @@ void throw_error(CudaError error, const std::string& call) {
     throw DeviceError(call + ": " + describe(error), static_cast<int>(error));
 }
 
+void needs_a_gpu(const std::string& call) { throw_error(CudaError::not_supported, call + " needs a real GPU"); }
+
 }  // namespace espalier::device::host

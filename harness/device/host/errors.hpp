@@ -21,4 +21,7 @@ enum class CudaError {
 /// Throws DeviceError as the CUDA twin words it: call, driver's text, name of the error.
 [[noreturn]] void throw_error(CudaError error, const std::string& call);
 
+/// For what the executor cannot do: cudaErrorNotSupported.
+[[noreturn]] void needs_a_gpu(const std::string& call);
+
 }  // namespace espalier::device::host

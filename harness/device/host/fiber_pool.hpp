@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "harness/device/host/launch.hpp"
@@ -15,7 +16,7 @@ namespace espalier::device::host {
 /// not once per device thread. Tells AddressSanitizer about every switch.
 class Worker {
 public:
-    Worker();
+    explicit Worker(std::size_t number);
     ~Worker();
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
@@ -27,6 +28,10 @@ public:
 
     /// Unwinds a suspended body: its destructors run, and nothing else of it.
     void abandon();
+
+    [[nodiscard]] std::span<const std::byte> stack() const {
+        return {static_cast<const std::byte*>(stack_.sp) - stack_.size, stack_.size};
+    }
 
     /// Called by the body: back to whoever started or resumed it.
     void suspend();
@@ -60,6 +65,7 @@ public:
 
 private:
     std::vector<std::unique_ptr<Worker>> idle_;
+    std::size_t made_ = 0;
 };
 
 }  // namespace espalier::device::host

@@ -8,6 +8,7 @@
 
 #include "harness/device/host/device_heap.hpp"
 #include "harness/device/host/errors.hpp"
+#include "harness/device/host/limits.hpp"
 
 struct CUstream_st {};  // a stream that runs at once needs nothing but an identity
 
@@ -35,6 +36,11 @@ void copy(void* to, const void* from, std::size_t bytes) {
 
 int count() { return 1; }
 std::string unavailable_reason() { return {}; }
+int current() { return 0; }
+void make_current(int ordinal) {
+    if (ordinal != 0)
+        throw DeviceError("the host executor has one GPU, with ordinal 0", 101);  // cudaErrorInvalidDevice
+}
 
 /// The limits are those of an H200, so that what a variant declines or accepts here it does there.
 DeviceInfo open(int ordinal) {
@@ -51,15 +57,15 @@ DeviceInfo open(int ordinal) {
     info.clock_khz = 1'980'000;
     info.max_threads_per_sm = 2048;
     info.registers_per_sm = 65536;
-    info.shared_per_block = 48 * 1024;
-    info.shared_per_block_optin = 227 * 1024;
+    info.shared_per_block = host::kStaticShared;
+    info.shared_per_block_optin = host::kShared;
     info.shared_per_sm = 228 * 1024;
     info.constant_bytes = 64 * 1024;
-    info.texture_1d_linear_floats = std::int64_t{1} << 28;
-    info.texture_2d_width = 131072;
-    info.texture_2d_height = 65000;
-    info.texture_2d_pitch = 2097120;
-    info.texture_pitch_alignment = 32;
+    info.texture_1d_linear_floats = host::kTexture1DElements;
+    info.texture_2d_width = host::kTexture2DWidth;
+    info.texture_2d_height = host::kTexture2DHeight;
+    info.texture_2d_pitch = host::kTexture2DPitch;
+    info.texture_pitch_alignment = host::kTexturePitchAlignment;
     return info;
 }
 
@@ -92,6 +98,8 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream) {
     require_device(from, bytes, "copy on the device");
     copy(to, from, bytes);
 }
+bool equal(const void* a, const void* b, std::size_t bytes) { return bytes == 0 || std::memcmp(a, b, bytes) == 0; }
+
 void fill(void* to, int byte, std::size_t bytes, Stream) {
     require_device(to, bytes, "fill");
     if (bytes > 0) std::memset(to, byte, bytes);

@@ -11,6 +11,7 @@
 
 #include "harness/device/host/arithmetic.hpp"
 #include "harness/device/host/atomics.hpp"
+#include "harness/device/host/errors.hpp"
 #include "harness/device/host/geometry.hpp"
 #include "harness/device/host/kernel_side.hpp"
 #include "harness/device/host/launch.hpp"
@@ -30,14 +31,24 @@
 #define __shared__ \
     static_assert(false, "write auto& tile = shared<float[16][17], struct Tile>(); instead of __shared__");
 
+// What calls of CUDA's libraries return and take.
+enum cudaError_t { cudaSuccess = 0, cudaErrorNotSupported = 801 };
+using cudaStream_t = espalier::Stream;
+
 namespace espalier::device {
+
+/// Throws DeviceError if `status` is a failure; `what` names the call.
+inline void check(cudaError_t status, const char* what) {
+    if (status != cudaSuccess) host::throw_error(static_cast<host::CudaError>(status), what);
+}
 
 /// Static shared memory: `auto& tile = shared<float[16][17], struct QueryTile>();`
 /// Two arrays of one type need two tags.
 template <class T, class Tag = void>
 T& shared() {
     static constexpr char key = 0;
-    return *static_cast<T*>(host::static_shared(&key, sizeof(T), alignof(T)));
+    return *static_cast<T*>(
+        host::static_shared({&key, std::source_location::current().function_name(), sizeof(T), alignof(T)}));
 }
 
 /// Dynamic shared memory, as many bytes as the launch asked for, 16-byte aligned.
@@ -68,7 +79,7 @@ void launch(void (*kernel)(Parameters...), Grid grid, dim3 block, std::size_t sh
         std::apply(function, values);
     };
     host::execute({reinterpret_cast<const void*>(kernel), grid.size, block, shared_bytes, grid.location},
-                  {call, &bound});
+                  {call, &bound, sizeof bound});
 }
 
 /// Copies to a `__constant__` symbol, in stream order.

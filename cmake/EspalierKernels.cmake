@@ -1,0 +1,111 @@
+# What the library dispatches with, generated from the folders of variants/ and the generated selectors.
+#
+# A file <selectors-dir>/<family>/<device-key>.gen.cpp defines `Selector<Problem> <key>()` in namespace
+# espalier::<family>::selectors, where <key> is the device key as a C identifier: cpu_avx512_2t.
+
+# espalier_add_selectors(<target> <selectors-dir>): an object library with the selectors of every family and
+# the definitions of their tables, selectors().
+function(espalier_add_selectors target folder)
+  espalier_families(families)
+  set(sources)
+  foreach(family ${families})
+    file(GLOB files CONFIGURE_DEPENDS ${folder}/${family}/*.gen.cpp)
+    list(SORT files)
+    set(declarations "")
+    set(entries "")
+    foreach(file ${files})
+      get_filename_component(key ${file} NAME)
+      string(REGEX REPLACE "\\.gen\\.cpp$" "" key ${key})
+      string(MAKE_C_IDENTIFIER ${key} key)
+      string(APPEND declarations "Selector<Problem> ${key}();\n")
+      string(APPEND entries " selectors::${key}(),")
+    endforeach()
+    list(LENGTH files count)
+    set(table ${ESPALIER_GENERATED_DIR}/${target}/${family}.cpp)
+    write_if_changed(${table} "#include \"variants/${family}/selectors.hpp\"
+
+#include <array>
+
+namespace espalier::${family} {
+
+namespace selectors {
+${declarations}}  // namespace selectors
+
+std::span<const Selector<Problem>> selectors_in_this_program() {
+    static const std::array<Selector<Problem>, ${count}> all{${entries}};
+    return all;
+}
+
+}  // namespace espalier::${family}
+")
+    list(APPEND sources ${table} ${files})
+  endforeach()
+  add_library(${target} OBJECT ${sources})
+  target_link_libraries(${target} PRIVATE espalier_core)
+endfunction()
+
+# espalier_generate_kernel_families(<out>): the headers variants/<family>/selectors.hpp and one source that
+# instantiates the dispatch for every family and lists them; sets <out> to that source.
+function(espalier_generate_kernel_families out)
+  espalier_families(families)
+  set(includes "")
+  set(definitions "")
+  set(entries "")
+  foreach(family ${families})
+    write_if_changed(${ESPALIER_GENERATED_DIR}/variants/${family}/selectors.hpp "#pragma once
+
+#include <span>
+
+#include \"harness/core/selector.hpp\"
+#include \"variants/${family}/problem.hpp\"
+
+namespace espalier::${family} {
+
+/// The trained selectors that are linked into this program, by device key.
+std::span<const Selector<Problem>> selectors_in_this_program();
+
+}  // namespace espalier::${family}
+")
+    string(APPEND includes "#include \"variants/${family}/registry.hpp\"\n#include \"variants/${family}/selectors.hpp\"\n")
+    string(APPEND definitions "namespace ${family} {
+Tables<Problem> tables_of(const Problem*) { return {\"${family}\", registry(), selectors_in_this_program()}; }
+}  // namespace ${family}
+template Tables<${family}::Problem> tables();
+template Chosen<${family}::Problem> choose(const ${family}::Problem&, const DeviceInfo&);
+
+")
+    string(APPEND entries "        KernelFamily{\"${family}\", explain_key<${family}::Problem>},\n")
+  endforeach()
+  set(source ${ESPALIER_GENERATED_DIR}/kernels/families.cpp)
+  write_if_changed(${source} "#include <array>
+
+#include \"kernels/family_entry.hpp\"
+${includes}
+namespace espalier {
+
+${definitions}std::span<const KernelFamily> kernel_families() {
+    static constexpr std::array all{
+${entries}    };
+    return all;
+}
+
+}  // namespace espalier
+")
+  set(${out} ${source} PARENT_SCOPE)
+endfunction()
+
+# espalier_shipped_sources(<out>): the registries of the shipping library and the objects that they link.
+function(espalier_shipped_sources out)
+  espalier_families(families)
+  set(sources)
+  foreach(family ${families})
+    espalier_shipped(${family} names)
+    set(registry ${ESPALIER_GENERATED_DIR}/shipped/${family}.cpp)
+    espalier_write_registry(${family} ${registry} FALSE ${names})
+    list(APPEND sources ${registry})
+    foreach(name ${names})
+      list(APPEND sources $<TARGET_OBJECTS:espalier_${family}_${name}>)
+    endforeach()
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,103 @@
+// espalier convolve: a 5x5 filter over a photograph, by the variant that the selector chooses.
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "espalier/convolution_2d.hpp"
+#include "harness/cli/command.hpp"
+#include "harness/cli/device_option.hpp"
+#include "harness/io/filter.hpp"
+#include "harness/io/image.hpp"
+
+namespace espalier::cli {
+namespace {
+
+struct ConvolveOptions {
+    std::string input, output;
+    std::string kernel = "laplace";
+    std::string device = "auto";
+    std::string variant;
+    std::string border = "mirror";
+    bool explain = false;
+    bool quiet = false;
+    bool json = false;
+};
+
+struct Run {
+    Explanation explanation;
+    double milliseconds;
+};
+
+Border border_of(const std::string& name) {
+    return name == "zero" ? Border::zero : name == "replicate" ? Border::replicate : Border::mirror;
+}
+
+/// The result replaces `image`. Transparency is kept: filtered by Laplace, say, it would hide the result.
+Run convolve(const Device& device, io::Image& image, const Filter5x5& filter, const ConvolveOptions& options) {
+    const ImageShape shape{image.width, image.height, image.channels};
+    const Border border = border_of(options.border);
+    Run run{value_or_fail(explain_convolve_2d(device, shape, filter, border, options.variant)), 0};
+    std::vector<std::uint8_t> result(image.pixels.size());
+    const auto start = std::chrono::steady_clock::now();
+    succeed_or_fail(convolve_2d(device, ConstImage(image.pixels.data(), shape), filter, border,
+                                Image{result.data(), shape}, {.variant = options.variant}));
+    run.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    for (std::size_t alpha = 3; image.channels == 4 && alpha < result.size(); alpha += 4)
+        result[alpha] = image.pixels[alpha];
+    image.pixels = std::move(result);
+    return run;
+}
+
+void tell(const ConvolveOptions& options, const io::Image& image, const Device& device, const Run& run) {
+    if (options.explain) std::fprintf(stderr, "%s\n", run.explanation.text().c_str());
+    if (!options.quiet)
+        std::fprintf(stderr, "%s: %lld x %lld x %d by convolution_2d/%s (%s) on %s in %.2f ms%s\n",
+                     options.input.c_str(), static_cast<long long>(image.width), static_cast<long long>(image.height),
+                     image.channels, run.explanation.variant.c_str(), run.explanation.configuration.c_str(),
+                     device.key().c_str(), run.milliseconds, device.is_cuda() ? ", transfers included" : "");
+    if (!options.json) return;
+    const nlohmann::ordered_json line{{"input", options.input},
+                                      {"output", options.output},
+                                      {"width", image.width},
+                                      {"height", image.height},
+                                      {"channels", image.channels},
+                                      {"device", device.key()},
+                                      {"variant", run.explanation.variant},
+                                      {"configuration", run.explanation.configuration},
+                                      {"milliseconds", run.milliseconds}};
+    std::printf("%s\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+void run_convolve(const ConvolveOptions& options) {
+    io::check_image_ending(options.output);
+    const Device device = device_of(options.device);
+    const Filter5x5 filter = io::filter(options.kernel);
+    io::Image image = io::read_image(options.input);
+    const Run run = convolve(device, image, filter, options);
+    io::write_image(options.output, image);
+    tell(options, image, device, run);
+}
+
+}  // namespace
+
+void add_convolve(CLI::App& app, ExitCode&) {
+    const auto options = std::make_shared<ConvolveOptions>();
+    CLI::App* command = app.add_subcommand("convolve", "Applies a 5x5 filter to a JPEG or PNG image");
+    command->add_option("input", options->input, "JPEG or PNG image")->required();
+    command->add_option("output", options->output, "image to write: .png (lossless), .jpg or .jpeg")->required();
+    command->add_option("--kernel", options->kernel, "laplace, gauss, sharpen, box, or a text file of 25 numbers")
+        ->capture_default_str();
+    command->add_option("--border", options->border, "what the filter reads outside the image")
+        ->check(CLI::IsMember({"zero", "replicate", "mirror"}))
+        ->capture_default_str();
+    command->add_option("--device", options->device, kDeviceHelp)->capture_default_str();
+    command->add_option("--variant", options->variant, "force a variant instead of the selector's choice");
+    command->add_flag("--explain", options->explain, "say why this variant was chosen");
+    command->add_flag("--json", options->json, "print what was done as JSON");
+    command->add_flag("--quiet", options->quiet, "say nothing but errors");
+    command->callback([options] { run_convolve(*options); });
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,184 @@
+// `espalier sweep`: measures all variants over parameter grids on this machine's devices.
+
+#include "harness/sweep/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/command.hpp"
+#include "harness/cli/parse.hpp"
+#include "harness/sweep/clock.hpp"
+#include "harness/sweep/devices.hpp"
+#include "harness/sweep/progress.hpp"
+
+namespace espalier::cli {
+namespace {
+
+/// Options as they are typed.
+struct Arguments {
+    SweepOptions options;
+    std::string effort = "standard", cache = "auto", verify = "budget", counters = "auto";
+    std::string max_time, noise = "0.5%", timeout = "60s", shard;
+    std::vector<std::string> axes;
+    int threads = 0;
+    bool dry_run = false, json = false, no_merge = false, quick = false;
+};
+
+SweepOptions interpret(const Arguments& arguments) {
+    SweepOptions options = arguments.options;
+    options.effort = arguments.effort == "quick"  ? Effort::quick
+                     : arguments.effort == "full" ? Effort::full
+                                                  : Effort::standard;
+    options.cache = arguments.cache == "cold"   ? CacheMode::cold
+                    : arguments.cache == "warm" ? CacheMode::warm
+                                                : CacheMode::automatic;
+    options.verification = arguments.verify == "full" ? Verification::full : Verification::budgeted;
+    options.counters = arguments.counters == "off"       ? CounterMode::off
+                       : arguments.counters == "require" ? CounterMode::require
+                                                         : CounterMode::automatic;
+    if (arguments.quick) options.effort = Effort::quick;
+    if (!arguments.max_time.empty()) options.max_seconds = parse_duration(arguments.max_time, "--max-time");
+    options.timeout_seconds = parse_duration(arguments.timeout, "--timeout");
+    options.noise = parse_share(arguments.noise, "--noise");
+    if (!arguments.shard.empty()) std::tie(options.shard, options.shards) = parse_shard(arguments.shard);
+    for (const auto& axis : arguments.axes) options.axes.push_back(parse_axis(axis));
+    options.merge = !arguments.no_merge;
+    return options;
+}
+
+nlohmann::ordered_json to_json(const SweepSummary& summary) {
+    nlohmann::ordered_json statuses = nlohmann::ordered_json::object();
+    for (const auto& [status, count] : summary.statuses) statuses[std::string(to_string(status))] = count;
+    return {{"device_key", summary.device_key},
+            {"session", summary.session},
+            {"journal", summary.journal},
+            {"problems", summary.problems},
+            {"cases", summary.cases},
+            {"resumed_cases", summary.resumed_cases},
+            {"statuses", statuses},
+            {"wall_seconds", summary.wall_seconds},
+            {"timing_seconds", summary.timing_seconds},
+            {"verification_seconds", summary.verification_seconds},
+            {"counting_seconds", summary.counting_seconds},
+            {"ceilings_seconds", summary.ceilings_seconds},
+            {"lost_seconds", summary.lost_seconds},
+            {"overhead_share", summary.overhead_share()},
+            {"interrupted", summary.interrupted}};
+}
+
+void print_summary(const SweepSummary& summary) {
+    std::string counts;
+    for (const auto& [status, count] : summary.statuses)
+        counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, to_string(status));
+    if (summary.resumed_cases) counts += fmt::format("; {} were there already", summary.resumed_cases);
+    fmt::print(stderr,
+               "{}: {} cases of {} problems in {}: {}\n"
+               "  timing {:.1f} s, verification {:.1f} s, counters {:.1f} s, ceilings {:.1f} s, failures {:.1f} s, "
+               "overhead {:.1f}%; journal {}\n",
+               summary.device_key, summary.cases, summary.problems, duration(summary.wall_seconds), counts,
+               summary.timing_seconds, summary.verification_seconds, summary.counting_seconds, summary.ceilings_seconds,
+               summary.lost_seconds, 100 * summary.overhead_share(), summary.journal);
+}
+
+void merge_after(const SweepOptions& options, const SweepSummary& summary) {
+    for (const MergeReport& report : merge_journals({summary.journal}, options.results_folder, {}))
+        if (!options.quiet) fmt::print(stderr, "{}", describe(report, options.results_folder));
+}
+
+ExitCode sweep_device(const Arguments& arguments, const SweepOptions& options, nlohmann::ordered_json& output) {
+    if (arguments.dry_run) {
+        const DryRun dry = dry_run(options);
+        for (const auto& key : dry.keys)
+            if (!arguments.json) fmt::print("{}\n", key);
+        fmt::print(stderr, "{}: {} cases of {} problems, {} of them unsupported; about {}\n", dry.device_key, dry.cases,
+                   dry.problems, dry.unsupported, duration(dry.expected_seconds));
+        output.push_back({{"device_key", dry.device_key},
+                          {"problems", dry.problems},
+                          {"cases", dry.cases},
+                          {"unsupported", dry.unsupported},
+                          {"expected_seconds", dry.expected_seconds},
+                          {"keys", dry.keys}});
+        return ExitCode::ok;
+    }
+    const SweepSummary summary = sweep(options);
+    output.push_back(to_json(summary));
+    if (!options.quiet) print_summary(summary);
+    if (summary.interrupted) {
+        fmt::print(stderr, "espalier: stopped; what is finished is in {}: go on with --resume\n", summary.journal);
+        return ExitCode::interrupted;
+    }
+    if (options.merge) merge_after(options, summary);
+    return summary.failed() ? ExitCode::failed_variants : ExitCode::ok;
+}
+
+void run(const Arguments& arguments, ExitCode& code) {
+    SweepOptions options = interpret(arguments);
+    restrict_threads(arguments.threads);
+    auto output = nlohmann::ordered_json::array();
+    try {
+        const auto devices = devices_named(options.device);
+        const double deadline = steady_seconds() + options.max_seconds.value_or(0);
+        for (std::size_t i = 0; i < devices.size(); ++i) {
+            options.device = devices[i];
+            // An equal share of what is left for each device that is left.
+            if (options.max_seconds)
+                options.max_seconds =
+                    std::max(0.1, deadline - steady_seconds()) / static_cast<double>(devices.size() - i);
+            const ExitCode one = sweep_device(arguments, options, output);
+            if (one != ExitCode::ok) code = one;
+            if (one == ExitCode::interrupted) break;
+        }
+    } catch (const NoUsableDevice& error) {
+        throw Failure(ExitCode::no_device, std::string(error.what()) + ". espalier doctor shows what is there");
+    }
+    if (arguments.json) fmt::print("{}\n", output.dump(2));
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, ExitCode& code) {
+    static Arguments arguments;
+    SweepOptions& options = arguments.options;
+    auto* command = app.add_subcommand("sweep", "Measure all variants over parameter grids on this machine's devices");
+    command->add_option("--device", options.device, "cpu, a GPU's number, or all")->capture_default_str();
+    command->add_option("--family", options.families, "only these families")->delimiter(',');
+    command->add_option("--variant", options.variants, "only these variants: name or family/name")->delimiter(',');
+    command->add_option("--effort", arguments.effort, "how many problems, and how long each")
+        ->check(CLI::IsMember({"quick", "standard", "full"}))
+        ->capture_default_str();
+    command->add_flag("--quick", arguments.quick, "the same as --effort quick");
+    command->add_option("-p,--problem", arguments.axes, "axis=value,value: instead of the default problems' values");
+    command->add_option("--max-time", arguments.max_time, "stop measuring after this long: 90s, 3m, 1h");
+    command->add_option("--noise", arguments.noise, "precision of the ratios to aim for")->capture_default_str();
+    command->add_option("--seed", options.seed, "of inputs and of the order of everything")->capture_default_str();
+    command->add_option("--timeout", arguments.timeout, "give up a case that makes no progress for so long")
+        ->capture_default_str();
+    command->add_flag("--resume", options.resume, "skip what the journal already has");
+    command->add_option("--shard", arguments.shard, "i/n: only the i-th of n parts of the problems");
+    command->add_option("--cache", arguments.cache, "caches displaced before each run, or not; auto: cold on GPUs only")
+        ->check(CLI::IsMember({"auto", "cold", "warm"}))
+        ->capture_default_str();
+    command->add_option("--verify", arguments.verify, "full: the oracle computes even what takes it minutes")
+        ->check(CLI::IsMember({"budget", "full"}))
+        ->capture_default_str();
+    command->add_option("--counters", arguments.counters, "hardware counters, in a pass of their own")
+        ->check(CLI::IsMember({"off", "auto", "require"}))
+        ->capture_default_str();
+    command->add_option("--threads", arguments.threads, "use so many CPU threads; the device's key says so")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--output", options.journal_folder, "folder of the journals")->capture_default_str();
+    command->add_option("--results", options.results_folder, "folder that the sweep is merged into")
+        ->capture_default_str();
+    command->add_flag("--no-merge", arguments.no_merge, "leave the results folder alone");
+    command->add_flag("--dry-run", arguments.dry_run, "print the cases and the expected time, measure nothing");
+    command->add_flag("--quiet", options.quiet, "no progress, only errors");
+    command->add_flag("--json", arguments.json, "a summary as JSON on stdout");
+    command->footer(
+        "Exit codes: 0 fine, 1 some variant was wrong, crashed or timed out, 2 usage, 3 no such device, "
+        "4 a file cannot be read or written, 130 stopped by Ctrl-C (once: cleanly; go on with --resume).");
+    command->callback([&code] { run(arguments, code); });
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,141 @@
+// espalier train: from results/<device-key>/ to kernels/selectors/<family>/<device-key>.gen.cpp.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/cli/command.hpp"
+#include "harness/records/atomic_file.hpp"
+#include "harness/select/training.hpp"
+
+namespace espalier::cli {
+namespace {
+
+struct Options {
+    std::vector<std::string> devices, families;
+    select::TrainingFolders folders;
+    select::TrainOptions train;
+    bool check = false, json = false, quiet = false;
+};
+
+nlohmann::ordered_json to_json(const select::TrainedDevice& trained) {
+    auto list = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < trained.families.size(); ++i) {
+        const auto& file = trained.files[i];
+        nlohmann::ordered_json entry{{"device", trained.device.key},
+                                     {"family", trained.families[i].family->name()},
+                                     {"file", file.path.generic_string()},
+                                     {"changed", !file.same}};
+        entry.update(select::summary(trained.families[i], nullptr));
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+void print_heading() {
+    fmt::print("{:<18} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6} {:>6} {:>6}  {:>8} {:>6} {:>6}  {:>6}\n", "device",
+               "family", "problems", "choices", "leaves", "depth", "regret", "P90", "max", "held out", "P90", "max",
+               "single");
+}
+
+void print_rows(const select::TrainedDevice& trained) {
+    for (const select::Trained& t : trained.families) {
+        const auto& [training, held_out, single, unused] = t.evaluation;
+        const select::Matrix& matrix = t.evidence.matrix;
+        fmt::print(
+            "{:<18} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6.3f} {:>6.3f} {:>6.3f}  {:>8.3f} {:>6.3f} {:>6.3f}  {:>6.3f}\n",
+            trained.device.key, t.family->name(), matrix.rows(), matrix.candidates.size(), t.tree.leaves.size(),
+            t.tree.depth(), training.geomean, training.p90, training.worst, held_out.geomean, held_out.p90,
+            held_out.worst, single);
+    }
+}
+
+/// Says on stderr what differs. Returns whether anything does.
+bool report_differences(const select::TrainedDevice& trained) {
+    bool any = false;
+    for (const select::TrainedFile& file : trained.files) {
+        if (file.same) continue;
+        any = true;
+        if (file.exists)
+            fmt::print(stderr, "{}: differs from line {} on\n", file.path.string(), file.first_difference);
+        else
+            fmt::print(stderr, "{}: is missing\n", file.path.string());
+    }
+    return any;
+}
+
+void run(Options options, ExitCode& code) {
+    for (const std::string& family : options.families)
+        if (!find_family(family)) {
+            std::string known;
+            for (const Family* f : families()) known.append(known.empty() ? "" : ", ").append(f->name());
+            throw Failure(ExitCode::usage, "no family is called '" + family + "'; there are " + known);
+        }
+    const bool everything = options.devices.empty() && options.families.empty();
+    if (options.devices.empty()) options.devices = select::devices_with_results(options.folders.results);
+    bool different = false;
+    std::size_t trained_families = 0;
+    auto json = nlohmann::ordered_json::array();
+    for (const std::string& key : options.devices) {
+        if (!options.quiet) fmt::print(stderr, "training {}\n", key);
+        const auto trained = select::train_device(key, options.folders, options.families, options.train);
+        if (!options.quiet)
+            for (const auto& notice : trained.notices) fmt::print(stderr, "{}: {}\n", key, notice);
+        if (!options.json && trained_families == 0 && !trained.families.empty()) print_heading();
+        trained_families += trained.families.size();
+        if (options.json)
+            for (auto& entry : to_json(trained)) json.push_back(std::move(entry));
+        else
+            print_rows(trained);
+        if (options.check)
+            different |= report_differences(trained);
+        else
+            for (const auto& file : trained.files)
+                if (!file.same) write_file_atomically(file.path, file.contents);
+    }
+    if (options.json) fmt::print("{}\n", json.dump(2));
+    if (trained_families == 0)
+        throw Failure(ExitCode::bad_data, "there are no results to train on in " + options.folders.results.string() +
+                                              ": run `espalier sweep`");
+    if (everything)
+        for (const auto& path : select::orphans(options.folders)) {
+            fmt::print(stderr, "{}: has no results any more: remove it\n", path.string());
+            different |= options.check;
+        }
+    if (different) {
+        fmt::print(stderr, "the selectors are not what the results give: run `espalier train` and commit its files\n");
+        code = ExitCode::bad_data;
+    }
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, ExitCode& code) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand("train", "Learn from results which variant to run, and write it as C++");
+    command->add_option("--device", options->devices, "Device keys; default: every folder of results")
+        ->type_name("KEY");
+    command->add_option("--family", options->families, "Families; default: all that were measured");
+    command->add_option("--results", options->folders.results, "Folder with one folder per device")
+        ->capture_default_str();
+    command->add_option("--output", options->folders.output, "Where the selectors go")->capture_default_str();
+    command->add_option("--max-leaves", options->train.learn.most_leaves, "Largest tree")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    command->add_option("--noise-floor", options->train.evidence.noise_floor, "Relative difference that never counts")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    command->add_option("--seed", options->train.learn.seed, "Of the folds and the bootstrap")->capture_default_str();
+    command->add_flag("--check", options->check, "Write nothing; exit 4 if a file is not what training gives");
+    command->add_flag("--allow-partial", options->train.evidence.allow_partial, "Train although cases are missing");
+    command->add_flag("--allow-mixed", options->train.evidence.allow_mixed,
+                      "Train on times of several drivers, runtimes or builds");
+    command->add_flag("--strict", options->train.evidence.strict, "Refuse stale sources and unknown variants");
+    command->add_flag("--json", options->json, "Print JSON instead of a table");
+    command->add_flag("--quiet", options->quiet, "No progress and no notices");
+    command->callback([options, &code] { run(*options, code); });
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,23 @@
+// `espalier worker`: the child process of a sweep; hidden, because only a sweep can talk to it.
+
+#include "harness/sweep/worker.hpp"
+
+#include <cstdlib>
+
+#include "harness/cli/command.hpp"
+
+namespace espalier::cli {
+
+void add_worker(CLI::App& app, ExitCode&) {
+    auto* command = app.add_subcommand("worker", "measures for a sweep; started by it");
+    command->group("");
+    static WorkerOptions options;
+    command->add_option("--device", options.device)->required();
+    command->add_option("--channel", options.channel)->required();
+    command->add_option("--page", options.page)->required();
+    command->add_option("--parent", options.parent)->required();
+    // Not by way of static destructors: a CUDA context that an error has spoilt may hang in its own.
+    command->callback([] { std::_Exit(run_worker(options)); });
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "espalier/device.hpp"
+#include "espalier/error.hpp"
+#include "harness/cli/command.hpp"
+
+namespace espalier::cli {
+
+/// The help of an option whose value `device_of` reads.
+inline constexpr const char* kDeviceHelp =
+    "auto, cpu, cuda, cuda:<ordinal>, or executor (GPU code on the CPU, for tests)";
+
+/// The device that a user names. Throws Failure: no_device if it is not there, usage if it is no device.
+Device device_of(const std::string& name);
+
+/// The exit code that an error of the library means.
+ExitCode exit_code_of(ErrorCode code);
+
+/// Throws the library's error as a Failure; returns its value otherwise.
+template <class T>
+T value_or_fail(Result<T> result) {
+    if (!result) throw Failure(exit_code_of(result.error().code), result.error().message);
+    return std::move(result).value();
+}
+inline void succeed_or_fail(const Result<void>& result) {
+    if (!result) throw Failure(exit_code_of(result.error().code), result.error().message);
+}
+
+}  // namespace espalier::cli

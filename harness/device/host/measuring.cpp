@@ -1,0 +1,16 @@
+// harness/device/ceilings.hpp and range.hpp for the host executor, which is never timed or profiled.
+
+#include "harness/device/ceilings.hpp"
+#include "harness/device/range.hpp"
+
+namespace espalier::device {
+
+Ceilings measure_gpu_ceilings() { return {}; }
+void launch_nothing() {}
+std::string gpu_runtime_version() { return "none"; }
+std::string gpu_driver_version() { return "none"; }
+
+Range::Range(const std::string&) {}
+Range::~Range() = default;
+
+}  // namespace espalier::device

@@ -1,0 +1,160 @@
+#include "harness/records/checked_json.hpp"
+
+#include <cmath>
+#include <unordered_set>
+#include <vector>
+
+#include "harness/records/bad_data.hpp"
+
+namespace espalier {
+namespace {
+
+using nlohmann::json;
+
+/// Walks the text without building anything and stops at the first thing that is not wanted.
+class Inspector final : public nlohmann::json_sax<json> {
+public:
+    explicit Inspector(int depth) : depth_(static_cast<std::size_t>(depth)) {}
+
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t) override { return true; }
+    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool number_float(number_float_t value, const string_t&) override {
+        return std::isfinite(value) || fail("a number does not fit a double");
+    }
+    bool string(string_t&) override { return true; }
+    bool binary(binary_t&) override { return fail("binary data"); }
+    bool start_object(std::size_t) override { return open(); }
+    bool key(string_t& name) override {
+        return names_.back().insert(name).second || fail("the key '" + name.substr(0, 40) + "' occurs twice");
+    }
+    bool end_object() override { return close(); }
+    bool start_array(std::size_t) override { return open(); }
+    bool end_array() override { return close(); }
+    bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
+        // The parser's message repeats the input, of which nothing should reach a terminal unfiltered.
+        const bool range = error.id == 406;
+        return fail((range ? "a number does not fit a double" : "not JSON in UTF-8") + std::string(", at byte ") +
+                    std::to_string(position));
+    }
+
+    [[nodiscard]] const std::string& problem() const { return problem_; }
+
+private:
+    bool open() {
+        names_.emplace_back();
+        return names_.size() <= depth_ || fail("nested deeper than " + std::to_string(depth_));
+    }
+    bool close() {
+        names_.pop_back();
+        return true;
+    }
+    bool fail(std::string why) {
+        if (problem_.empty()) problem_ = std::move(why);
+        return false;
+    }
+
+    std::size_t depth_;
+    std::vector<std::unordered_set<std::string>> names_;
+    std::string problem_;
+};
+
+std::string shown(const std::string& text) {
+    std::string result = text.substr(0, 60);
+    for (char& c : result)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+    return result;
+}
+
+}  // namespace
+
+json parse_checked(std::string_view text, const JsonLimits& limits) {
+    if (text.size() > limits.bytes)
+        throw BadData("JSON of " + std::to_string(text.size()) + " bytes is longer than " +
+                      std::to_string(limits.bytes));
+    Inspector inspector(limits.depth);
+    if (!json::sax_parse(text.begin(), text.end(), &inspector))
+        throw BadData(inspector.problem().empty() ? "not JSON" : inspector.problem());
+    return json::parse(text.begin(), text.end());
+}
+
+double finite(const json& value, const std::string& what) {
+    if (!value.is_number()) throw BadData(what + " is not a number");
+    const double number = value.get<double>();
+    if (!std::isfinite(number)) throw BadData(what + " is not finite");
+    return number;
+}
+
+Fields::Fields(const json& object, std::string what) : object_(object), what_(std::move(what)) {
+    if (!object.is_object()) throw BadData(what_ + " is not a JSON object");
+}
+
+void Fields::refuse(const char* name, const std::string& why) const {
+    throw BadData(what_ + ": \"" + name + "\" " + why);
+}
+
+const json& Fields::member(const char* name) {
+    const auto found = object_.find(name);
+    if (found == object_.end()) refuse(name, "is missing");
+    ++used_;
+    return *found;
+}
+
+std::string Fields::text(const char* name, std::size_t longest) {
+    const json& value = member(name);
+    if (!value.is_string()) refuse(name, "is not a string");
+    auto result = value.get<std::string>();
+    if (result.size() > longest) refuse(name, "is longer than " + std::to_string(longest) + " bytes");
+    return result;
+}
+
+std::string Fields::word(const char* name, std::string_view extra, std::size_t longest) {
+    auto result = text(name, longest);
+    for (const char c : result)
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && extra.find(c) == std::string_view::npos)
+            refuse(name, "has a character that no name has: " + shown(result));
+    return result;
+}
+
+double Fields::number(const char* name, double least, double most) {
+    const double value = finite(member(name), what_ + ": \"" + name + "\"");
+    if (!(value >= least && value <= most)) refuse(name, "is out of range");
+    return value;
+}
+
+std::int64_t Fields::whole(const char* name, std::int64_t least, std::int64_t most) {
+    const json& value = member(name);
+    // A large unsigned would wrap to a negative number.
+    if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX))
+        refuse(name, "is not a whole number");
+    const auto number = value.get<std::int64_t>();
+    if (number < least || number > most) refuse(name, "is out of range");
+    return number;
+}
+
+bool Fields::flag(const char* name) {
+    const json& value = member(name);
+    if (!value.is_boolean()) refuse(name, "is neither true nor false");
+    return value.get<bool>();
+}
+
+const json& Fields::array(const char* name, std::size_t longest) {
+    const json& value = member(name);
+    if (!value.is_array()) refuse(name, "is not an array");
+    if (value.size() > longest) refuse(name, "has more than " + std::to_string(longest) + " elements");
+    return value;
+}
+
+const json& Fields::object(const char* name, std::size_t longest) {
+    const json& value = member(name);
+    if (!value.is_object()) refuse(name, "is not an object");
+    if (value.size() > longest) refuse(name, "has more than " + std::to_string(longest) + " members");
+    return value;
+}
+
+void Fields::done() const {
+    if (used_ != object_.size()) throw BadData(what_ + " has members that this version does not know");
+}
+
+}  // namespace espalier

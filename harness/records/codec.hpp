@@ -1,0 +1,36 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "harness/core/device_info.hpp"
+#include "harness/records/case_record.hpp"
+
+namespace espalier {
+
+/// The JSON of the records. Decoding is strict: every member must be there, of its type and in its range,
+/// and nothing else may be; whatever is not so is a `BadData` that names the member.
+nlohmann::ordered_json encode(const CaseRecord& record);
+nlohmann::ordered_json encode(const DeviceInfo& device);
+CaseRecord decode_case(const nlohmann::json& body);
+DeviceInfo decode_device(const nlohmann::json& body);
+
+/// One self-checking line: {"schema":"espalier.<kind>/1","<kind>":<body>,"crc32":"<8 hex digits>"}, without
+/// the newline. The CRC covers every byte before `,"crc32"`; what follows is checked literally, so that no
+/// byte of the line can change unnoticed.
+std::string seal(std::string_view kind, const nlohmann::ordered_json& body);
+
+struct Sealed {
+    std::string kind;
+    nlohmann::json body;
+};
+
+/// The inverse. Throws `BadData` for a damaged line and `NewerSchema` for a whole one from the future.
+Sealed unseal(std::string_view line);
+
+/// Valid UTF-8 without control characters, at most `longest` bytes: invalid bytes become '?', controls
+/// a visible escape. For text from outside (driver messages, exceptions) on its way into a record.
+std::string printable(std::string_view text, std::size_t longest = 1024);
+
+}  // namespace espalier

@@ -1,0 +1,121 @@
+#include "harness/records/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/records/codec.hpp"
+
+namespace espalier {
+namespace {
+
+/// Best time of each problem: what regret compares with. Peers cannot be chosen and do not count.
+std::map<std::string_view, double> best_times(std::span<const CaseRecord> cases) {
+    std::map<std::string_view, double> best;
+    for (const CaseRecord& record : cases) {
+        if (record.status != Status::ok || record.role == "peer") continue;
+        const auto [entry, first] = best.emplace(record.problem, record.time_ns);
+        if (!first) entry->second = std::min(entry->second, record.time_ns);
+    }
+    return best;
+}
+
+std::vector<std::string> feature_names(std::span<const CaseRecord> cases) {
+    for (const CaseRecord& record : cases)
+        if (!record.features.empty()) {
+            std::vector<std::string> names;
+            for (const auto& [name, value] : record.features) names.push_back(name);
+            return names;
+        }
+    return {};
+}
+
+std::vector<std::string> counter_names(std::span<const CaseRecord> cases) {
+    std::set<std::string> names;
+    for (const CaseRecord& record : cases)
+        for (const auto& [name, value] : record.counters) names.insert(name);
+    return {names.begin(), names.end()};
+}
+
+std::string lookup(const std::vector<std::pair<std::string, double>>& pairs, const std::string& name) {
+    for (const auto& [key, value] : pairs)
+        if (key == name) return fmt::format("{}", value);
+    return {};
+}
+
+/// A category is written as the problem's key spells it, a number in full.
+std::string feature_text(const CaseRecord& record, const std::string& name) {
+    std::string_view rest = record.problem;
+    while (!rest.empty()) {
+        const auto item = rest.substr(0, rest.find(';'));
+        if (item.starts_with(name + "=")) return std::string(item.substr(name.size() + 1));
+        rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    }
+    return lookup(record.features, name);
+}
+
+/// Six digits: more than any timing is good for.
+std::string number(double value) { return fmt::format("{:.6g}", value); }
+
+std::vector<std::string> measured_fields(const CaseRecord& record, double best_ns) {
+    const bool ok = record.status == Status::ok && record.time_ns > 0;
+    const auto if_ok = [&](double value) { return ok ? number(value) : std::string(); };
+    return {if_ok(record.time_ns),
+            if_ok(record.time_lo_ns),
+            if_ok(record.time_hi_ns),
+            fmt::format("{}", record.bytes),
+            fmt::format("{}", record.ops),
+            if_ok(record.bytes / record.time_ns),
+            if_ok(record.ops / record.time_ns),
+            record.floor_ns > 0 ? if_ok(record.floor_ns / record.time_ns) : "",
+            best_ns > 0 ? if_ok(record.time_ns / best_ns) : ""};
+}
+
+void append_row(std::string& out, const std::vector<std::string>& fields) {
+    for (std::size_t i = 0; i < fields.size(); ++i) out.append(i ? "," : "").append(fields[i]);
+    out += '\n';
+}
+
+}  // namespace
+
+std::string csv_field(std::string_view text) {
+    std::string inert = printable(text, text.size() * 4 + 8);
+    if (!inert.empty() && std::string_view("=+-@").find(inert.front()) != std::string_view::npos)
+        inert.insert(0, 1, '\'');
+    if (inert.find_first_of("\",") == std::string::npos) return inert;
+    std::string quoted = "\"";
+    for (const char c : inert) quoted.append(c == '"' ? 2 : 1, c);
+    return quoted + '"';
+}
+
+std::string to_csv(std::span<const CaseRecord> cases) {
+    const auto best = best_times(cases);
+    const auto features = feature_names(cases);
+    const auto counters = counter_names(cases);
+    std::vector<std::string> header{"family",        "variant",   "role",           "status",     "reason", "problem",
+                                    "configuration", "time_ns",   "time_lo_ns",     "time_hi_ns", "bytes",  "ops",
+                                    "gb_per_s",      "gop_per_s", "roofline_share", "regret"};
+    header.insert(header.end(), features.begin(), features.end());
+    header.insert(header.end(), counters.begin(), counters.end());
+    std::string out;
+    append_row(out, header);
+    for (const CaseRecord& record : cases) {
+        std::vector<std::string> row;
+        for (const std::string_view text :
+             {std::string_view(record.family), std::string_view(record.variant), std::string_view(record.role),
+              to_string(record.status), std::string_view(record.reason), std::string_view(record.problem),
+              std::string_view(record.configuration)})
+            row.push_back(csv_field(text));
+        const auto found = best.find(record.problem);
+        for (auto& field : measured_fields(record, found == best.end() ? 0 : found->second))
+            row.push_back(std::move(field));
+        for (const auto& name : features) row.push_back(feature_text(record, name));
+        for (const auto& name : counters) row.push_back(lookup(record.counters, name));
+        append_row(out, row);
+    }
+    return out;
+}
+
+}  // namespace espalier

@@ -1,0 +1,143 @@
+#include "harness/records/journal.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "harness/records/bad_data.hpp"
+#include "harness/records/checked_json.hpp"
+#include "harness/records/codec.hpp"
+#include "harness/records/lines.hpp"
+
+namespace espalier {
+namespace {
+
+nlohmann::ordered_json encode(const PlanRecord& plan) {
+    auto items = nlohmann::ordered_json::array();
+    for (const auto& item : plan.items)
+        items.push_back({{"family", item.family}, {"problem", item.problem}, {"cases", item.cases}});
+    return {{"session", plan.session}, {"device_key", plan.device_key}, {"plan", plan.plan},
+            {"shard", plan.shard},     {"shards", plan.shards},         {"items", std::move(items)}};
+}
+
+PlanRecord decode_plan(const nlohmann::json& body) {
+    Fields fields(body, "plan");
+    PlanRecord plan;
+    plan.session = fields.text("session", 64);
+    plan.device_key = fields.word("device_key", "-_.");
+    plan.plan = fields.word("plan");
+    plan.shards = static_cast<int>(fields.whole("shards", 1, 1'000'000));
+    plan.shard = static_cast<int>(fields.whole("shard", 1, plan.shards));
+    for (const auto& entry : fields.array("items", 1'000'000)) {
+        Fields item(entry, "plan item");
+        plan.items.push_back({item.word("family"), item.word("problem", "_=;.-", 1024), item.whole("cases")});
+        item.done();
+    }
+    fields.done();
+    return plan;
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& path, const char* what, int error) {
+    const char* fix = error == ENOSPC || error == EDQUOT || error == EFBIG
+                          ? ": free some space and run again with --resume"
+                          : ": check its folder's permissions, or choose another with --output";
+    throw BadData(std::string(what) + " " + path.string() + ": " + std::strerror(error) + fix);
+}
+
+/// Holds the advisory lock that all writers of a journal take.
+class Lock {
+public:
+    explicit Lock(int file) : file_(file) {
+        while (flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+        }
+    }
+    ~Lock() { flock(file_, LOCK_UN); }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+private:
+    int file_;
+};
+
+bool ends_without_newline(int file, off_t size) {
+    char last = '\n';
+    return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+void add_record(Journal& journal, const Sealed& sealed) {
+    if (sealed.kind == "case")
+        journal.cases.push_back(decode_case(sealed.body));
+    else if (sealed.kind == "plan")
+        journal.plans.push_back(decode_plan(sealed.body));
+    else if (sealed.kind == "device")
+        journal.devices.push_back(decode_device(sealed.body));
+    else
+        throw BadData("a record of an unknown kind");
+}
+
+}  // namespace
+
+JournalWriter::JournalWriter(const std::filesystem::path& path) : path_(path) {
+    std::error_code ignored;  // opening the file reports what went wrong
+    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
+    file_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file_ < 0) refuse(path_, "cannot open the journal", errno);
+}
+
+JournalWriter::~JournalWriter() { close(file_); }
+
+void JournalWriter::append(std::span<const CaseRecord> records) {
+    std::string lines;
+    for (const CaseRecord& record : records) lines += seal("case", espalier::encode(record)) + '\n';
+    append_lines(std::move(lines));
+}
+
+void JournalWriter::append(const PlanRecord& plan) { append_lines(seal("plan", encode(plan)) + '\n'); }
+
+void JournalWriter::append(const DeviceInfo& device) { append_lines(seal("device", espalier::encode(device)) + '\n'); }
+
+void JournalWriter::append_lines(std::string lines) {
+    if (lines.empty()) return;
+    const Lock lock(file_);
+    struct stat status {};
+    if (fstat(file_, &status) != 0) refuse(path_, "cannot read the journal", errno);
+    // A writer that was killed may have left part of a line: end it, or it would spoil the next record.
+    if (ends_without_newline(file_, status.st_size)) lines.insert(0, 1, '\n');
+    std::size_t done = 0;
+    while (done < lines.size()) {
+        const ssize_t written = write(file_, lines.data() + done, lines.size() - done);
+        if (written >= 0) {
+            done += static_cast<std::size_t>(written);
+        } else if (errno != EINTR) {
+            const int error = errno;
+            if (ftruncate(file_, status.st_size) != 0) refuse(path_, "cannot take back a failed write to", errno);
+            refuse(path_, "cannot append to the journal", error);
+        }
+    }
+    if (fdatasync(file_) != 0) refuse(path_, "cannot flush the journal", errno);
+}
+
+Journal load_journal(const std::filesystem::path& path) {
+    Journal journal;
+    for_each_line(path, [&](const Line& line) {
+        if (line.overlong) {
+            journal.damage.push_back({line.offset, line.bytes, "a line longer than any record"});
+            return;
+        }
+        if (line.text.empty()) return;
+        try {
+            add_record(journal, unseal(line.text));
+        } catch (const NewerSchema& error) {
+            throw NewerSchema(path.string() + ", byte " + std::to_string(line.offset) + ": " + error.what());
+        } catch (const BadData& error) {
+            journal.damage.push_back({line.offset, line.bytes, error.what()});
+        }
+    });
+    return journal;
+}
+
+}  // namespace espalier

@@ -1,0 +1,203 @@
+#include "harness/records/merge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/records/bad_data.hpp"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> journal_files(const std::vector<fs::path>& inputs) {
+    std::vector<fs::path> files;
+    for (const fs::path& input : inputs) {
+        if (!fs::is_directory(input)) {
+            files.push_back(input);
+            continue;
+        }
+        for (const auto& entry : fs::directory_iterator(input))
+            if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    if (files.empty()) throw BadData("no journal to merge: run espalier sweep, or name the journal files");
+    return files;
+}
+
+/// Everything that the journals say about one device.
+struct Pool {
+    std::vector<DeviceInfo> devices;
+    std::vector<PlanRecord> plans;
+    std::vector<CaseRecord> cases;
+    std::size_t from_results = 0;  ///< the first so many cases
+};
+
+bool measured(const CaseRecord& record) { return record.status != Status::not_measured; }
+
+/// Whether `later` replaces `earlier`; both are of one case.
+bool supersedes(const CaseRecord& later, const CaseRecord& earlier) {
+    if (measured(later) != measured(earlier)) return measured(later);
+    // A race shows itself sometimes: once wrong, the same code stays wrong.
+    if (earlier.status == Status::wrong && later.status == Status::ok &&
+        earlier.provenance.source_id == later.provenance.source_id)
+        return false;
+    return later.provenance.session >= earlier.provenance.session;
+}
+
+std::vector<CaseRecord> latest(const Pool& pool, MergeReport& report) {
+    std::map<std::string, std::size_t> chosen;
+    for (std::size_t i = 0; i < pool.cases.size(); ++i) {
+        const auto [entry, first] = chosen.emplace(pool.cases[i].key(), i);
+        if (first) continue;
+        const CaseRecord& earlier = pool.cases[entry->second];
+        if (supersedes(pool.cases[i], earlier))
+            entry->second = i;
+        else if (earlier.status == Status::wrong && pool.cases[i].status == Status::ok)
+            ++report.kept_wrong;
+    }
+    std::vector<CaseRecord> cases;
+    for (const auto& [key, index] : chosen) {
+        cases.push_back(pool.cases[index]);
+        report.kept += index < pool.from_results;
+    }
+    // By the problem's numbers, so that files read well and do not depend on the order of measuring.
+    std::stable_sort(cases.begin(), cases.end(), [](const CaseRecord& a, const CaseRecord& b) {
+        return std::tie(a.family, a.features, a.problem, a.variant, a.configuration) <
+               std::tie(b.family, b.features, b.problem, b.variant, b.configuration);
+    });
+    return cases;
+}
+
+template <class Value>
+void refuse_mixture(const std::vector<CaseRecord>& cases, bool allowed, const char* what, const char* flag,
+                    Value value) {
+    std::set<std::string> values;
+    for (const CaseRecord& record : cases) values.insert(value(record));
+    if (allowed || values.size() < 2) return;
+    throw BadData(
+        fmt::format("{} has records of {} {}: {}. Merge them apart, pass --replace to forget what the "
+                    "results folder holds, or --allow {} to pool them",
+                    cases.front().provenance.device_key, values.size(), what, fmt::join(values, " and "), flag));
+}
+
+void refuse_mixtures(const Pool& pool, const std::vector<CaseRecord>& cases, const MergeOptions& options) {
+    for (const DeviceInfo& device : pool.devices)
+        if (device.name != pool.devices.front().name)
+            throw BadData("the device key " + device.key + " stands for two different devices, '" +
+                          pool.devices.front().name + "' and '" + device.name +
+                          "': merge their journals into different --results folders");
+    refuse_mixture(cases, options.allow_drivers, "drivers", "drivers",
+                   [](const CaseRecord& r) { return r.provenance.driver + " / " + r.provenance.runtime; });
+    refuse_mixture(cases, options.allow_builds, "builds", "builds",
+                   [](const CaseRecord& r) { return r.provenance.build; });
+    refuse_mixture(cases, options.allow_caches, "cache modes", "caches",
+                   [](const CaseRecord& r) { return r.provenance.cache; });
+}
+
+std::size_t count_unpaired(const std::vector<CaseRecord>& cases) {
+    std::map<std::string, std::set<std::string>> sessions;
+    for (const CaseRecord& record : cases)
+        if (record.status == Status::ok)
+            sessions[record.family + "|" + record.problem].insert(record.provenance.session);
+    return static_cast<std::size_t>(
+        std::count_if(sessions.begin(), sessions.end(), [](const auto& entry) { return entry.second.size() > 1; }));
+}
+
+std::vector<Hole> find_holes(const Pool& pool, const std::vector<CaseRecord>& cases) {
+    std::map<std::pair<std::string, std::string>, std::int64_t> present;
+    for (const CaseRecord& record : cases) ++present[{record.family, record.problem}];
+    std::vector<Hole> holes;
+    std::map<std::string, std::pair<int, std::set<int>>> plans;  // shards, those seen
+    std::set<std::pair<std::string, int>> counted;               // a resumed shard planned the same twice
+    for (const PlanRecord& plan : pool.plans) {
+        plans[plan.plan].first = plan.shards;
+        plans[plan.plan].second.insert(plan.shard);
+        if (!counted.emplace(plan.plan, plan.shard).second) continue;
+        for (const auto& item : plan.items) {
+            const auto found = present[{item.family, item.problem}];
+            if (found < item.cases)
+                holes.push_back({item.family, item.problem, plan.shard,
+                                 fmt::format("{} of {} cases are missing", item.cases - found, item.cases)});
+        }
+    }
+    for (const auto& [plan, shards] : plans)
+        for (int shard = 1; shard <= shards.first; ++shard)
+            if (!shards.second.contains(shard))
+                holes.push_back({"", "", shard, fmt::format("shard {} of {} is missing", shard, shards.first)});
+    return holes;
+}
+
+MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root, const MergeOptions& options) {
+    const fs::path folder = root / key;
+    MergeReport report{.device_key = key};
+    if (pool.devices.empty()) throw BadData("the journals describe no device " + key + ": their first line is lost");
+    if (!options.replace && fs::exists(folder / "device.json")) {
+        DeviceResults before = load_results(folder);
+        pool.devices.insert(pool.devices.begin(), before.device);
+        pool.from_results = before.cases.size();
+        pool.cases.insert(pool.cases.begin(), std::make_move_iterator(before.cases.begin()),
+                          std::make_move_iterator(before.cases.end()));
+    }
+    // The latest that knows its ceilings.
+    const auto described = std::find_if(pool.devices.rbegin(), pool.devices.rend(),
+                                        [](const DeviceInfo& device) { return device.bytes_per_second > 0; });
+    DeviceResults results{.device = described == pool.devices.rend() ? pool.devices.back() : *described,
+                          .cases = latest(pool, report)};
+    if (!results.cases.empty()) refuse_mixtures(pool, results.cases, options);
+    results.holes = find_holes(pool, results.cases);
+    report.cases = results.cases.size();
+    report.holes = results.holes;
+    report.unpaired_problems = count_unpaired(results.cases);
+    save_results(folder, results);
+    return report;
+}
+
+}  // namespace
+
+std::vector<MergeReport> merge_journals(const std::vector<fs::path>& inputs, const fs::path& root,
+                                        const MergeOptions& options) {
+    std::map<std::string, Pool> pools;
+    std::vector<std::string> warnings;
+    for (const fs::path& file : journal_files(inputs)) {
+        Journal journal = load_journal(file);
+        for (const Damage& damage : journal.damage)
+            warnings.push_back(fmt::format("{}: {} bytes at {} hold no complete record: {}", file.string(),
+                                           damage.bytes, damage.offset, damage.reason));
+        for (auto& device : journal.devices) pools[device.key].devices.push_back(std::move(device));
+        for (auto& plan : journal.plans) pools[plan.device_key].plans.push_back(std::move(plan));
+        for (auto& record : journal.cases) pools[record.provenance.device_key].cases.push_back(std::move(record));
+    }
+    std::vector<MergeReport> reports;
+    for (auto& [key, pool] : pools) reports.push_back(merge_device(key, std::move(pool), root, options));
+    if (!reports.empty()) reports.front().warnings = std::move(warnings);
+    return reports;
+}
+
+std::string describe(const MergeReport& report, const fs::path& root) {
+    constexpr std::size_t kShown = 10;
+    std::string text;
+    const auto list = [&](const auto& items, const auto& line) {
+        for (std::size_t i = 0; i < std::min(kShown, items.size()); ++i) text += "  " + line(items[i]) + "\n";
+        if (items.size() > kShown) text += fmt::format("  and {} more\n", items.size() - kShown);
+    };
+    text += fmt::format("{}: {} cases, {} of them from before\n", (root / report.device_key).string(), report.cases,
+                        report.kept);
+    list(report.warnings, [](const std::string& warning) { return "damage: " + warning; });
+    list(report.holes, [](const Hole& hole) {
+        return hole.problem.empty() ? "hole: " + hole.description
+                                    : fmt::format("hole: {} {}: {}", hole.family, hole.problem, hole.description);
+    });
+    if (report.kept_wrong)
+        text += fmt::format("  {} cases were wrong once and right later with the same source: they stay wrong\n",
+                            report.kept_wrong);
+    if (report.unpaired_problems)
+        text += fmt::format("  {} problems have cases of several sessions, whose ratios are not paired\n",
+                            report.unpaired_problems);
+    return text;
+}
+
+}  // namespace espalier

@@ -1,0 +1,126 @@
+#include "harness/records/results.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/records/atomic_file.hpp"
+#include "harness/records/bad_data.hpp"
+#include "harness/records/checked_json.hpp"
+#include "harness/records/codec.hpp"
+#include "harness/records/csv.hpp"
+#include "harness/records/lines.hpp"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+nlohmann::ordered_json encode(const std::vector<Hole>& holes) {
+    auto list = nlohmann::ordered_json::array();
+    for (const Hole& hole : holes)
+        list.push_back({{"family", hole.family},
+                        {"problem", hole.problem},
+                        {"shard", hole.shard},
+                        {"description", hole.description}});
+    return {{"holes", std::move(list)}};
+}
+
+std::vector<Hole> decode_holes(const nlohmann::json& body) {
+    Fields fields(body, "coverage");
+    std::vector<Hole> holes;
+    for (const auto& entry : fields.array("holes", 1'000'000)) {
+        Fields hole(entry, "hole");
+        holes.push_back({hole.word("family"), hole.word("problem", "_=;.-", 1024),
+                         static_cast<int>(hole.whole("shard", 0, 1'000'000)), hole.text("description", 1024)});
+        hole.done();
+    }
+    fields.done();
+    return holes;
+}
+
+/// The only line of a file that holds one sealed record.
+Sealed read_single(const fs::path& path, std::string_view kind) {
+    Sealed sealed;
+    int lines = 0;
+    for_each_line(path, [&](const Line& line) {
+        if (++lines > 1 || line.overlong) throw BadData(path.string() + ": more than the one line that it should have");
+        try {
+            sealed = unseal(line.text);
+        } catch (const NewerSchema& error) {
+            throw NewerSchema(path.string() + ": " + error.what());
+        } catch (const BadData& error) {
+            throw BadData(path.string() + ": " + error.what() + ": restore it or merge the journals again");
+        }
+    });
+    if (lines == 0 || sealed.kind != kind) throw BadData(path.string() + ": holds no " + std::string(kind) + " record");
+    return sealed;
+}
+
+}  // namespace
+
+std::vector<CaseRecord> load_cases(const fs::path& file) {
+    std::vector<CaseRecord> cases;
+    std::set<std::string> seen;
+    int number = 0;
+    for_each_line(file, [&](const Line& line) {
+        ++number;
+        const auto refuse = [&](const std::string& why) {
+            throw BadData(file.string() + ", line " + std::to_string(number) + ": " + why +
+                          ": restore the file or merge the journals again");
+        };
+        if (line.overlong) refuse("longer than any record");
+        try {
+            const Sealed sealed = unseal(line.text);
+            if (sealed.kind != "case") throw BadData("not a case");
+            cases.push_back(decode_case(sealed.body));
+        } catch (const NewerSchema& error) {
+            throw NewerSchema(file.string() + ", line " + std::to_string(number) + ": " + error.what());
+        } catch (const BadData& error) {
+            refuse(error.what());
+        }
+        if (!seen.insert(cases.back().key()).second) refuse("the case occurs twice");
+        if (cases.back().family != file.stem()) refuse("a case of another family than the file's");
+    });
+    return cases;
+}
+
+DeviceInfo load_device(const fs::path& folder) {
+    return decode_device(read_single(folder / "device.json", "device").body);
+}
+
+DeviceResults load_results(const fs::path& folder, std::span<const std::string> families) {
+    DeviceResults results;
+    results.device = load_device(folder);
+    if (fs::exists(folder / "coverage.json"))
+        results.holes = decode_holes(read_single(folder / "coverage.json", "coverage").body);
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().extension() == ".jsonl" &&
+            (families.empty() || std::ranges::count(families, entry.path().stem().string())))
+            files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    for (const auto& file : files)
+        for (CaseRecord& record : load_cases(file)) {
+            if (record.provenance.device_key != results.device.key)
+                throw BadData(file.string() + ": has a case of device " + record.provenance.device_key +
+                              " among those of " + results.device.key + ": keep devices apart");
+            results.cases.push_back(std::move(record));
+        }
+    return results;
+}
+
+void save_results(const fs::path& folder, const DeviceResults& results) {
+    std::map<std::string, std::vector<CaseRecord>> families;
+    for (const CaseRecord& record : results.cases) families[record.family].push_back(record);
+    for (const auto& [family, cases] : families) {
+        std::string lines;
+        for (const CaseRecord& record : cases) lines += seal("case", espalier::encode(record)) + '\n';
+        write_file_atomically(folder / (family + ".jsonl"), lines);
+        write_file_atomically(folder / (family + ".csv"), to_csv(cases));
+    }
+    write_file_atomically(folder / "coverage.json", seal("coverage", encode(results.holes)) + '\n');
+    write_file_atomically(folder / "device.json", seal("device", espalier::encode(results.device)) + '\n');
+}
+
+}  // namespace espalier

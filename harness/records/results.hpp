@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/core/device_info.hpp"
+#include "harness/records/case_record.hpp"
+
+namespace espalier {
+
+/// A planned case that no journal had: `train` refuses to learn from results with holes unless told to.
+struct Hole {
+    std::string family, problem;
+    int shard = 0;            ///< of which sweep shard
+    std::string description;  ///< "3 of 12 cases are missing", "shard 2 of 4 is missing"
+};
+
+/// What is filed under results/<device-key>/.
+struct DeviceResults {
+    DeviceInfo device;
+    std::vector<CaseRecord> cases;  ///< of all families; a case occurs once
+    std::vector<Hole> holes;
+};
+
+/// The device of results/<device-key>/, from its device.json. Throws `BadData`.
+DeviceInfo load_device(const std::filesystem::path& folder);
+
+/// Reads results/<device-key>/: device.json, coverage.json and <family>.jsonl. Strict: a damaged or
+/// malformed line, a duplicate case or one of another device is a `BadData` that names file and line.
+/// `families` limits which are read; empty reads all.
+DeviceResults load_results(const std::filesystem::path& folder, std::span<const std::string> families = {});
+
+/// The cases of one <family>.jsonl.
+std::vector<CaseRecord> load_cases(const std::filesystem::path& file);
+
+/// Writes the folder's files, each atomically: device.json, coverage.json and, per family that occurs in
+/// `results.cases`, <family>.jsonl and <family>.csv. Other families' files stay as they are.
+void save_results(const std::filesystem::path& folder, const DeviceResults& results);
+
+}  // namespace espalier

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/core/cost.hpp"
+#include "harness/core/device_info.hpp"
+#include "harness/records/case_record.hpp"
+
+namespace espalier {
+
+/// The least time that a problem's work takes on the device, in nanoseconds; 0 if its ceilings are unknown.
+/// Warm data that fits the last-level cache is bound by the caches, not by memory.
+double floor_ns(const Cost& cost, const DeviceInfo& device, bool warm);
+
+/// Why the record's times cannot be true, or nothing: a time that is zero, negative or not finite, an
+/// interval that misses its median, or a time beyond the roofline by more than measurement can err.
+/// Learning must not see such records: one impossible winner would decide whole leaves.
+std::optional<std::string> implausible(const CaseRecord& record, const DeviceInfo& device);
+
+}  // namespace espalier

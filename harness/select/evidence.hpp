@@ -1,0 +1,45 @@
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "harness/families/family.hpp"
+#include "harness/records/case_record.hpp"
+#include "harness/select/matrix.hpp"
+
+namespace espalier::select {
+
+/// Results that must not be trained on; `what()` says why and names the fix.
+class BadEvidence : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+struct EvidenceOptions {
+    double noise_floor = 0.01;   ///< medians closer than this are the same
+    bool allow_partial = false;  ///< train on what is there although cases are missing
+    bool allow_mixed = false;    ///< train on times of several drivers, runtimes or builds
+    bool strict = false;         ///< refuse what is otherwise a notice
+};
+
+/// What one family's results on one device say, checked and reduced to what training uses.
+struct Evidence {
+    Matrix matrix;
+    std::string data_sha256;              ///< of what training used, independent of the order of rows
+    std::string driver, runtime;          ///< what the times were taken under
+    std::vector<std::string> source_ids;  ///< per variant of the registry, as measured; empty if not measured
+    std::vector<std::string> notices;     ///< what was left out, and why
+};
+
+/// Reads the records of one family on one device. A variant that was wrong or crashed anywhere and peers
+/// are no candidates. Refuses (`BadEvidence`) records of another device or (unless `allow_mixed`) of several
+/// drivers, runtimes or builds, duplicate cases, implausible times, a baseline that was ever wrong, and, unless
+/// `allow_partial`, missing cases: a candidate without a row for a problem that others have rows for, or
+/// a problem whose baseline was not measured. A `not_measured` row of another candidate is no hole but a
+/// time budget that ran out. Records of variants or configurations that the registry does not know and
+/// sources that have changed since are notices, or refused when `strict`.
+Evidence read_evidence(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
+                       const EvidenceOptions& options = {});
+
+}  // namespace espalier::select

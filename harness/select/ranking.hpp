@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "harness/select/grow.hpp"
+#include "harness/select/tree.hpp"
+
+namespace espalier::select {
+
+/// What to run for problems like `rows`. First comes the choice with the least total loss, then what is best
+/// where supports() declines those before, then (for problems that were not measured) up to four in all of
+/// different variants that were faster than the baseline. The baseline closes the list.
+std::vector<std::size_t> rank(const Matrix& matrix, std::span<const std::size_t> rows);
+
+/// The tree with its leaves ranked and numbered from the left. Their evidence is left for `annotate`.
+Tree finish(const Matrix& matrix, const GrownTree& grown);
+
+/// Fills in the leaves' slowdowns, margins and regrets with their bootstrap intervals.
+void annotate(const Matrix& matrix, Tree& tree, std::uint64_t seed);
+
+/// The candidate that the library would run for `problem` by this ranking: the first one supported there.
+std::size_t chosen(const Matrix& matrix, std::size_t problem, std::span<const std::size_t> ranking);
+
+}  // namespace espalier::select

@@ -1,0 +1,68 @@
+#include "harness/select/train.hpp"
+
+#include <cmath>
+
+#include "harness/select/emit.hpp"
+#include "harness/select/feasibility.hpp"
+
+namespace espalier::select {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Four decimals: more is noise, and the last bits of a logarithm differ between machines.
+double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+ordered_json interval(const Interval& i) { return {rounded(i.lo), rounded(i.hi)}; }
+
+ordered_json figures(const Regret& regret) {
+    return {{"regret_geomean", rounded(regret.geomean)},
+            {"regret_geomean_interval", interval(regret.geomean_interval)},
+            {"regret_p90", rounded(regret.p90)},
+            {"regret_p90_interval", interval(regret.p90_interval)},
+            {"regret_max", rounded(regret.worst)},
+            {"regret_max_interval", interval(regret.worst_interval)},
+            {"problems", regret.problems}};
+}
+
+ordered_json kept(const ordered_json& before, const char* member, const std::string& data_sha256) {
+    if (!before.is_object() || !before.contains(member) || before.value("data_sha256", "") != data_sha256)
+        return nullptr;
+    return before[member].is_number() ? before[member] : ordered_json(nullptr);
+}
+
+}  // namespace
+
+Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
+              const TrainOptions& options) {
+    Trained trained{.family = &family, .evidence = read_evidence(family, device, records, options.evidence)};
+    const Matrix& matrix = trained.evidence.matrix;
+    trained.tree = learn(matrix, matrix.all(), options.learn);
+    constexpr int kDraws = 2000;
+    if (const auto stranded = find_stranded_problem(family, device, matrix, trained.tree, kDraws, options.learn.seed))
+        throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *stranded +
+                          "; mend its supports(): every ranking ends in it");
+    trained.evaluation = evaluate(matrix, trained.tree, options.learn);
+    trained.source = emit(family, device, trained.evidence, trained.tree);
+    return trained;
+}
+
+ordered_json summary(const Trained& trained, const ordered_json& before) {
+    const Evaluation& e = trained.evaluation;
+    const Matrix& matrix = trained.evidence.matrix;
+    const Candidate& single = matrix.candidates[e.best_single_candidate];
+    const VariantInfo& variant = trained.family->variants()[single.variant];
+    ordered_json entry = figures(e.training);
+    entry["held_out"] = e.held_out.problems ? figures(e.held_out) : ordered_json(nullptr);
+    entry["best_single_geomean"] = rounded(e.best_single);
+    entry["best_single_variant"] = variant.name;
+    entry["best_single_configuration"] = variant.configurations[single.configuration].text();
+    entry["sklearn_geomean"] = kept(before, "sklearn_geomean", trained.evidence.data_sha256);
+    entry["choices"] = matrix.candidates.size();
+    entry["leaves"] = trained.tree.leaves.size();
+    entry["depth"] = trained.tree.depth();
+    entry["dispatch_ns"] = kept(before, "dispatch_ns", trained.evidence.data_sha256);
+    entry["data_sha256"] = trained.evidence.data_sha256;
+    return entry;
+}
+
+}  // namespace espalier::select

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "harness/families/family.hpp"
+#include "harness/records/case_record.hpp"
+#include "harness/select/evidence.hpp"
+#include "harness/select/learn.hpp"
+
+namespace espalier::select {
+
+struct TrainOptions {
+    LearnOptions learn;
+    EvidenceOptions evidence;
+};
+
+/// A selector of one family for one device: from what, how good, and its C++.
+struct Trained {
+    const Family* family;
+    Evidence evidence;
+    Tree tree;
+    Evaluation evaluation;
+    std::string source;
+};
+
+/// From records to C++. The same records give the same bytes, whatever their order. Throws `BadEvidence`
+/// for results that must not be trained on, and if some problem would be left without a supported choice.
+Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
+              const TrainOptions& options = {});
+
+/// The family's entry in results/<device-key>/selector.json. `before` is the entry so far, or null: what
+/// others have measured for the same data (dispatch_ns, sklearn_geomean) is kept.
+nlohmann::ordered_json summary(const Trained& trained, const nlohmann::ordered_json& before);
+
+}  // namespace espalier::select

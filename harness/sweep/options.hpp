@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/families/family.hpp"
+
+namespace espalier {
+
+enum class CacheMode { automatic, cold, warm };  ///< automatic: cold on a GPU, warm on a CPU
+enum class Verification { budgeted, full };      ///< see verify.hpp
+enum class CounterMode { off, automatic, require };
+
+/// What `espalier sweep` was asked for.
+struct SweepOptions {
+    std::string device = "cpu";  ///< "cpu" or a GPU's ordinal
+    std::vector<std::string> families;
+    std::vector<std::string> variants;  ///< "name" or "family/name"
+    Effort effort = Effort::standard;
+    std::vector<std::pair<std::string, std::vector<std::string>>> axes;  ///< -p axis=v1,v2
+    std::optional<double> max_seconds;
+    double noise = 0.005;  ///< half-width of the interval of a median ratio, relative
+    std::uint64_t seed = 1;
+    double timeout_seconds = 60;
+    bool resume = false;
+    int shard = 1, shards = 1;
+    CacheMode cache = CacheMode::automatic;
+    Verification verification = Verification::budgeted;
+    CounterMode counters = CounterMode::automatic;
+    std::filesystem::path journal_folder = "results/journal";
+    std::filesystem::path results_folder = "results";
+    bool merge = true;
+    bool quiet = false;
+};
+
+}  // namespace espalier

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "harness/core/device_info.hpp"
+#include "harness/families/family.hpp"
+#include "harness/sweep/options.hpp"
+
+namespace espalier {
+
+/// One case of a plan. A reason means that it cannot run and is recorded as `unsupported`.
+struct PlannedCase {
+    std::size_t variant = 0;
+    Configuration configuration;
+    std::string unsupported;
+};
+
+/// All cases of one problem: measured together, in interleaved rounds, and recorded together.
+struct PlannedProblem {
+    const Family* family = nullptr;
+    std::string problem;
+    std::vector<PlannedCase> cases;
+
+    [[nodiscard]] std::size_t runnable() const;
+};
+
+/// Free bytes where the variants run and on the host.
+struct FreeMemory {
+    std::size_t device = 0, host = 0;
+};
+
+struct Plan {
+    std::vector<PlannedProblem> problems;  ///< this shard's, in the order of the families and their problems
+    std::string id;                        ///< SHA-256 of the case keys of all shards
+    [[nodiscard]] std::size_t cases() const;
+};
+
+/// Every problem x variant x configuration that the options ask for and that is of the device's kind;
+/// what is infeasible there, memory included, carries its reason. Shards split by problem. Throws
+/// `BadProblem` for unknown families, variants, axes and values.
+Plan make_plan(const SweepOptions& options, const DeviceInfo& device, const FreeMemory& free);
+
+}  // namespace espalier

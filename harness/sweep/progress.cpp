@@ -1,0 +1,99 @@
+#include "harness/sweep/progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "harness/sweep/clock.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr double kTerminalSeconds = 0.2;
+constexpr double kLogSeconds = 30;
+
+bool is_terminal() {
+    const char* kind = std::getenv("TERM");
+    return isatty(STDERR_FILENO) && kind && std::string_view(kind) != "dumb";
+}
+
+std::size_t columns() {
+    winsize size{};
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+std::string duration(double seconds) {
+    const auto whole = static_cast<long>(std::max(0.0, seconds) + 0.5);
+    if (whole < 60) return fmt::format("{} s", whole);
+    if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+    return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+ProgressLine::ProgressLine(bool quiet, std::size_t problems, double max_seconds)
+    : quiet_(quiet),
+      terminal_(is_terminal()),
+      problems_(problems),
+      max_seconds_(max_seconds),
+      start_(steady_seconds()) {
+    last_ = start_;
+}
+
+ProgressLine::~ProgressLine() { erase(); }
+
+void ProgressLine::erase() {
+    if (shown_) std::fputs("\r\x1b[K", stderr);
+    shown_ = false;
+}
+
+void ProgressLine::say(const std::string& text) {
+    if (quiet_) return;
+    erase();
+    fmt::print(stderr, "{}\n", text);
+}
+
+void ProgressLine::update(std::size_t done, const std::string& what) {
+    if (is_due()) put(line(done, what));
+}
+
+void ProgressLine::show(const std::string& text) {
+    if (is_due()) put(text);
+}
+
+bool ProgressLine::is_due() {
+    const double now = steady_seconds();
+    if (quiet_ || now - last_ < (terminal_ ? kTerminalSeconds : kLogSeconds)) return false;
+    last_ = now;
+    return true;
+}
+
+void ProgressLine::put(std::string text) {
+    if (!terminal_) {
+        fmt::print(stderr, "{}\n", text);
+        return;
+    }
+    if (text.size() >= columns()) text.resize(columns() - 1);
+    // Plain text only: no colour, whatever NO_COLOR says.
+    fmt::print(stderr, "\r{}\x1b[K", text);
+    std::fflush(stderr);
+    shown_ = true;
+}
+
+std::string ProgressLine::line(std::size_t done, const std::string& what) const {
+    const double elapsed = steady_seconds() - start_;
+    std::string left = "?";
+    if (done > 0) {
+        double eta = elapsed / static_cast<double>(done) * static_cast<double>(problems_ - done);
+        if (max_seconds_ > 0) eta = std::min(eta, max_seconds_ - elapsed);
+        left = duration(eta);
+    }
+    return fmt::format("{}/{} problems, {} gone, {} left: {}", done, problems_, duration(elapsed), left, what);
+}
+
+}  // namespace espalier

@@ -1,0 +1,103 @@
+#include "harness/sweep/protocol.hpp"
+
+#include "harness/records/bad_data.hpp"
+#include "harness/records/codec.hpp"
+
+namespace espalier::protocol {
+namespace {
+
+using nlohmann::json;
+
+json to_json(const DeviceInfo& device) { return json::parse(espalier::encode(device).dump()); }
+
+json body(const Hello& e) {
+    return {{"event", "hello"}, {"device", to_json(e.device)},  {"driver", e.driver},      {"runtime", e.runtime},
+            {"build", e.build}, {"free_device", e.free.device}, {"free_host", e.free.host}};
+}
+json body(const NoDevice& e) { return {{"event", "no_device"}, {"reason", e.reason}}; }
+json body(const CeilingsDone& e) { return {{"event", "ceilings"}, {"device", to_json(e.device)}}; }
+json body(const Verified& e) { return {{"event", "verified"}, {"candidate", e.candidate}, {"how", e.how}}; }
+json body(const Failed& e) {
+    return {{"event", "failed"}, {"candidate", e.candidate}, {"status", to_string(e.status)}, {"reason", e.reason}};
+}
+json body(const Timed& e) { return {{"event", "timed"}, {"candidate", e.candidate}, {"samples_ns", e.samples_ns}}; }
+json body(const Counted& e) {
+    return {{"event", "counted"}, {"candidate", e.candidate}, {"counters", e.counters}, {"reason", e.reason}};
+}
+json body(const CountersChecked& e) { return {{"event", "counters_checked"}, {"reason", e.reason}}; }
+json body(const Done& e) {
+    return {{"event", "done"},
+            {"timing_seconds", e.timing_seconds},
+            {"verification_seconds", e.verification_seconds},
+            {"counting_seconds", e.counting_seconds},
+            {"conditions", e.conditions}};
+}
+
+}  // namespace
+
+std::string encode(const Measure& request) {
+    auto candidates = json::array();
+    for (const auto& candidate : request.candidates)
+        candidates.push_back({{"variant", candidate.variant}, {"configuration", candidate.configuration}});
+    return json{{"request", "measure"},
+                {"family", request.family},
+                {"problem", request.problem},
+                {"seed", request.seed},
+                {"noise", request.noise},
+                {"timing_seconds", request.timing_seconds},
+                {"total_seconds", request.total_seconds},
+                {"cold", request.cold},
+                {"full_verification", request.full_verification},
+                {"counters", request.counters},
+                {"candidates", candidates}}
+        .dump();
+}
+
+Measure decode_measure(const json& message) {
+    Measure request{.family = message.at("family"),
+                    .problem = message.at("problem"),
+                    .seed = message.at("seed"),
+                    .noise = message.at("noise"),
+                    .timing_seconds = message.at("timing_seconds"),
+                    .total_seconds = message.at("total_seconds"),
+                    .cold = message.at("cold"),
+                    .full_verification = message.at("full_verification"),
+                    .counters = message.at("counters"),
+                    .candidates = {}};
+    for (const json& candidate : message.at("candidates"))
+        request.candidates.push_back({candidate.at("variant"), candidate.at("configuration")});
+    return request;
+}
+
+std::string encode(const Event& event) {
+    return std::visit([](const auto& e) { return body(e).dump(-1, ' ', false, json::error_handler_t::replace); },
+                      event);
+}
+
+Event decode_event(const std::string& line) {
+    const json message = json::parse(line);
+    const std::string kind = message.at("event");
+    if (kind == "hello")
+        return Hello{decode_device(message.at("device")),
+                     message.at("driver"),
+                     message.at("runtime"),
+                     message.at("build"),
+                     {message.at("free_device"), message.at("free_host")}};
+    if (kind == "no_device") return NoDevice{message.at("reason")};
+    if (kind == "ceilings") return CeilingsDone{decode_device(message.at("device"))};
+    if (kind == "verified") return Verified{message.at("candidate"), message.at("how")};
+    if (kind == "failed")
+        return Failed{message.at("candidate"), parse_status(message.at("status").get<std::string>()).value(),
+                      message.at("reason")};
+    if (kind == "timed") return Timed{message.at("candidate"), message.at("samples_ns").get<std::vector<double>>()};
+    if (kind == "counted")
+        return Counted{message.at("candidate"),
+                       message.at("counters").get<std::vector<std::pair<std::string, double>>>(), message.at("reason")};
+    if (kind == "counters_checked") return CountersChecked{message.at("reason")};
+    if (kind == "done")
+        return Done{message.at("timing_seconds"), message.at("verification_seconds"), message.at("counting_seconds"),
+                    message.at("conditions").get<std::vector<std::pair<std::string, double>>>()};
+    throw BadData("the worker sent an unknown event");
+}
+
+}  // namespace espalier::protocol

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "harness/core/device_info.hpp"
+#include "harness/records/case_record.hpp"
+#include "harness/sweep/plan.hpp"
+
+/// What a sweep and its worker say to each other: one JSON object per line over a socket pair. Both ends
+/// are always the same program, so that there is no version to negotiate.
+namespace espalier::protocol {
+
+/// To the worker: verify and time the candidates of one problem.
+struct Measure {
+    struct Candidate {
+        std::string variant, configuration;
+    };
+    std::string family, problem;
+    std::uint64_t seed = 0;
+    double noise = 0.005;
+    double timing_seconds = 10;  ///< budget of the timing alone
+    double total_seconds = 1e9;  ///< after which nothing new is begun
+    bool cold = false;
+    bool full_verification = false;
+    bool counters = false;  ///< collect hardware counters once everything is timed and judged
+    std::vector<Candidate> candidates;
+};
+
+/// From the worker, once, at its start.
+struct Hello {
+    DeviceInfo device;
+    std::string driver, runtime, build;
+    FreeMemory free;
+};
+/// From the worker instead, if it cannot use the device.
+struct NoDevice {
+    std::string reason;
+};
+/// The device with its ceilings filled in.
+struct CeilingsDone {
+    DeviceInfo device;
+};
+struct Verified {
+    std::size_t candidate = 0;
+    std::string how;
+};
+struct Failed {
+    std::size_t candidate = 0;
+    Status status = Status::crashed;
+    std::string reason;
+};
+struct Timed {
+    std::size_t candidate = 0;
+    std::vector<double> samples_ns;
+};
+/// Hardware counters of a candidate that has been timed; or why there are none.
+struct Counted {
+    std::size_t candidate = 0;
+    std::vector<std::pair<std::string, double>> counters;
+    std::string reason;
+};
+/// Whether counters can be collected: an empty reason means that they can.
+struct CountersChecked {
+    std::string reason;
+};
+/// The end of a `Measure`, and where its time went.
+struct Done {
+    double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0;
+    std::vector<std::pair<std::string, double>> conditions;
+};
+
+using Event = std::variant<Hello, NoDevice, CeilingsDone, CountersChecked, Verified, Failed, Timed, Counted, Done>;
+
+std::string encode(const Measure& request);
+Measure decode_measure(const nlohmann::json& message);
+
+std::string encode(const Event& event);
+Event decode_event(const std::string& line);
+
+}  // namespace espalier::protocol

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "harness/core/device_info.hpp"
+#include "harness/families/bench_memory.hpp"
+
+namespace espalier {
+
+/// Takes one sample of how long something runs.
+class Sampler {
+public:
+    virtual ~Sampler() = default;
+
+    /// Nanoseconds per run, the mean of `batch` runs. `run` may leave work in flight on the default stream.
+    [[nodiscard]] virtual double sample(const std::function<void()>& run, int batch) = 0;
+
+    /// How many runs of about `nanoseconds` one sample should take.
+    [[nodiscard]] virtual int batch_for(double nanoseconds) const = 0;
+};
+
+/// Displaces what the caches hold by writing twice the last-level cache.
+class Displacer {
+public:
+    explicit Displacer(const DeviceInfo& device) : memory_(device.kind, 2 * device.l2_bytes) {}
+    /// Enqueued on the default stream of a GPU; done on return on the CPU.
+    void displace() { memory_.fill(0, memory_.size(), ++filler_); }
+
+private:
+    BenchMemory memory_;
+    std::uint8_t filler_ = 0;
+};
+
+/// For the CPU or the current GPU. Cold: what the caches hold is displaced before every run by writing
+/// twice the last-level cache. A GPU's times are those of its own events, less what an empty launch
+/// costs between them.
+std::unique_ptr<Sampler> make_sampler(const DeviceInfo& device, bool cold);
+
+}  // namespace espalier

@@ -1,0 +1,38 @@
+#include "harness/sweep/stop.hpp"
+
+#include <signal.h>
+
+#include <initializer_list>
+
+namespace espalier {
+namespace {
+
+volatile sig_atomic_t requested = 0;
+
+void on_signal(int) { requested = 1; }
+
+void handle(int signal, void (*handler)(int), int flags) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+StopOnSignals::StopOnSignals() {
+    requested = 0;
+    // No SA_RESTART: a wait for the worker should end at once.
+    for (const int signal : {SIGINT, SIGTERM}) handle(signal, on_signal, static_cast<int>(SA_RESETHAND));
+    // A full disk or a file-size limit is an error of `write`, which can be reported and taken back.
+    handle(SIGXFSZ, SIG_IGN, 0);
+    handle(SIGPIPE, SIG_IGN, 0);
+}
+
+StopOnSignals::~StopOnSignals() {
+    for (const int signal : {SIGINT, SIGTERM, SIGXFSZ, SIGPIPE}) handle(signal, SIG_DFL, 0);
+}
+
+bool stop_requested() { return requested != 0; }
+
+}  // namespace espalier

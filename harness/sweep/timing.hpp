@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/sweep/progress_page.hpp"
+#include "harness/sweep/sampler.hpp"
+
+namespace espalier {
+
+/// One of several ways to compute the same thing, and the samples taken of it.
+struct Contender {
+    std::string name;
+    std::uint32_t candidate = 0;  ///< for the progress page
+    std::function<void()> run;
+    double estimate_ns = 0;  ///< of a run, from the verification
+    std::vector<double> samples_ns{};
+};
+
+struct TimingGoal {
+    double noise = 0.005;    ///< relative half-width of the interval of the median ratio to the best
+    double seconds = 10;     ///< budget; the least number of rounds may go beyond it
+    double deadline = 1e18;  ///< steady seconds after which no sample is begun
+    std::uint64_t seed = 1;
+};
+
+/// Least samples that a contender needs to count as measured.
+inline constexpr std::size_t kLeastRounds = 3;
+
+/// Times all contenders in rounds: each round takes one sample of each, in random order, so that what drifts
+/// meets all of them alike and sample i of any two is a pair. A contender leaves when it is hopeless (more
+/// than three times as slow as the best, intervals apart) or when its ratio to the best is known well
+/// enough; the rest go on until the goal or the budget is reached. The loop is Google Benchmark's, with
+/// manual time. Rethrows what a run throws, with the progress page still naming its contender.
+void time_in_rounds(std::vector<Contender>& contenders, Sampler& sampler, const TimingGoal& goal,
+                    ProgressPage& progress);
+
+}  // namespace espalier

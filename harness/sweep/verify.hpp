@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/families/family.hpp"
+
+namespace espalier {
+
+/// The outcome of verifying one candidate: a mismatch, or what its outputs were found equal to.
+struct Verdict {
+    Mismatch wrong;
+    bool overran = false;    ///< it wrote outside of its outputs: this process's memory is not to be trusted
+    std::string how;         ///< "oracle", "twin" or "twin+baseline"
+    double run_seconds = 0;  ///< of one run, launch to completion, untuned: a first estimate
+};
+
+/// Holds the data of one problem and judges candidates on it.
+///
+/// Where the oracle affords the problem (twin.hpp), outputs are compared with the oracle's. Where it does
+/// not, the candidate is judged by the oracle on a scaled-down twin, and at full size its outputs
+/// are compared with those of the baseline, itself so judged: a fault that shows only at full size is
+/// found unless the baseline shares it. If the twin cannot stand in (the candidate declines it, or the
+/// problem cannot shrink), the oracle computes the full problem, however long it takes.
+///
+/// Each judgement runs the candidate several times over differently poisoned outputs, so that what was
+/// left by an earlier run, and a race that shows now and then, is seen.
+class Verifier {
+public:
+    Verifier(const Family& family, std::string problem, const DeviceInfo& device, std::uint64_t seed,
+             double oracle_operations);
+
+    /// The full problem's data, for timing.
+    [[nodiscard]] Bench& bench() { return *bench_; }
+
+    /// Runs and judges; for about `seconds` if a run is short, at least twice if it is not very long.
+    Verdict judge(std::size_t variant, const Configuration& configuration, double seconds);
+
+    /// Fresh inputs for whatever the oracle computes.
+    void refresh(std::uint64_t seed);
+
+private:
+    Verdict judge_on(Bench& bench, std::size_t variant, const Configuration& configuration, double seconds);
+    /// Empty if equal; unset if there is nothing to compare with.
+    std::optional<Mismatch> compare_with_baseline(std::size_t variant, const Configuration& configuration);
+    void run_baseline();
+
+    const Family& family_;
+    std::string problem_;
+    DeviceInfo device_;
+    std::string twin_;  ///< empty where the oracle judges the problem itself
+    std::unique_ptr<Bench> bench_, twin_bench_;
+    bool baseline_tried_ = false, baseline_ran_ = false, adopted_ = false;
+};
+
+/// Waits for what the bench's device still has to do.
+void finish(const DeviceInfo& device);
+
+}  // namespace espalier

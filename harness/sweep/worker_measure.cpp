@@ -1,0 +1,256 @@
+#include "harness/sweep/worker_measure.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "harness/device/counters.hpp"
+#include "harness/device/runtime.hpp"
+#include "harness/sweep/clock.hpp"
+#include "harness/sweep/conditions.hpp"
+#include "harness/sweep/timing.hpp"
+#include "harness/sweep/twin.hpp"
+#include "harness/sweep/verify.hpp"
+
+namespace espalier {
+namespace {
+
+using namespace protocol;
+
+// How long one judgement goes on repeating a short run, and what share of a problem's time all of them may
+// take together where time is short.
+constexpr double kJudgeSeconds = 0.05;
+constexpr double kJudgeShare = 0.15;
+
+struct Candidate {
+    std::uint32_t index = 0;  ///< in the request
+    std::size_t variant = 0;
+    Configuration configuration;
+    std::string name;
+    double run_seconds = 0;
+};
+
+std::vector<Candidate> candidates_of(const Measure& request, const Family& family) {
+    std::vector<Candidate> candidates;
+    for (std::size_t i = 0; i < request.candidates.size(); ++i) {
+        const auto& wanted = request.candidates[i];
+        const std::size_t variant = family.find(wanted.variant);
+        const auto& all = family.variants()[variant].configurations;
+        const auto found =
+            std::ranges::find_if(all, [&](const Configuration& c) { return c.text() == wanted.configuration; });
+        candidates.push_back({static_cast<std::uint32_t>(i), variant, *found, request.family + "/" + wanted.variant});
+    }
+    return candidates;
+}
+
+/// One problem's measurement. Exceptions of a candidate become `Failed`.
+class Measurement {
+public:
+    Measurement(const Measure& request, const Family& family, const DeviceInfo& device, ProgressPage& progress,
+                const std::function<void(const Event&)>& send)
+        : request_(request),
+          family_(family),
+          device_(device),
+          progress_(progress),
+          send_(send),
+          deadline_(steady_seconds() + request.total_seconds),
+          candidates_(candidates_of(request, family)) {}
+
+    bool run() {
+        if (!prepare()) return usable_;
+        const double fair = kJudgeShare * request_.total_seconds / static_cast<double>(candidates_.size());
+        judge_seconds_ = std::min(kJudgeSeconds, fair);
+        judge_all(judge_seconds_, true);
+        if (usable_ && !candidates_.empty()) time_all();
+        if (usable_ && !contenders_.empty()) judge_again();
+        if (!usable_) return false;
+        for (const Contender& contender : contenders_)
+            if (contender.samples_ns.size() >= kLeastRounds) send_(Timed{contender.candidate, contender.samples_ns});
+        if (request_.counters) count_all();
+        if (usable_) send_(done_);
+        return usable_;
+    }
+
+private:
+    /// Runs `body` for a candidate. False if it threw, in which case the candidate has been reported.
+    template <class Body>
+    bool guarded(std::uint32_t candidate, Body body) {
+        try {
+            body();
+            return true;
+        } catch (const device::DeviceError& error) {
+            if (!error.out_of_memory()) usable_ = false;  // such errors stick to the context
+            fail(candidate, error.out_of_memory() ? Status::out_of_memory : Status::crashed, error.what());
+        } catch (const std::bad_alloc&) {
+            fail(candidate, Status::out_of_memory, "host memory ran out");
+        } catch (const std::exception& error) {
+            usable_ = false;
+            fail(candidate, Status::crashed, std::string("threw: ") + error.what());
+        }
+        return false;
+    }
+
+    void fail(std::uint32_t candidate, Status status, const std::string& reason) {
+        send_(Failed{candidate, status, reason});
+    }
+
+    bool prepare() {
+        const Stopwatch watch(done_.verification_seconds);
+        progress_.step(Phase::preparing);
+        std::string reason;
+        Status status = Status::out_of_memory;
+        try {
+            verifier_.emplace(family_, request_.problem, device_, request_.seed, oracle_operations());
+            return true;
+        } catch (const device::DeviceError& error) {
+            reason = error.what();
+            if (!error.out_of_memory()) status = Status::crashed, usable_ = false;
+        } catch (const std::bad_alloc&) {
+            reason = "host memory ran out";
+        }
+        for (const Candidate& candidate : candidates_) fail(candidate.index, status, "preparing the data: " + reason);
+        if (usable_) send_(done_);
+        return false;
+    }
+
+    /// Where time is short the oracle gets a smaller twin: it runs twice, at some 5e8 operations a second.
+    double oracle_operations() const {
+        if (request_.full_verification) return std::numeric_limits<double>::infinity();
+        return std::min(kOracleOperations, kJudgeShare / 2 * 5e8 * request_.total_seconds);
+    }
+
+    /// Judges every candidate and drops those that fail or that there is no time for.
+    void judge_all(double seconds, bool first) {
+        const Stopwatch watch(done_.verification_seconds);
+        std::vector<Candidate> right;
+        for (const Candidate& candidate : candidates_) {
+            if (!usable_ || steady_seconds() > deadline_) break;
+            progress_.step(Phase::verifying, candidate.index);
+            Verdict verdict;
+            if (!guarded(candidate.index,
+                         [&] { verdict = verifier_->judge(candidate.variant, candidate.configuration, seconds); }))
+                continue;
+            if (verdict.wrong) {
+                fail(candidate.index, Status::wrong,
+                     (first ? "" : "after timing, on fresh inputs: ") + verdict.wrong.description);
+                usable_ = !verdict.overran;
+                continue;
+            }
+            if (first) send_(Verified{candidate.index, verdict.how});
+            right.push_back(candidate);
+            right.back().run_seconds = verdict.run_seconds;
+        }
+        candidates_ = std::move(right);
+    }
+
+    void time_all() {
+        for (const Candidate& candidate : candidates_)
+            contenders_.push_back(
+                {candidate.name, candidate.index,
+                 [this, &candidate] { verifier_->bench().run(candidate.variant, candidate.configuration); },
+                 candidate.run_seconds * 1e9});
+        const Stopwatch watch(done_.timing_seconds);
+        ConditionsWatch conditions;
+        const bool fine = guarded_by_page([&] {
+            for (const Candidate& candidate : candidates_)
+                verifier_->bench().reserve(candidate.variant, candidate.configuration);
+            const auto sampler = make_sampler(device_, request_.cold);
+            time_in_rounds(contenders_, *sampler, {request_.noise, request_.timing_seconds, deadline_, request_.seed},
+                           progress_);
+        });
+        if (!fine) usable_ = false;  // the others' samples are worth less than a clean start without it
+        done_.conditions = conditions.read();
+    }
+
+    template <class Body>
+    bool guarded_by_page(Body body) {
+        // Whatever is thrown was thrown by the candidate that the page names.
+        std::exception_ptr thrown;
+        try {
+            body();
+            return true;
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        return guarded(progress_.candidate.load(), [&] { std::rethrow_exception(thrown); });
+    }
+
+    void judge_again() {
+        {
+            const Stopwatch watch(done_.verification_seconds);
+            progress_.step(Phase::preparing);
+            verifier_->refresh(request_.seed ^ 0x9E3779B97F4A7C15);
+        }
+        const double deadline = std::exchange(deadline_, 1e18);  // what has been timed must be judged
+        judge_all(judge_seconds_ / 2, false);
+        std::erase_if(contenders_, [&](const Contender& contender) {
+            return std::ranges::none_of(candidates_,
+                                        [&](const Candidate& c) { return c.index == contender.candidate; });
+        });
+        deadline_ = deadline;
+    }
+
+    /// In a pass of its own, so that profiling never touches a timing. Every candidate gets an answer.
+    void count_all() {
+        const Stopwatch watch(done_.counting_seconds);
+        std::string reason = "hardware counters are collected on GPUs only";
+        std::unique_ptr<device::CounterSession> session;
+        if (device_.kind == DeviceKind::cuda) session = device::open_counters(device::full_counters(), reason);
+        std::unique_ptr<Displacer> displacer;
+        if (session && request_.cold) displacer = std::make_unique<Displacer>(device_);
+        for (const Candidate& candidate : candidates_) {
+            if (session && steady_seconds() > deadline_) session.reset(), reason = "time budget";
+            Counted counted{candidate.index, {}, reason};
+            if (session) counted = count(*session, candidate, displacer.get());
+            send_(counted);
+            if (!usable_) return;
+        }
+    }
+
+    Counted count(device::CounterSession& session, const Candidate& candidate, Displacer* displacer) {
+        progress_.step(Phase::counting, candidate.index);
+        Counted counted{candidate.index, {}, {}};
+        try {
+            const auto readings = session.measure(
+                [&] {
+                    if (displacer) displacer->displace();
+                },
+                [&] { verifier_->bench().run(candidate.variant, candidate.configuration); });
+            for (const auto& reading : readings) {
+                if (reading.value)
+                    counted.counters.emplace_back(reading.name, *reading.value);
+                else
+                    counted.reason += (counted.reason.empty() ? "" : "; ") + reading.name + ": " + reading.reason;
+            }
+        } catch (const std::exception& error) {
+            counted.reason = error.what();
+            usable_ = false;
+        }
+        return counted;
+    }
+
+    const Measure& request_;
+    const Family& family_;
+    const DeviceInfo& device_;
+    ProgressPage& progress_;
+    const std::function<void(const Event&)>& send_;
+    double deadline_;
+    std::vector<Candidate> candidates_;
+    std::vector<Contender> contenders_;
+    std::optional<Verifier> verifier_;
+    Done done_;
+    double judge_seconds_ = kJudgeSeconds;
+    bool usable_ = true;
+};
+
+}  // namespace
+
+bool measure(const Measure& request, const DeviceInfo& device, ProgressPage& progress,
+             const std::function<void(const Event&)>& send) {
+    return Measurement(request, *find_family(request.family), device, progress, send).run();
+}
+
+}  // namespace espalier

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "espalier/error.hpp"
+#include "kernels/forced_variant.hpp"
+#include "kernels/nearest_tree.hpp"
+#include "kernels/tables.hpp"
+
+namespace espalier {
+
+/// What runs for one problem, and which tree said so. Holds no memory of its own.
+template <class P>
+struct Decision {
+    const Registered<P>* entry = nullptr;
+    Configuration configuration;
+    const Selector<P>* tree = nullptr;  ///< null if no tree fits the device
+    const Leaf<P>* leaf = nullptr;      ///< null without a tree
+    bool forced = false;
+};
+
+namespace detail {
+
+template <class P>
+const Registered<P>* baseline(std::span<const Registered<P>> registry, DeviceKind kind) {
+    for (const Registered<P>& entry : registry)
+        if (entry.kind == kind && entry.linked() && entry.variant.role == Role::baseline) return &entry;
+    return nullptr;
+}
+
+inline Configuration default_configuration(const ParameterSpace& space) {
+    Configuration first;
+    for (const Axis& axis : space.axes()) first.push_back({axis.name, axis.values.front()});
+    return first;
+}
+
+template <class P>
+std::string choices_for(const Tables<P>& tables, DeviceKind kind) {
+    std::string list;
+    for (const Registered<P>& entry : tables.registry)
+        if (entry.kind == kind && entry.linked()) list.append(list.empty() ? "" : ", ").append(entry.variant.name);
+    return list;
+}
+
+/// The configuration that a forced variant runs with: the one named, else the one that the leaf ranks
+/// highest for it, else its default.
+template <class P>
+std::optional<Configuration> forced_configuration(const Tables<P>& tables, const Registered<P>& entry,
+                                                  const Leaf<P>* leaf, const ForcedVariant& forced) {
+    if (!forced.configuration.empty()) {
+        for (const Configuration& configuration : entry.variant.space.enumerate())
+            if (configuration.text() == forced.configuration) return configuration;
+        return std::nullopt;
+    }
+    if (leaf)
+        for (const Choice<P>& choice : leaf->ranking)
+            if (&tables.registry[static_cast<std::size_t>(choice.variant)] == &entry) return choice.configuration;
+    return default_configuration(entry.variant.space);
+}
+
+template <class P>
+Result<Decision<P>> decide_forced(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
+                                  Decision<P> decision, const ForcedVariant& forced) {
+    const std::string name = std::string(tables.family) + "/" + forced.variant;
+    const auto error = [&](ErrorCode code, const std::string& what) {
+        return Error{code, std::string(forced.origin) + " asks for " + name + ": " + what};
+    };
+    const auto entry = std::ranges::find_if(
+        tables.registry, [&](const Registered<P>& other) { return other.variant.name == forced.variant; });
+    if (entry == tables.registry.end())
+        return error(ErrorCode::unknown_variant, "no such variant; known here: " + choices_for(tables, device.kind));
+    if (!entry->linked())
+        return error(ErrorCode::unknown_variant,
+                     "it is not in this library; it has " + choices_for(tables, device.kind));
+    const auto configuration = forced_configuration(tables, *entry, decision.leaf, forced);
+    if (!configuration)
+        return error(ErrorCode::unknown_variant, "it has no configuration '" + forced.configuration +
+                                                     "'; its default is '" +
+                                                     default_configuration(entry->variant.space).text() + "'");
+    if (const Support support = supports(*entry, problem, *configuration, device); !support)
+        return error(ErrorCode::unsupported, support.reason + "; leave the choice to the library or name one of " +
+                                                 choices_for(tables, device.kind));
+    decision.entry = &*entry;
+    decision.configuration = *configuration;
+    decision.forced = true;
+    return decision;
+}
+
+}  // namespace detail
+
+/// Decides what runs: the first choice of the nearest tree's leaf that is linked and supports the
+/// problem, else the baseline. Allocates nothing when the leaf's first choice fits. `forced` may be null.
+/// Errors: unknown_variant and unsupported for a forced variant; unsupported when even the baseline
+/// declines, which it does only beyond the device's own limits.
+template <class P>
+Result<Decision<P>> decide(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
+                           const ForcedVariant* forced) {
+    Decision<P> decision;
+    decision.tree = nearest_tree(tables.selectors, device);
+    if (decision.tree) decision.leaf = &decision.tree->select(problem, device);
+    if (forced) return detail::decide_forced(tables, problem, device, decision, *forced);
+    if (decision.leaf)
+        for (const Choice<P>& choice : decision.leaf->ranking) {
+            const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice.variant)];
+            if (!entry.linked() || !supports(entry, problem, choice.configuration, device)) continue;
+            decision.entry = &entry;
+            decision.configuration = choice.configuration;
+            return decision;
+        }
+    decision.entry = detail::baseline(tables.registry, device.kind);
+    if (!decision.entry)
+        return Error{ErrorCode::unsupported, "this build of the library has no " + std::string(tables.family) +
+                                                 " for " + (device.kind == DeviceKind::cpu ? "CPUs" : "GPUs")};
+    decision.configuration = detail::default_configuration(decision.entry->variant.space);
+    if (const Support support = supports(*decision.entry, problem, decision.configuration, device); !support)
+        return Error{ErrorCode::unsupported, std::string(tables.family) + " on " + device.key +
+                                                 ": no variant can run this problem; the baseline " +
+                                                 std::string(decision.entry->variant.name) + ": " + support.reason};
+    return decision;
+}
+
+/// The same with what `variant` (see `Options`) or else ESPALIER_FORCE_VARIANT forces.
+template <class P>
+Result<Decision<P>> decide(const P& problem, const DeviceInfo& device, std::string_view variant = {}) {
+    const Tables<P> all = tables<P>();
+    return with_forced_variant(all.family, variant,
+                               [&](const ForcedVariant* forced) { return decide(all, problem, device, forced); });
+}
+
+}  // namespace espalier

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/device.hpp"
+#include "espalier/error.hpp"
+#include "espalier/export.hpp"
+
+namespace espalier {
+
+/// Why the library runs what it runs for one problem on one device.
+struct ESPALIER_API Explanation {
+    /// How the tree that was asked relates to the device.
+    enum class Tree {
+        none,     ///< no tree fits the device: the baseline runs
+        exact,    ///< trained on devices of this very key
+        related,  ///< trained on the most similar device that there is a tree for
+    };
+
+    /// One choice of the leaf's ranking.
+    struct Candidate {
+        std::string variant;
+        std::string configuration;  ///< "block=256", or "default"
+        double slowdown;            ///< geometric mean over the leaf's problems of its time / the best time
+        std::string infeasible;     ///< why it cannot run this problem here; empty if it can
+    };
+
+    std::string family;
+    std::string problem;  ///< the problem's key, e.g. "width=640;height=480;..."
+    std::string device;   ///< key of the device asked for
+
+    std::string variant;  ///< what runs
+    std::string configuration;
+    std::string forced_by;  ///< "ESPALIER_FORCE_VARIANT" or "Options::variant"; empty if the selector chose
+
+    Tree tree = Tree::none;
+    std::string tree_device;  ///< device key that the tree was trained on; empty without a tree
+    std::string tree_data;    ///< SHA-256 of the measurements that it was trained from
+    int leaf = -1;            ///< number of the leaf, from the left; -1 without a tree
+    std::string path;         ///< the leaf's conditions from the root
+    int problems = 0;         ///< measured problems in the leaf
+    double margin = 0;        ///< slowdown of the best other variant over the leaf's first choice
+    double regret = 0;        ///< first choice's time / the best measured, geometric mean over the leaf
+    double regret_low = 0;    ///< its bootstrap 95% interval
+    double regret_high = 0;
+    std::vector<Candidate> ranking;  ///< best first
+
+    std::string reason;  ///< one sentence that sums it up
+
+    /// Several lines for people.
+    [[nodiscard]] std::string text() const;
+};
+
+/// Explains the choice for any family ("convolution_2d", ...) and problem key ("width=640;height=480";
+/// axes left out keep the family's defaults), without running anything. `variant` as in `Options`.
+/// Errors: invalid_argument for an unknown family or key, and whatever running the problem would give.
+ESPALIER_API Result<Explanation> explain(const Device& device, std::string_view family, std::string_view problem,
+                                         std::string_view variant = {});
+
+}  // namespace espalier

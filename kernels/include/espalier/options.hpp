@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string_view>
+
+namespace espalier {
+
+/// Where the arrays of a call are.
+enum class Memory {
+    host,    ///< memory of the process; for GPUs the library copies in and out
+    device,  ///< memory of the GPU that the call runs on
+};
+
+/// How a call is carried out. The defaults suit data in host memory.
+struct Options {
+    Memory memory = Memory::host;
+
+    /// A cudaStream_t of the device; null is the default stream. Must be null for the CPU.
+    void* stream = nullptr;
+
+    /// Return only when the results are there. With `false` and device memory the work is enqueued on
+    /// `stream` and the arrays must stay valid until it is done; a variant that needs a workspace is
+    /// waited for all the same, because the library frees it, and so is one that may fill constant memory
+    /// (mixed_euclidean). Host memory is always waited for.
+    bool wait = true;
+
+    /// Instead of the selector's choice: "variant" or "variant:name=value;name=value". Naming one that
+    /// is not in the library or cannot run the problem is an error. Goes before ESPALIER_FORCE_VARIANT.
+    std::string_view variant{};
+};
+
+}  // namespace espalier

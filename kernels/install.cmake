@@ -1,0 +1,46 @@
+# cmake --install: headers, library, a CMake package and a pkg-config file; all of it relocatable.
+
+include(CMakePackageConfigHelpers)
+
+set(ESPALIER_WITH_CUDA OFF)
+if(ESPALIER_CUDA)
+  set(ESPALIER_WITH_CUDA ON)
+endif()
+get_target_property(type espalier_kernels TYPE)
+set(ESPALIER_STATIC OFF)
+if(type STREQUAL "STATIC_LIBRARY")
+  set(ESPALIER_STATIC ON)
+endif()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/espalier)
+install(TARGETS espalier_kernels EXPORT espalierTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/espalier ${ESPALIER_GENERATED_DIR}/include/espalier DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN *.hpp)
+install(EXPORT espalierTargets NAMESPACE espalier:: DESTINATION ${package_dir})
+
+configure_package_config_file(espalierConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/espalierConfig.cmake
+                              INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+# Before 1.0 every minor version may change the interface.
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/espalierConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/espalierConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/espalierConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+# What a linker needs beside a static library. OpenMP by name, not by path: it belongs to the user's compiler.
+set(private_libs "")
+if(ESPALIER_STATIC)
+  foreach(library ${OpenMP_CXX_LIB_NAMES})
+    list(APPEND private_libs -l${library})
+  endforeach()
+  if(ESPALIER_CUDA)
+    get_target_property(cuda_runtime CUDA::cudart_static IMPORTED_LOCATION)
+    get_filename_component(cuda_libraries ${cuda_runtime} DIRECTORY)
+    list(APPEND private_libs -L${cuda_libraries} -lcudart_static -lrt -ldl)
+  endif()
+endif()
+list(JOIN private_libs " " ESPALIER_PC_PRIVATE_LIBS)
+file(RELATIVE_PATH ESPALIER_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" ESPALIER_PC_TO_PREFIX "${ESPALIER_PC_TO_PREFIX}")
+configure_file(espalier.pc.in ${CMAKE_CURRENT_BINARY_DIR}/espalier.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/espalier.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

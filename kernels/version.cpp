@@ -1,0 +1,3 @@
+#include "espalier/version.hpp"
+
+const char* espalier::library_version() { return kVersion; }

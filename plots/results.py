@@ -1,0 +1,309 @@
+"""Reads what a sweep and a training left under results/<device-key>/.
+
+Files come from other machines and people: nothing in them is trusted. A file that cannot be used becomes a line
+of `Device.complaints`, a row that cannot be used one of `Family.rejected`; both are shown in the report.
+"""
+
+import csv
+import json
+import math
+import re
+import statistics
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+COLUMNS = (
+    "family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,"
+    "bytes,ops,gb_per_s,gop_per_s,roofline_share,regret"
+).split(",")
+STATUSES = ("ok", "unsupported", "wrong", "timeout", "crashed", "out_of_memory", "not_measured")
+LARGEST_FILE = 1 << 30
+LARGEST_CELL = 1 << 20
+# The sweep rejects what lies beyond its ceilings; this is the last resort against a file that nothing checked.
+# Not 1, since ceilings are measured too: caches and wider units may beat them.
+HIGHEST_ROOFLINE_SHARE = 32.0
+
+
+class Unusable(Exception):
+    """A file that cannot be read; the message is for the user."""
+
+
+@dataclass
+class Case:
+    variant: str
+    role: str
+    status: str
+    reason: str
+    problem: str
+    configuration: str
+    time: float = math.nan  # ns
+    low: float = math.nan
+    high: float = math.nan
+    bytes: float = math.nan
+    gb_per_s: float = math.nan
+    gop_per_s: float = math.nan
+    roofline: float = math.nan
+
+
+@dataclass
+class Family:
+    name: str
+    cases: list[Case] = field(default_factory=list)
+    features: dict[str, dict[str, float | str]] = field(default_factory=dict)  # by problem, then by name
+    counters: list[str] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+    derived: set[str] = field(default_factory=set)  # features that are no part of the problem's key
+    tree: dict | None = None
+
+    def __post_init__(self):
+        self._best = None
+
+    def variants(self) -> list[str]:
+        return sorted({case.variant for case in self.cases})
+
+    def roles(self) -> dict[str, str]:
+        return {case.variant: case.role for case in self.cases}
+
+    def best(self) -> dict[str, dict[str, Case]]:
+        """By problem and variant, the fastest configuration that was right."""
+        if self._best is None:
+            self._best = defaultdict(dict)
+            for case in self.cases:
+                if case.status != "ok":
+                    continue
+                known = self._best[case.problem].get(case.variant)
+                if known is None or case.time < known.time:
+                    self._best[case.problem][case.variant] = case
+        return self._best
+
+    def ranked(self, problem: str) -> list[Case]:
+        """Each variant's best, the fastest first, peers left out: they can never be chosen."""
+        cases = self.best().get(problem, {}).values()
+        return sorted((case for case in cases if case.role != "peer"), key=lambda case: case.time)
+
+    def winner(self, problem: str) -> Case | None:
+        return next(iter(self.ranked(problem)), None)
+
+    def slowdowns(self) -> dict[str, list[float]]:
+        """By variant, its time over the winner's on every problem that it can do. A peer's may be below 1."""
+        result = defaultdict(list)
+        for problem, variants in self.best().items():
+            winner = self.winner(problem)
+            for variant, case in variants.items():
+                if winner is not None:
+                    result[variant].append(case.time / winner.time)
+        return result
+
+    def outcomes(self) -> Counter:
+        return Counter(case.status for case in self.cases)
+
+    def failures(self) -> list[tuple[str, str, str, int, str]]:
+        """(variant, status, reason, cases, an example) of everything that is not ok."""
+        grouped = defaultdict(list)
+        for case in self.cases:
+            if case.status != "ok":
+                grouped[case.variant, case.status, case.reason].append(f"{case.problem} {case.configuration}")
+        order = {status: i for i, status in enumerate(("wrong", "crashed", "timeout", "out_of_memory"))}
+        rows = [(*key, len(examples), examples[0]) for key, examples in grouped.items()]
+        return sorted(rows, key=lambda row: (order.get(row[1], 9), row[0], -row[3]))
+
+
+@dataclass
+class Device:
+    key: str
+    info: dict = field(default_factory=dict)
+    families: dict[str, Family] = field(default_factory=dict)
+    selector: dict = field(default_factory=dict)
+    peers: dict[str, Family] = field(default_factory=dict)
+    provenance: Counter = field(default_factory=Counter)
+    complaints: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return str(self.info.get("name") or self.key)
+
+
+def key_features(problem: str) -> dict[str, float | str]:
+    """"n=10;metric=euclidean" as {"n": 10.0, "metric": "euclidean"}."""
+    features: dict[str, float | str] = {}
+    for item in problem.split(";"):
+        name, _, text = item.partition("=")
+        features[name] = float(text) if re.fullmatch(r"-?\d{1,18}(\.\d+)?", text) else text
+    return features
+
+
+def _number(row: dict, column: str) -> float:
+    text = row[column]
+    if text == "":
+        return math.nan
+    try:
+        return float(text)
+    except ValueError:
+        raise Unusable(f"{column} is not a number: {text[:40]!r}") from None
+
+
+def _case(row: dict) -> Case:
+    case = Case(*(row[name] for name in ("variant", "role", "status", "reason", "problem", "configuration")))
+    if case.status not in STATUSES:
+        raise Unusable(f"unknown status {case.status[:40]!r}")
+    if case.status != "ok":
+        return case
+    case.time, case.low, case.high = (_number(row, name) for name in ("time_ns", "time_lo_ns", "time_hi_ns"))
+    case.bytes, case.roofline = _number(row, "bytes"), _number(row, "roofline_share")
+    case.gb_per_s, case.gop_per_s = _number(row, "gb_per_s"), _number(row, "gop_per_s")
+    if not (math.isfinite(case.time) and case.time > 0):
+        raise Unusable(f"implausible time {case.time}")
+    if case.roofline > HIGHEST_ROOFLINE_SHARE:
+        raise Unusable(f"implausible: {case.roofline:.2f} of the roofline")
+    if not (math.isfinite(case.low) and math.isfinite(case.high)):
+        case.low = case.high = case.time
+    return case
+
+
+def _check_size(path: Path) -> None:
+    if path.stat().st_size > LARGEST_FILE:
+        raise Unusable("larger than 1 GiB")
+
+
+def read_csv(path: Path) -> dict[str, Family]:
+    """The families of one results file."""
+    _check_size(path)
+    csv.field_size_limit(LARGEST_CELL)
+    families: dict[str, Family] = {}
+    try:
+        with open(path, newline="", encoding="utf-8") as stream:
+            reader = csv.DictReader(stream, strict=True)
+            header = list(reader.fieldnames or [])
+            if header[: len(COLUMNS)] != COLUMNS:
+                missing = [name for name in COLUMNS if name not in header]
+                raise Unusable(
+                    "its header lacks " + ", ".join(missing) if missing else "its columns are in another order"
+                )
+            extra = header[len(COLUMNS) :]
+            for row in reader:
+                if None in row or None in row.values():
+                    raise Unusable(f"line {reader.line_num} has not as many cells as the header")
+                family = families.setdefault(row["family"], Family(row["family"]))
+                try:
+                    case = _case(row)
+                except Unusable as error:
+                    family.rejected.append(f"line {reader.line_num}: {row['variant'][:80]}: {error}")
+                    continue
+                family.cases.append(case)
+                if case.problem not in family.features:
+                    _add_problem(family, case.problem, row, extra)
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise Unusable(str(error)) from None
+    return families
+
+
+def _add_problem(family: Family, problem: str, row: dict, extra: list[str]) -> None:
+    features = key_features(problem)
+    for name in extra:
+        if name in features or row[name] == "":
+            continue
+        if "__" in name:  # how CUPTI spells counters; features have single words
+            if name not in family.counters:
+                family.counters.append(name)
+            continue
+        try:
+            features[name] = float(row[name])
+            family.derived.add(name)
+        except ValueError:
+            pass
+    family.features[problem] = features
+
+
+def read_json(path: Path):
+    _check_size(path)
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise Unusable(f"not JSON: {error}") from None
+
+
+def read_object(path: Path, member: str = "") -> dict:
+    """A JSON object, or the member of one where the file wraps it under a schema's name."""
+    body = read_json(path)
+    if isinstance(body, dict) and member and isinstance(body.get(member), dict):
+        body = body[member]
+    if not isinstance(body, dict):
+        raise Unusable("not a JSON object")
+    return body
+
+
+def read_provenance(path: Path) -> Counter:
+    """How many cases come from each driver, runtime, build, cache state and session."""
+    _check_size(path)
+    found: Counter = Counter()
+    with open(path, encoding="utf-8", errors="replace") as stream:
+        for line in stream:
+            try:
+                record = json.loads(line)
+                provenance = record.get("case", record)["provenance"]
+                names = ("driver", "runtime", "build", "cache", "session")
+                found[tuple(str(provenance.get(name, "")) for name in names)] += 1
+            except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+                found["(unreadable line)", "", "", "", ""] += 1
+    return found
+
+
+def load_device(folder: Path) -> Device:
+    device = Device(folder.name)
+
+    def attempt(path: Path, read, *arguments):
+        try:
+            return read(path, *arguments)
+        except (Unusable, OSError) as error:
+            device.complaints.append(f"{path.name}: {error}")
+            return None
+
+    for path in sorted(folder.glob("*.csv")):
+        found = attempt(path, read_csv) or {}
+        if path.stem == "peers":
+            device.peers = found
+        else:
+            for name, family in found.items():
+                if name in device.families:
+                    device.complaints.append(f"{path.name}: the family {name} is in another file already; left out")
+                else:
+                    device.families[name] = family
+    for path in sorted(folder.glob("*.jsonl")):
+        device.provenance += attempt(path, read_provenance) or Counter()
+    for path in sorted(folder.glob("*.tree.json")):
+        family = device.families.get(path.name.removesuffix(".tree.json"))
+        if family is not None:
+            family.tree = attempt(path, read_object, "tree")
+    if (folder / "device.json").exists():
+        device.info = attempt(folder / "device.json", read_object, "device") or {}
+    if (folder / "selector.json").exists():
+        device.selector = attempt(folder / "selector.json", read_object) or {}
+    return device
+
+
+def load(results: Path) -> list[Device]:
+    """Every device below `results`, those with the most measurements first."""
+    devices = []
+    for folder in sorted(path for path in results.iterdir() if path.is_dir()):
+        if folder.name in ("schema", "published"):
+            continue
+        device = load_device(folder)
+        if device.families or device.complaints:
+            devices.append(device)
+    return sorted(devices, key=lambda device: -sum(len(family.cases) for family in device.families.values()))
+
+
+def geometric_mean(values: list[float]) -> float:
+    return math.exp(statistics.fmean(math.log(value) for value in values)) if values else math.nan
+
+
+def quantile(values: list[float], share: float) -> float:
+    """Linear between the order statistics."""
+    if not values:
+        return math.nan
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)

@@ -1,0 +1,92 @@
+# shellcheck shell=bash
+# What the scripts of this folder share. Sourced, never run. Leaves the caller in the repository's root.
+
+set -euo pipefail
+
+called_from=$PWD
+script=$(realpath "$0")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+
+say() { printf '%s\n' "$*"; }
+
+# fail MESSAGE...: ends the script. Every message names the fix.
+fail() {
+    printf '%s: error: %s\n' "$(basename "$0")" "$*" >&2
+    exit 1
+}
+
+# Prints the comment at the top of the calling script: the scripts' --help.
+usage() { awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub(/^# ?/, ""); print }' "$script"; }
+
+# absolute PATH: PATH as the caller meant it, before we changed directory.
+absolute() { (cd "$called_from" && realpath -m -- "$1"); }
+
+# --- stages: what ran and how long it took --------------------------------------------------------
+
+stages=()
+current_stage=
+
+# stage NAME COMMAND...: runs the command under a heading; its time goes into the closing table.
+# The command runs plainly, not in a condition, so that `set -e` holds inside functions too.
+stage() {
+    current_stage=$1
+    local started=$SECONDS
+    shift
+    printf '\n=== %s\n' "$current_stage"
+    "$@"
+    stages+=("$(printf '%6d s  %s' $((SECONDS - started)) "$current_stage")")
+    current_stage=
+}
+
+# note TEXT: a line of the closing table for something that was left out, and why.
+note() { stages+=("$(printf '%8s  %s' - "$*")"); }
+
+stage_summary() {
+    local status=$?
+    trap - EXIT
+    if ((${#stages[@]})); then
+        printf '\n=== Times\n'
+        printf '%s\n' "${stages[@]}"
+        printf '%6d s  in all\n' "$SECONDS"
+    fi
+    if ((status)) && [[ -n $current_stage ]]; then
+        printf '%s: failed in: %s (exit %d)\n' "$(basename "$0")" "$current_stage" "$status" >&2
+    fi
+    exit "$status"
+}
+
+# --- machine --------------------------------------------------------------------------------------
+
+# Parallel compilations: one per processor, but each may need 2 GiB (nvcc on template-heavy files).
+jobs() {
+    local processors memory_gib
+    processors=$(nproc)
+    memory_gib=$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo)
+    local fit=$((memory_gib / 2))
+    ((fit < 1)) && fit=1
+    say "${ESPALIER_JOBS:-$((processors < fit ? processors : fit))}"
+}
+
+have_gpu() {
+    if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; then return 0; fi
+    compgen -G '/proc/driver/nvidia/gpus/*' >/dev/null
+}
+
+# Makes an nvcc reachable if there is one: on the PATH, in the usual place, or the toolkit that
+# scripts/cuda-toolkit put into .cuda/. ESPALIER_NO_CUDA=1 looks away.
+find_nvcc() {
+    [[ ${ESPALIER_NO_CUDA:-0} == 1 ]] && return 1
+    local folder
+    if [[ -z ${CUDACXX:-} ]] && ! command -v nvcc >/dev/null; then
+        for folder in "$root/.cuda/toolkit/bin" /usr/local/cuda/bin; do
+            if [[ -x $folder/nvcc ]]; then
+                export CUDACXX=$folder/nvcc
+                break
+            fi
+        done
+    fi
+    [[ -n ${CUDACXX:-} ]] || command -v nvcc >/dev/null
+}
+
+default_preset() { if find_nvcc; then say cuda; else say host; fi; }

@@ -1,0 +1,82 @@
+#!/bin/sh
+# Installs the library static and shared, moves it, and builds and runs tests/consumer against both through
+# CMake and through pkg-config.
+# Usage: consumer_test.sh <source tree> <scratch folder> <generator> <compiler> <ON for a library with CUDA, else OFF>
+set -eu
+
+source=$1
+scratch=$2
+generator=$3
+compiler=$4
+cuda=$5
+rm -rf "$scratch"
+mkdir -p "$scratch"
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# One header at a time, with nothing before it: each must bring what it needs, and nothing private.
+check_headers() {
+    for header in "$1"/include/espalier/*.hpp; do
+        echo "#include <espalier/$(basename "$header")>" |
+            "$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$1/include" -x c++ - ||
+            fail "$header does not stand alone"
+    done
+    if grep -rnE '#include +["<](harness|variants|kernels|cuda|device/)' "$1/include"; then
+        fail "a public header includes a private one"
+    fi
+}
+
+# The library must export its interface and nothing else of its own.
+check_exports() {
+    nm -DC --defined-only "$1" | awk '$2 ~ /[TDBR]/ { $1 = $2 = ""; print }' | grep -v '^ *espalier::' &&
+        fail "$1 exports more than the interface"
+    nm -DC --defined-only "$1" | grep -E 'espalier::([a-z_0-9]+)::' && fail "$1 exports internals"
+    return 0
+}
+
+run_consumer() {
+    "$1" >"$scratch/output" || fail "$1 exits with $?"
+    grep -q '^runs: ' "$scratch/output" || fail "$1 does not explain"
+    ESPALIER_FORCE_VARIANT=convolution_2d/cpu_scalar "$1" | grep -q 'ESPALIER_FORCE_VARIANT asks for it' ||
+        fail "$1 ignores the forced variant"
+    for wrong in nonsense convolution_2d/nonsense nonsense/cpu_scalar; do
+        if ESPALIER_FORCE_VARIANT=$wrong "$1" >/dev/null 2>"$scratch/errors"; then
+            fail "$1 accepts ESPALIER_FORCE_VARIANT=$wrong"
+        fi
+        grep -q ESPALIER_FORCE_VARIANT "$scratch/errors" || fail "the error does not name the variable"
+    done
+}
+
+for kind in static shared; do
+    shared=OFF
+    [ $kind = shared ] && shared=ON
+    cmake -S "$source" -B "$scratch/$kind/build" -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" \
+        -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=$shared -DESPALIER_CUDA=$cuda -DESPALIER_HARNESS=OFF \
+        -DESPALIER_TESTS=OFF -DESPALIER_SELECTORS_DIR="$source/tests/data/selectors" >"$scratch/log"
+    cmake --build "$scratch/$kind/build" >"$scratch/log" || { cat "$scratch/log"; fail "building"; }
+    cmake --install "$scratch/$kind/build" --prefix "$scratch/$kind/first" >"$scratch/log"
+    prefix=$scratch/$kind/moved
+    mv "$scratch/$kind/first" "$prefix"
+    rm -rf "$scratch/$kind/build"
+
+    check_headers "$prefix"
+    [ $kind = shared ] && check_exports "$(echo "$prefix"/lib*/libespalier.so)"
+
+    cmake -S "$source/tests/consumer" -B "$scratch/$kind/consumer" -G "$generator" \
+        -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log"
+    cmake --build "$scratch/$kind/consumer" >"$scratch/log" || { cat "$scratch/log"; fail "CMake consumer"; }
+    run_consumer "$scratch/$kind/consumer/consumer"
+
+    PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name espalier.pc)")
+    export PKG_CONFIG_PATH
+    static=
+    [ $kind = static ] && static=--static
+    # shellcheck disable=SC2046,SC2086  # the flags are words
+    "$compiler" -std=c++20 "$source/tests/consumer/main.cpp" -o "$scratch/$kind/by_pkg_config" \
+        $(pkg-config --cflags --libs $static espalier) -Wl,-rpath,"$(pkg-config --variable=libdir espalier)"
+    run_consumer "$scratch/$kind/by_pkg_config"
+done
+cat "$scratch/output"

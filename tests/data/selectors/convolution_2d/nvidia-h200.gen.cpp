@@ -1,0 +1,33 @@
+// Made by hand for the tests, in the form that `espalier train` writes. Its numbers are no measurements.
+
+#include "harness/core/selector.hpp"
+#include "variants/convolution_2d/ids.hpp"
+#include "variants/convolution_2d/problem.hpp"
+
+namespace espalier::convolution_2d::selectors {
+namespace {
+
+constexpr Choice<Problem> leaf_0[] = {
+    {VariantId::global, {}, 1.00F},
+};
+
+constexpr Leaf<Problem> leaves[] = {
+    {.id = 0, .problems = 30, .margin = 1.00F, .regret = 1.00F, .regret_lo = 1.00F, .regret_hi = 1.00F, .path = "",
+     .ranking = leaf_0},
+};
+
+const Leaf<Problem>& select(const Problem&, const DeviceInfo&) { return leaves[0]; }
+
+}  // namespace
+
+Selector<Problem> nvidia_h200() {
+    return {.device_key = "nvidia-h200",
+            .kind = DeviceKind::cuda,
+            .sm = 90,
+            .threads = 0,
+            .isa = "",
+            .data_sha256 = "0000000000000000000000000000000000000000000000000000000000000000",
+            .select = select};
+}
+
+}  // namespace espalier::convolution_2d::selectors

@@ -1,0 +1,312 @@
+// Which variant runs where: the search for the nearest tree, the walk down a leaf's ranking, forced
+// variants and explanations, over trees and registries that are made here.
+
+#include "kernels/dispatch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "kernels/explain.hpp"
+#include "variants/convolution_2d/problem.hpp"
+
+namespace {
+std::atomic<int> allocations{0};
+}
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+    ++allocations;
+    if (void* memory = std::malloc(bytes ? bytes : 1)) return memory;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace espalier {
+namespace {
+
+using convolution_2d::Buffers;
+using convolution_2d::Problem;
+using convolution_2d::VariantId;
+
+constexpr auto kFast = static_cast<VariantId>(0);
+constexpr auto kBaseline = static_cast<VariantId>(1);
+constexpr auto kMissing = static_cast<VariantId>(2);
+constexpr auto kGpuFast = static_cast<VariantId>(3);
+constexpr auto kGpuBaseline = static_cast<VariantId>(4);
+
+void run_nothing(Context&, const Problem&, const Buffers&, const Configuration&) {}
+
+Support anything(const Problem&, const Configuration&, const DeviceInfo&) { return Support::yes(); }
+
+Support narrow_images(const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
+    if (problem.width > configuration["block"]) return Support::no("wider than a block");
+    return Support::yes();
+}
+
+Variant<Problem> fast(std::string_view name) {
+    return {.space = {{"block", {64, 128}}}, .supports = narrow_images, .run = run_nothing, .name = name};
+}
+
+Variant<Problem> baseline(std::string_view name) {
+    return {.role = Role::baseline, .supports = anything, .run = run_nothing, .name = name};
+}
+
+const std::vector<Registered<Problem>> registry{
+    {fast("fast"), DeviceKind::cpu, false, 0, "", ""},
+    {baseline("baseline"), DeviceKind::cpu, false, 0, "", ""},
+    {{.name = "missing"}, DeviceKind::cpu, false, 0, "", ""},
+    {fast("gpu_fast"), DeviceKind::cuda, true, 90, "", ""},
+    {baseline("gpu_baseline"), DeviceKind::cuda, false, 0, "", ""},
+};
+
+constexpr Choice<Problem> cpu_small[] = {{kMissing, {{"block", 8}}, 1.0F},
+                                         {kFast, {{"block", 128}}, 1.1F},
+                                         {kFast, {{"block", 64}}, 1.2F},
+                                         {kBaseline, {}, 3.0F}};
+constexpr Choice<Problem> cpu_large[] = {{kBaseline, {}, 1.0F}};
+constexpr Choice<Problem> gpu[] = {{kGpuFast, {{"block", 128}}, 1.0F}, {kGpuBaseline, {}, 2.0F}};
+
+constexpr Leaf<Problem> small_leaf{0, 10, 2.7F, 1.1F, 1.0F, 1.2F, "height <= 100", cpu_small};
+constexpr Leaf<Problem> large_leaf{1, 20, 1.0F, 1.0F, 1.0F, 1.0F, "height > 100", cpu_large};
+constexpr Leaf<Problem> gpu_leaf{0, 5, 2.0F, 1.0F, 1.0F, 1.0F, "", gpu};
+
+const Leaf<Problem>& select_cpu(const Problem& problem, const DeviceInfo&) {
+    return problem.height <= 100 ? small_leaf : large_leaf;
+}
+const Leaf<Problem>& select_gpu(const Problem&, const DeviceInfo&) { return gpu_leaf; }
+
+Selector<Problem> cpu_tree(std::string_view key, int threads, std::string_view isa) {
+    return {key, DeviceKind::cpu, 0, threads, isa, "abc", select_cpu};
+}
+Selector<Problem> gpu_tree(std::string_view key, int sm) {
+    return {key, DeviceKind::cuda, sm, 0, "", "def", select_gpu};
+}
+
+DeviceInfo cpu_device(int threads, std::string_view isa) {
+    DeviceInfo device;
+    device.key = "cpu-" + std::string(isa) + "-" + std::to_string(threads) + "t";
+    device.threads = threads;
+    device.avx2 = device.fma = isa != "generic";
+    device.avx512 = isa == "avx512";
+    return device;
+}
+
+DeviceInfo gpu_device(std::string_view key, int sm) {
+    DeviceInfo device;
+    device.kind = DeviceKind::cuda;
+    device.key = key;
+    device.sm = sm;
+    return device;
+}
+
+std::string nearest(const std::vector<Selector<Problem>>& trees, const DeviceInfo& device) {
+    const auto* tree = nearest_tree(std::span<const Selector<Problem>>(trees), device);
+    return tree ? std::string(tree->device_key) : "none";
+}
+
+Problem sized(std::int64_t width, std::int64_t height) { return {.width = width, .height = height, .channels = 1}; }
+
+class Dispatch : public testing::Test {
+protected:
+    std::vector<Selector<Problem>> trees_{cpu_tree("cpu-avx2-4t", 4, "avx2"), gpu_tree("nvidia-h200", 90)};
+
+    [[nodiscard]] Tables<Problem> tables() const { return {"convolution_2d", registry, trees_}; }
+
+    /// "variant configuration" of what is decided, or "error: message".
+    [[nodiscard]] std::string decided(const Problem& problem, const DeviceInfo& device,
+                                      std::string_view forced = {}) const {
+        const auto choice = parse_forced_variant(forced, "the test");
+        const auto decision = decide(tables(), problem, device, choice ? &*choice : nullptr);
+        if (!decision) return "error: " + decision.error().message;
+        return std::string(decision.value().entry->variant.name) + " " + decision.value().configuration.text();
+    }
+};
+
+TEST(NearestTree, PrefersTheVeryKeyOverEveryLikeness) {
+    const std::vector trees{gpu_tree("nvidia-h100", 90), gpu_tree("nvidia-h200", 90)};
+    EXPECT_EQ(nearest(trees, gpu_device("nvidia-h200", 90)), "nvidia-h200");
+    EXPECT_EQ(nearest(trees, gpu_device("nvidia-h100", 90)), "nvidia-h100");
+}
+
+TEST(NearestTree, OfAGpuIsTheSameArchitectureThenTheNewestOlderOneOfItsMajorVersion) {
+    const std::vector trees{gpu_tree("a", 75), gpu_tree("b", 80), gpu_tree("c", 86), gpu_tree("d", 90)};
+    EXPECT_EQ(nearest(trees, gpu_device("x", 80)), "b");
+    EXPECT_EQ(nearest(trees, gpu_device("x", 86)), "c");
+    EXPECT_EQ(nearest(trees, gpu_device("x", 87)), "c");
+    EXPECT_EQ(nearest(trees, gpu_device("x", 89)), "c");
+    EXPECT_EQ(nearest(trees, gpu_device("x", 82)), "b");
+    EXPECT_EQ(nearest(trees, gpu_device("x", 70)), "none");   // 7.5 is newer
+    EXPECT_EQ(nearest(trees, gpu_device("x", 100)), "none");  // another major version
+    EXPECT_EQ(nearest(trees, cpu_device(4, "avx512")), "none");
+}
+
+TEST(NearestTree, OfACpuIsTheSameInstructionSetThenTheNextLowerOne) {
+    const std::vector trees{cpu_tree("g8", 8, "generic"), cpu_tree("a2", 2, "avx2"), cpu_tree("a16", 16, "avx2"),
+                            cpu_tree("x64", 64, "avx512")};
+    EXPECT_EQ(nearest(trees, cpu_device(1, "avx512")), "x64");  // far in threads, but the same instructions
+    EXPECT_EQ(nearest(trees, cpu_device(4, "avx2")), "a2");
+    EXPECT_EQ(nearest(trees, cpu_device(9, "avx2")), "a2");  // 7 away from both: the smaller
+    EXPECT_EQ(nearest(trees, cpu_device(10, "avx2")), "a16");
+    EXPECT_EQ(nearest(trees, cpu_device(64, "generic")), "g8");
+    const std::vector wide_only{cpu_tree("x64", 64, "avx512"), gpu_tree("d", 90)};
+    EXPECT_EQ(nearest(wide_only, cpu_device(64, "avx2")), "none");
+    const std::vector lower{cpu_tree("g4", 4, "generic"), cpu_tree("a64", 64, "avx2")};
+    EXPECT_EQ(nearest(lower, cpu_device(4, "avx512")), "a64");  // one level down before two
+}
+
+TEST_F(Dispatch, WalksTheRankingToTheFirstChoiceThatIsLinkedAndSupportsTheProblem) {
+    const auto device = cpu_device(4, "avx2");
+    EXPECT_EQ(decided(sized(100, 50), device), "fast block=128");    // the first is not linked
+    EXPECT_EQ(decided(sized(200, 50), device), "baseline default");  // too wide for every block
+    EXPECT_EQ(decided(sized(10, 500), device), "baseline default");  // another leaf
+}
+
+TEST_F(Dispatch, AllocatesNothingWhenTheFirstChoiceFits) {
+    const auto device = cpu_device(4, "avx2");
+    const Problem problem = sized(10, 500);
+    const Tables<Problem> all = tables();
+    const int before = allocations;
+    const auto decision = decide(all, problem, device, nullptr);
+    EXPECT_EQ(allocations, before);
+    EXPECT_TRUE(decision);
+}
+
+TEST_F(Dispatch, FallsToTheBaselineWhenTheRankingHasNothingForTheDevice) {
+    // A tree that names a Hopper variant only, asked for an emulated GPU that cannot run it.
+    auto device = gpu_device("host-executor", 90);
+    device.emulated = true;
+    EXPECT_EQ(decided(sized(10, 10), device), "gpu_baseline default");
+}
+
+TEST_F(Dispatch, IsTheBaselineWithoutATree) {
+    EXPECT_EQ(decided(sized(10, 10), cpu_device(4, "generic")), "baseline default");
+    EXPECT_EQ(decided(sized(10, 10), gpu_device("nvidia-b200", 100)), "gpu_baseline default");
+}
+
+TEST_F(Dispatch, NeverRunsAVariantBelowItsArchitecture) {
+    trees_ = {gpu_tree("nvidia-a100", 80)};
+    EXPECT_EQ(decided(sized(10, 10), gpu_device("nvidia-a100", 80)), "gpu_baseline default");
+    EXPECT_EQ(decided(sized(10, 10), gpu_device("x", 80), "gpu_fast"),
+              "error: the test asks for convolution_2d/gpu_fast: needs compute capability 90, this is 80; leave the "
+              "choice to the library or name one of gpu_fast, gpu_baseline");
+}
+
+TEST_F(Dispatch, RunsCodeForOneArchitectureOnNoOther) {
+    auto exact = registry;
+    exact[3].exact_sm = true;
+    trees_ = {gpu_tree("nvidia-b200", 100), gpu_tree("nvidia-h200", 90)};
+    const Tables<Problem> all{"convolution_2d", exact, trees_};
+    EXPECT_EQ(decide(all, sized(1, 1), gpu_device("nvidia-h200", 90), nullptr).value().entry, &exact[3]);
+    EXPECT_EQ(decide(all, sized(1, 1), gpu_device("nvidia-b200", 100), nullptr).value().entry, &exact[4]);
+}
+
+TEST_F(Dispatch, SaysWhyWhenEvenTheBaselineDeclines) {
+    auto refusing = registry;
+    refusing[1].variant.supports = [](const Problem&, const Configuration&, const DeviceInfo&) {
+        return Support::no("the grid is full");
+    };
+    const Tables<Problem> tables{"convolution_2d", refusing, {}};
+    const auto decision = decide(tables, sized(1, 1), cpu_device(1, "generic"), nullptr);
+    ASSERT_FALSE(decision);
+    EXPECT_EQ(decision.error().code, ErrorCode::unsupported);
+    EXPECT_NE(decision.error().message.find("the grid is full"), std::string::npos);
+}
+
+TEST_F(Dispatch, SaysWhenABuildHasNothingForAKindOfDevice) {
+    const std::span cpu_only(registry.data(), 3);
+    const auto decision =
+        decide(Tables<Problem>{"convolution_2d", cpu_only, {}}, sized(1, 1), gpu_device("x", 90), nullptr);
+    ASSERT_FALSE(decision);
+    EXPECT_EQ(decision.error().code, ErrorCode::unsupported);
+}
+
+TEST_F(Dispatch, AForcedVariantRunsWithTheNamedConfigurationElseTheTreesElseItsDefault) {
+    const auto device = cpu_device(4, "avx2");
+    EXPECT_EQ(decided(sized(10, 10), device, "fast:block=64"), "fast block=64");
+    EXPECT_EQ(decided(sized(10, 10), device, "fast"), "fast block=128");  // the leaf ranks 128 first
+    EXPECT_EQ(decided(sized(10, 500), device, "fast"), "fast block=64");  // that leaf does not rank it
+    EXPECT_EQ(decided(sized(10, 10), device, "baseline"), "baseline default");
+}
+
+TEST_F(Dispatch, AForcedVariantThatCannotRunIsAnErrorNeverAnotherVariant) {
+    const auto device = cpu_device(4, "avx2");
+    const auto code = [&](const Problem& problem, std::string_view text) {
+        const auto forced = parse_forced_variant(text, "the test");
+        const auto decision = decide(tables(), problem, device, &*forced);
+        EXPECT_FALSE(decision) << text;
+        return decision ? ErrorCode::internal : decision.error().code;
+    };
+    EXPECT_EQ(code(sized(10, 10), "fastest"), ErrorCode::unknown_variant);
+    EXPECT_EQ(code(sized(10, 10), "missing"), ErrorCode::unknown_variant);
+    EXPECT_EQ(code(sized(10, 10), "fast:block=63"), ErrorCode::unknown_variant);
+    EXPECT_EQ(code(sized(200, 10), "fast"), ErrorCode::unsupported);
+    EXPECT_EQ(code(sized(10, 10), "gpu_baseline"), ErrorCode::unsupported);
+}
+
+TEST(ForcedVariants, ParsesSeveralFamiliesAndConfigurations) {
+    const auto forced = ForcedVariants::parse("convolution_2d/fast:block=64;items=2");
+    ASSERT_TRUE(forced) << forced.error().message;
+    const ForcedVariant* found = forced.value().find("convolution_2d");
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->variant, "fast");
+    EXPECT_EQ(found->configuration, "block=64;items=2");
+    EXPECT_EQ(forced.value().find("histogram"), nullptr);
+    ASSERT_TRUE(ForcedVariants::parse(""));
+}
+
+TEST(ForcedVariants, RefusesWhatItCannotMean) {
+    for (const auto* text : {"global", "convolution_2d/", "/global", "no_such_family/global", ",",
+                             "convolution_2d/:block=1", "convolution_2d/a,convolution_2d/b"}) {
+        const auto forced = ForcedVariants::parse(text);
+        ASSERT_FALSE(forced) << text;
+        EXPECT_EQ(forced.error().code, ErrorCode::unknown_variant);
+        EXPECT_NE(forced.error().message.find("ESPALIER_FORCE_VARIANT"), std::string::npos);
+    }
+}
+
+TEST_F(Dispatch, ExplainsTheLeafTheRankingAndTheTree) {
+    const auto explained = explain(tables(), sized(100, 50), cpu_device(4, "avx2"), nullptr);
+    ASSERT_TRUE(explained);
+    const Explanation& why = explained.value();
+    EXPECT_EQ(why.variant, "fast");
+    EXPECT_EQ(why.configuration, "block=128");
+    EXPECT_EQ(why.tree, Explanation::Tree::exact);
+    EXPECT_EQ(why.tree_device, "cpu-avx2-4t");
+    EXPECT_EQ(why.leaf, 0);
+    EXPECT_EQ(why.path, "height <= 100");
+    EXPECT_FLOAT_EQ(static_cast<float>(why.margin), 2.7F);
+    ASSERT_EQ(why.ranking.size(), 4U);
+    EXPECT_EQ(why.ranking[0].infeasible, "it is not in this build");
+    EXPECT_EQ(why.ranking[1].infeasible, "");
+    EXPECT_EQ(why.ranking[2].infeasible, "wider than a block");
+    EXPECT_NE(why.reason.find("choice 2"), std::string::npos) << why.reason;
+    EXPECT_NE(why.reason.find("very device"), std::string::npos) << why.reason;
+    EXPECT_NE(why.text().find("> 1.10x  fast (block=128)"), std::string::npos) << why.text();
+}
+
+TEST_F(Dispatch, ExplainsARelatedTreeABaselineAndAForcedVariant) {
+    const auto related = explain(tables(), sized(1, 1), cpu_device(8, "avx512"), nullptr);
+    ASSERT_TRUE(related);
+    EXPECT_EQ(related.value().tree, Explanation::Tree::related);
+    EXPECT_NE(related.value().reason.find("cpu-avx2-4t"), std::string::npos);
+
+    const auto without = explain(tables(), sized(1, 1), cpu_device(4, "generic"), nullptr);
+    ASSERT_TRUE(without);
+    EXPECT_EQ(without.value().tree, Explanation::Tree::none);
+    EXPECT_EQ(without.value().leaf, -1);
+    EXPECT_NE(without.value().reason.find("baseline"), std::string::npos);
+
+    const ForcedVariant forced{"baseline", "", "the test"};
+    const auto asked = explain(tables(), sized(1, 1), cpu_device(4, "avx2"), &forced);
+    ASSERT_TRUE(asked);
+    EXPECT_EQ(asked.value().forced_by, "the test");
+    EXPECT_EQ(asked.value().reason, "the test asks for it");
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,444 @@
+// The learner on matrices whose best trees are known.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <set>
+
+#include "harness/select/folds.hpp"
+#include "harness/select/learn.hpp"
+#include "harness/select/noise.hpp"
+#include "harness/select/optimal.hpp"
+#include "harness/select/prune.hpp"
+#include "harness/select/ranking.hpp"
+#include "harness/select/splits.hpp"
+#include "harness/select/threshold.hpp"
+
+namespace espalier::select {
+namespace {
+
+using Rows = std::vector<std::vector<double>>;
+/// log slowdown of a candidate on a row before the best is subtracted; NaN where unsupported.
+using Model = std::function<double(std::span<const double> row, std::size_t candidate)>;
+
+/// Every candidate is a variant of its own; the last one is the baseline.
+Matrix matrix_of(std::vector<Column> columns, const Rows& rows, std::size_t candidates, const Model& model) {
+    Matrix matrix;
+    matrix.columns = std::move(columns);
+    for (std::size_t c = 0; c < candidates; ++c) matrix.candidates.push_back({c, 0});
+    matrix.baseline = candidates - 1;
+    for (const auto& row : rows) {
+        std::string key;
+        for (const double value : row) key += std::to_string(value) + ";";
+        matrix.problems.push_back(key);
+        matrix.values.insert(matrix.values.end(), row.begin(), row.end());
+        std::vector<double> logs;
+        for (std::size_t c = 0; c < candidates; ++c) logs.push_back(model(row, c));
+        double best = INFINITY;
+        for (const double log : logs)
+            if (!std::isnan(log)) best = std::min(best, log);
+        for (const double log : logs) {
+            const bool measured = !std::isnan(log);
+            matrix.states.push_back(measured ? CellState::measured : CellState::unsupported);
+            matrix.slowdown.push_back((measured ? log : logs.back()) - best);
+            matrix.loss.push_back(measured_loss(matrix.slowdown.back(), false));
+        }
+    }
+    return matrix;
+}
+
+Rows grid(const std::vector<std::vector<double>>& axes) {
+    Rows rows{{}};
+    for (const auto& axis : axes) {
+        Rows longer;
+        for (const auto& prefix : rows)
+            for (const double value : axis) {
+                longer.push_back(prefix);
+                longer.back().push_back(value);
+            }
+        rows = std::move(longer);
+    }
+    return rows;
+}
+
+const std::vector<double> kSizes{16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
+
+std::size_t first_choice(const Tree& tree, std::vector<double> row) {
+    return tree.leaves[tree.leaf_of(row)].ranking.front();
+}
+
+TEST(Learner, FindsOneThreshold) {
+    const auto matrix = matrix_of({{"n"}}, grid({kSizes}), 3, [](std::span<const double> row, std::size_t c) {
+        if (c == 2) return 1.0;
+        return (row[0] <= 300) == (c == 0) ? 0.0 : 0.5;
+    });
+    const Tree tree = learn(matrix, matrix.all());
+    ASSERT_EQ(tree.leaves.size(), 2U);
+    EXPECT_EQ(tree.nodes[0].test.value, 400);  // between 256 and 512
+    EXPECT_EQ(tree.leaves[0].ranking, (std::vector<std::size_t>{0, 1, 2}));
+    EXPECT_EQ(tree.leaves[1].ranking, (std::vector<std::size_t>{1, 0, 2}));
+    EXPECT_DOUBLE_EQ(tree.leaves[0].regret, 1);
+    EXPECT_NEAR(tree.leaves[0].margin, std::exp(0.5), 1e-12);
+}
+
+TEST(Learner, FindsAxisAlignedRegions) {
+    const auto rows = grid({kSizes, kSizes});
+    const auto best = [](std::span<const double> row) -> std::size_t {
+        if (row[0] <= 100) return 0;
+        return row[1] <= 1500 ? 1 : row[0] <= 3000 ? 2 : 3;
+    };
+    const auto matrix = matrix_of({{"n"}, {"m"}}, rows, 5, [&](std::span<const double> row, std::size_t c) {
+        return c == best(row) ? 0.0 : 0.2 + 0.05 * static_cast<double>(c);
+    });
+    const Tree tree = learn(matrix, matrix.all());
+    EXPECT_EQ(tree.leaves.size(), 4U);
+    for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), best(row));
+    const Evaluation evaluation = evaluate(matrix, tree);
+    EXPECT_DOUBLE_EQ(evaluation.training.worst, 1);
+    EXPECT_EQ(evaluation.held_out.problems, 100);
+    EXPECT_LT(evaluation.held_out.geomean, 1.02);
+    EXPECT_GT(evaluation.best_single, 1.1);
+}
+
+// No single test tells anything: growth has to look one step ahead.
+TEST(Learner, FindsAPatternThatNeedsTwoLevels) {
+    const std::vector<double> axis{1, 2, 3, 4, 5, 6, 7, 8};
+    const auto best = [](std::span<const double> row) -> std::size_t { return (row[0] <= 4) == (row[1] <= 4); };
+    const auto rows = grid({axis, axis});
+    const auto matrix = matrix_of({{"x"}, {"y"}}, rows, 3, [&](std::span<const double> row, std::size_t c) {
+        return c == 2 ? 2.0 : c == best(row) ? 0.0 : 1.0;
+    });
+    const Tree tree = learn(matrix, matrix.all());
+    EXPECT_EQ(tree.leaves.size(), 4U);
+    EXPECT_EQ(tree.depth(), 2);
+    for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), best(row));
+}
+
+TEST(Learner, SplitsOnCategories) {
+    const auto rows = grid({{0, 1, 2}, kSizes});
+    const auto matrix = matrix_of({{"border", 3}, {"n"}}, rows, 3, [](std::span<const double> row, std::size_t c) {
+        return c == 2 ? 1.0 : (row[0] == 1) == (c == 0) ? 0.0 : 0.3;
+    });
+    const Tree tree = learn(matrix, matrix.all());
+    ASSERT_EQ(tree.leaves.size(), 2U);
+    EXPECT_TRUE(tree.nodes[0].test.category);
+    EXPECT_EQ(tree.nodes[0].test.value, 1);
+    for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), row[0] == 1 ? 0U : 1U);
+}
+
+/// What the library runs for a row: the first of the leaf's ranking that `model` has a time for.
+std::size_t run_choice(const Tree& tree, const std::vector<double>& row, const Model& model) {
+    for (const std::size_t c : tree.leaves[tree.leaf_of(row)].ranking)
+        if (!std::isnan(model(row, c))) return c;
+    return static_cast<std::size_t>(-1);
+}
+
+TEST(Learner, MakesTheBestOfChoicesThatDecline) {
+    // Candidate 0 is twice as fast but takes no more than 1000 rows of one column.
+    const auto rows = grid({kSizes, {1, 2}});
+    const Model model = [](std::span<const double> row, std::size_t c) {
+        if (c == 0) return row[0] <= 1000 && row[1] == 1 ? -0.7 : NAN;
+        return c == 1 ? 0.0 : 0.4;
+    };
+    const auto matrix = matrix_of({{"n"}, {"m"}}, rows, 3, model);
+    const Tree tree = learn(matrix, matrix.all());
+    for (const auto& row : rows) EXPECT_EQ(run_choice(tree, row, model), row[0] <= 1000 && row[1] == 1 ? 0U : 1U);
+    EXPECT_DOUBLE_EQ(evaluate(matrix, tree).training.worst, 1);
+}
+
+// Which rows candidate 0 declines follows no feature: one leaf, and the ranking sorts it out.
+TEST(Learner, RanksForTheRowsThatTheFirstChoiceDeclines) {
+    const Model model = [](std::span<const double> row, std::size_t c) {
+        const bool declined = static_cast<int>(row[0] * 7 + row[1] * 13) % 5 == 0;
+        if (c == 0) return declined ? NAN : 0.0;
+        if (c == 1) return declined ? 0.9 : 0.3;
+        return c == 2 ? (declined ? 0.5 : 0.6) : 1.0;
+    };
+    const auto rows = grid({kSizes, kSizes});
+    const auto matrix = matrix_of({{"n"}, {"m"}}, rows, 4, model);
+    const auto ranking = rank(matrix, matrix.all());
+    EXPECT_EQ(ranking, (std::vector<std::size_t>{0, 2, 1, 3}));
+    const Tree tree = learn(matrix, matrix.all());
+    EXPECT_DOUBLE_EQ(evaluate(matrix, tree).training.worst, 1);
+}
+
+TEST(Learner, NeverPutsFirstWhatHasNoTime) {
+    auto matrix = matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 3,
+                            [](std::span<const double>, std::size_t c) { return static_cast<double>(c); });
+    for (std::size_t r = 0; r < matrix.rows(); ++r) {
+        if (matrix.value(r, 0) < 2000) continue;
+        matrix.states[3 * r] = CellState::missing;
+        matrix.loss[3 * r] = kInfeasible;
+    }
+    const Tree tree = learn(matrix, matrix.all());
+    EXPECT_EQ(tree.leaves.size(), 2U);
+    for (std::size_t r = 0; r < matrix.rows(); ++r)
+        EXPECT_EQ(tree.leaves[tree.leaf_of(matrix.row(r))].ranking.front(), matrix.value(r, 0) < 2000 ? 0U : 1U);
+}
+
+TEST(Learner, EveryLeafHasAChoiceEvenIfOnlyTheBaselineRunsEverywhere) {
+    std::mt19937_64 random(5);
+    const auto matrix =
+        matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 6, [&](std::span<const double>, std::size_t c) {
+            if (c == 5) return 1.0;
+            return random() % 2 ? NAN : static_cast<double>(random() % 100) / 100;
+        });
+    const Tree tree = learn(matrix, matrix.all());
+    for (const TreeLeaf& leaf : tree.leaves) {
+        EXPECT_EQ(leaf.ranking.back(), matrix.baseline);
+        EXPECT_LE(leaf.ranking.size(), 5U);
+        EXPECT_EQ(std::set<std::size_t>(leaf.ranking.begin(), leaf.ranking.end()).size(), leaf.ranking.size());
+    }
+}
+
+// Differences that no feature explains: most trees are one leaf, and none does harm.
+TEST(Learner, SeldomSplitsOnChance) {
+    int single = 0;
+    constexpr int kTrials = 20;
+    for (unsigned seed = 0; seed < kTrials; ++seed) {
+        std::mt19937_64 random(seed);
+        std::normal_distribution<double> chance(0, 0.3);
+        const auto matrix = matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 4,
+                                      [&](std::span<const double>, std::size_t) { return chance(random); });
+        const Tree tree = learn(matrix, matrix.all());
+        single += tree.leaves.size() == 1;
+        if (seed >= 5) continue;
+        const Evaluation evaluation = evaluate(matrix, tree);
+        EXPECT_LT(evaluation.held_out.geomean, 1.15 * evaluation.best_single);
+    }
+    EXPECT_GE(single, kTrials / 2);
+}
+
+TEST(Learner, PrefersTheDerivedOfTestsThatPartAlike) {
+    Rows rows;
+    for (const double n : kSizes) rows.push_back({n, n * n});
+    const auto matrix = matrix_of({{"n"}, {"work", 0, true}}, rows, 2, [](std::span<const double> row, std::size_t c) {
+        return (row[0] <= 300) == (c == 0) ? 0.0 : 0.5;
+    });
+    EXPECT_EQ(learn(matrix, matrix.all()).nodes[0].test.column, 1U);
+}
+
+TEST(Learner, KeepsToTheMostLeaves) {
+    const auto matrix =
+        matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 7, [](std::span<const double> row, std::size_t c) {
+            return static_cast<std::size_t>(std::log2(row[0] * row[1])) / 3 == c ? 0.0 : 1.0;
+        });
+    LearnOptions options;
+    for (const int most : {1, 2, 4}) {
+        options.most_leaves = most;
+        EXPECT_LE(learn(matrix, matrix.all(), options).leaves.size(), static_cast<std::size_t>(most));
+    }
+}
+
+Loss loss_of_leaves(const GrownTree& tree) {
+    Loss sum = 0;
+    for (const GrownNode& node : tree)
+        if (!node.inner()) sum += node.leaf_loss;
+    return sum;
+}
+
+/// The least loss + price x leaves over all subtrees with the same root.
+double cheapest(const GrownTree& tree, int index, double price) {
+    const GrownNode& node = tree[static_cast<std::size_t>(index)];
+    const double leaf = static_cast<double>(node.leaf_loss) + price;
+    return node.inner() ? std::min(leaf, cheapest(tree, node.yes, price) + cheapest(tree, node.no, price)) : leaf;
+}
+
+TEST(Pruning, IsOptimalAtEveryPriceAndThePathNamesAllChanges) {
+    std::mt19937_64 random(3);
+    const auto matrix = matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 4, [&](std::span<const double>, std::size_t) {
+        return static_cast<double>(random() % 1000) / 1000;
+    });
+    const GrownTree full = grow(matrix, matrix.all());
+    ASSERT_GT(leaves(full), 10);
+    const auto path = pruning_path(full);
+    EXPECT_EQ(leaves(prune(full, path.back())), 1);
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        const double price = i + 1 < path.size() ? (path[i] + path[i + 1]) / 2 : 2 * path[i];
+        const GrownTree pruned = prune(full, price);
+        const double cost = static_cast<double>(loss_of_leaves(pruned)) + price * leaves(pruned);
+        EXPECT_NEAR(cost, cheapest(full, 0, price), 1e-6 * cost);
+        if (i > 0) {
+            EXPECT_LT(leaves(pruned), leaves(prune(full, (path[i - 1] + path[i]) / 2)));
+        }
+    }
+}
+
+/// The least loss of any tree, by trying all of them.
+Loss least_loss(const Splitter& splitter, const Matrix& matrix, const std::vector<std::size_t>& rows, int depth,
+                int leaves) {
+    Loss least = splitter.leaf_loss(rows);
+    if (depth == 0 || leaves < 2) return least;
+    for (const Split& split : splitter.all(rows)) {
+        std::vector<std::size_t> yes, no;
+        for (const std::size_t r : rows) (split.holds(matrix.row(r)) ? yes : no).push_back(r);
+        for (int y = 1; y < leaves; ++y)
+            least = std::min(least, least_loss(splitter, matrix, yes, depth - 1, y) +
+                                        least_loss(splitter, matrix, no, depth - 1, leaves - y));
+    }
+    return least;
+}
+
+TEST(Optimal, HasTheLeastLossOfAllTrees) {
+    for (unsigned seed = 0; seed < 12; ++seed) {
+        std::mt19937_64 random(seed);
+        const auto matrix = matrix_of(
+            {{"n"}, {"m"}, {"kind", 3}}, grid({{1, 2, 4}, {8, 16, 32}, {0, 1, 2}}), 4,
+            [&](std::span<const double>, std::size_t) { return static_cast<double>(random() % 1000) / 1000; });
+        const Splitter splitter(matrix, matrix.all(), 1);
+        for (const int depth : {1, 2, 3})
+            for (const int leaves : {2, 3, 4, 6}) {
+                if (leaves > 1 << depth) continue;
+                const auto tree = optimal_tree(matrix, matrix.all(), {depth, leaves, 1});
+                ASSERT_TRUE(tree);
+                EXPECT_LE(espalier::select::leaves(*tree), leaves);
+                EXPECT_LE(finish(matrix, *tree).depth(), depth);
+                EXPECT_EQ(loss_of_leaves(*tree), least_loss(splitter, matrix, matrix.all(), depth, leaves));
+            }
+    }
+}
+
+TEST(Optimal, TheLearnerIsNearIt) {
+    double learned = 0, least = 0;
+    for (unsigned seed = 0; seed < 8; ++seed) {
+        // Smooth times: every choice has a favourite size in both directions.
+        std::mt19937_64 random(seed);
+        std::vector<double> favourite;
+        for (int i = 0; i < 12; ++i) favourite.push_back(static_cast<double>(random() % 1000) / 100 + 4);
+        const auto matrix =
+            matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 6, [&](std::span<const double> row, std::size_t c) {
+                return 0.2 * (std::abs(std::log2(row[0]) - favourite[2 * c]) +
+                              std::abs(std::log2(row[1]) - favourite[2 * c + 1]));
+            });
+        const GrownTree grown = grow(matrix, matrix.all(), {.deepest = 3});
+        const auto exact = optimal_tree(matrix, matrix.all(), {.deepest = 3, .most_leaves = 8});
+        ASSERT_TRUE(exact);
+        EXPECT_LE(loss_of_leaves(*exact), loss_of_leaves(grown));
+        learned += static_cast<double>(loss_of_leaves(grown)) / 1e8,
+            least += static_cast<double>(loss_of_leaves(*exact)) / 1e8;
+    }
+    EXPECT_LT(learned - least, 0.1) << "mean log-slowdowns, summed over the trials";
+    RecordProperty("gap", std::to_string(learned - least));
+}
+
+TEST(Optimal, GivesUpInTime) {
+    std::mt19937_64 random(1);
+    const auto matrix = matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 6, [&](std::span<const double>, std::size_t) {
+        return static_cast<double>(random() % 1000) / 1000;
+    });
+    EXPECT_FALSE(optimal_tree(matrix, matrix.all(), {.deepest = 3, .most_work = 100'000}));
+}
+
+TEST(Folds, HoldOutEveryRowOnceAndTwinsTogether) {
+    Rows rows = grid({kSizes, {1, 2}});
+    rows.push_back({1024 * 1.02, 1});
+    rows.push_back({1024 * 1.05, 1});  // a twin of a twin
+    const auto matrix = matrix_of({{"n"}, {"m"}}, rows, 1, [](std::span<const double>, std::size_t) { return 0.0; });
+    std::vector<int> held(rows.size());
+    std::set<std::size_t> twins;
+    const auto folds = deal_folds(matrix, matrix.all(), 5, 1);
+    ASSERT_EQ(folds.size(), 5U);
+    for (std::size_t f = 0; f < folds.size(); ++f) {
+        EXPECT_EQ(folds[f].training.size() + folds[f].held_out.size(), rows.size());
+        for (const std::size_t r : folds[f].held_out) {
+            ++held[r];
+            if (std::abs(rows[r][0] - 1050) < 50 && rows[r][1] == 1) twins.insert(f);
+        }
+    }
+    EXPECT_TRUE(std::all_of(held.begin(), held.end(), [](int times) { return times == 1; }));
+    EXPECT_EQ(twins.size(), 1U);
+}
+
+TEST(Threshold, IsReadableAndBetween) {
+    EXPECT_EQ(readable_threshold(256, 512), 400);
+    EXPECT_EQ(readable_threshold(640, 1920), 1000);
+    EXPECT_EQ(readable_threshold(1, 3), 2);
+    EXPECT_EQ(readable_threshold(3, 4), 3);
+    EXPECT_EQ(readable_threshold(0, 1), 0);
+    EXPECT_EQ(readable_threshold(16, 17), 16);
+    EXPECT_EQ(readable_threshold(0.5, 1.5), 0.9);
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 20'000; ++i) {
+        const double scale = std::pow(10, static_cast<double>(random() % 13));
+        double a = std::floor(static_cast<double>(random() % 1000) * scale / 100);
+        double b = a + 1 + std::floor(static_cast<double>(random() % 1000) * scale / 100);
+        if (i % 3 == 0) a /= 8, b /= 8;
+        if (i % 7 == 0) std::swap(a, b), a = -a, b = -b;
+        const double t = readable_threshold(a, b);
+        ASSERT_TRUE(a <= t && t < b) << a << " " << t << " " << b;
+    }
+}
+
+TEST(Noise, CallsFewEqualTimesDifferent) {
+    std::mt19937_64 random(7);
+    std::lognormal_distribution<double> common(0, 0.2), own(0, 0.05);
+    int different = 0;
+    constexpr int kTrials = 2000;
+    for (int trial = 0; trial < kTrials; ++trial) {
+        CaseRecord a, b;
+        for (int i = 0; i < 20; ++i) {
+            const double round = common(random);
+            a.samples_ns.push_back(round * own(random));
+            b.samples_ns.push_back(round * own(random));
+        }
+        const auto median = [](std::vector<double> v) {
+            std::sort(v.begin(), v.end());
+            return (v[9] + v[10]) / 2;
+        };
+        a.time_ns = median(a.samples_ns), b.time_ns = median(b.samples_ns);
+        different += !indistinguishable(a, b, 0);
+    }
+    EXPECT_LE(different, kTrials * 5 / 100);
+    EXPECT_GE(different, kTrials / 100) << "an interval that is never wrong is too wide";
+}
+
+TEST(Noise, SeesASmallDifferenceThatEveryRoundShows) {
+    CaseRecord a, b;
+    for (int i = 0; i < 10; ++i) a.samples_ns.push_back(100 + 20 * i), b.samples_ns.push_back(1.05 * (100 + 20 * i));
+    a.time_ns = 190, b.time_ns = 1.05 * 190;
+    a.time_lo_ns = b.time_lo_ns = 120, a.time_hi_ns = b.time_hi_ns = 260;
+    EXPECT_FALSE(indistinguishable(a, b, 0.01));
+    EXPECT_TRUE(indistinguishable(a, b, 0.06)) << "below the floor";
+    b.provenance.session = "another";
+    EXPECT_TRUE(indistinguishable(a, b, 0.01)) << "rounds of different sessions are not paired";
+}
+
+TEST(Noise, ScatterExcusesNoLargeDifference) {
+    CaseRecord a, b;
+    for (const double time : {10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0}) a.samples_ns.push_back(time);
+    b.samples_ns = {9, 9, 9, 30, 30, 300, 3000, 3000};
+    a.time_ns = 10, b.time_ns = 30;
+    EXPECT_TRUE(paired_log_ratio(b.samples_ns, a.samples_ns).contains(0));
+    EXPECT_FALSE(indistinguishable(a, b, 0.01));
+}
+
+TEST(Regret, BootstrapIntervalCoversTheTruth) {
+    std::mt19937_64 random(11);
+    std::exponential_distribution<double> logs(20);  // mean 0.05
+    int covered = 0;
+    constexpr int kTrials = 300;
+    for (int trial = 0; trial < kTrials; ++trial) {
+        std::vector<double> sample(60);
+        for (double& log : sample) log = logs(random);
+        covered += summarise(sample, static_cast<std::uint64_t>(trial)).geomean_interval.contains(std::exp(0.05));
+    }
+    EXPECT_GE(covered, kTrials * 88 / 100);
+    EXPECT_LE(covered, kTrials * 99 / 100);
+}
+
+TEST(Regret, FiguresAreThoseOfTheProblems) {
+    std::vector<double> logs;
+    for (int i = 1; i <= 10; ++i) logs.push_back(std::log(i));
+    const Regret regret = summarise(logs, 1);
+    EXPECT_EQ(regret.problems, 10);
+    EXPECT_NEAR(regret.geomean, 4.5287, 1e-4);
+    EXPECT_NEAR(regret.p90, 9, 1e-12);
+    EXPECT_NEAR(regret.worst, 10, 1e-12);
+    EXPECT_TRUE(regret.geomean_interval.contains(regret.geomean));
+}
+
+}  // namespace
+}  // namespace espalier::select

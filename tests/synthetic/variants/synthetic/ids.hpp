@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace espalier::synthetic {
+
+/// As the build generates it for a real family.
+enum class VariantId : std::uint16_t {
+    alpha,
+    base,
+    beta,
+    gamma,
+    peer_other,
+};
+
+}  // namespace espalier::synthetic

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "harness/core/cost.hpp"
+#include "harness/core/feature.hpp"
+
+/// A family that computes nothing: the tests of the learner and of the emitter know the times of its
+/// variants in closed form.
+namespace espalier::synthetic {
+
+enum class VariantId : std::uint16_t;
+
+enum class Order { any, sorted, reversed };
+inline constexpr std::string_view kOrderNames[] = {"any", "sorted", "reversed"};
+
+struct Buffers {};
+
+struct Problem {
+    using Buffers = synthetic::Buffers;
+    using Id = VariantId;
+
+    std::int64_t rows = 1000;
+    std::int64_t columns = 10;
+    Order order = Order::any;
+
+    [[nodiscard]] constexpr std::int64_t values() const { return rows * columns; }
+    [[nodiscard]] constexpr double aspect() const {
+        return static_cast<double>(rows) / static_cast<double>(columns > 0 ? columns : 1);
+    }
+
+    static std::span<const Feature<Problem>> features() {
+        static constexpr std::array list{
+            number<&Problem::rows>("rows", "problem.rows"),
+            number<&Problem::columns>("columns", "problem.columns"),
+            category<&Problem::order>("order", "problem.order", "Order", kOrderNames),
+            derived<&Problem::values>("values", "problem.values()"),
+            derived<&Problem::aspect>("aspect", "problem.aspect()"),
+        };
+        return list;
+    }
+
+    [[nodiscard]] Cost cost() const { return {.bytes = static_cast<double>(values())}; }
+};
+
+}  // namespace espalier::synthetic
