@@ -31,18 +31,22 @@ public:
         refresh(seed);
     }
 
+    /// Queries that are on the host are no input: nothing puts them on the device beforehand.
     std::vector<std::span<const std::byte>> inputs() const override {
-        return {bytes_of(query_values_), bytes_of(point_values_),
+        return {on_host() ? std::span<const std::byte>{} : bytes_of(query_values_), bytes_of(point_values_),
                 classifies() ? bytes_of(point_classes_) : bytes_of(point_targets_), bytes_of(types_)};
     }
     std::vector<std::size_t> output_bytes() const override { return {static_cast<std::size_t>(problem_.queries) * 4}; }
 
     Buffers bind(std::span<const std::byte* const> in, std::span<std::byte* const> out) const override {
-        Buffers buffers{.query_values = reinterpret_cast<const float*>(in[0]),
+        Buffers buffers{.query_values = on_host() ? nullptr : reinterpret_cast<const float*>(in[0]),
                         .point_values = reinterpret_cast<const float*>(in[1]),
                         .types = reinterpret_cast<const AttributeType*>(in[3]),
                         .types_on_host = types_.data(),
                         .stages = {choose<distance::Problem>, choose<smallest_k::Problem>}};
+        if (on_host())
+            buffers.on_host = {query_values_.data(), point_values_.data(), point_classes_.data(), point_targets_.data(),
+                               predictions_on_host_.data()};
         if (classifies()) {
             buffers.point_classes = reinterpret_cast<const std::int32_t*>(in[2]);
             buffers.classes = reinterpret_cast<std::int32_t*>(out[0]);
@@ -54,6 +58,8 @@ public:
     }
 
     Mismatch check(std::span<const std::span<const std::byte>> outputs, const Tolerance& tolerance) override {
+        if (on_host() && !std::ranges::equal(predictions_on_host_, outputs[0]))
+            return {"the predictions on the host are not those on the device"};
         const auto classes = values_of<std::int32_t>(outputs[0]);
         const auto targets = values_of<float>(outputs[0]);
         for (const std::int64_t query : queries_to_judge()) {
@@ -83,10 +89,12 @@ public:
             point_targets_[p] = static_cast<float>(static_cast<std::int64_t>(random() % 2001) - 1000) / 8;
         }
         sample_seed_ = random();
+        predictions_on_host_.assign(on_host() ? static_cast<std::size_t>(problem_.queries) * 4 : 0, std::byte{0x5A});
     }
 
 private:
     [[nodiscard]] std::size_t dims() const { return static_cast<std::size_t>(problem_.dims); }
+    [[nodiscard]] bool on_host() const { return problem_.queries_in == QueriesIn::host; }
     [[nodiscard]] bool classifies() const { return problem_.task == Task::classification; }
 
     /// Attribute-major.
@@ -172,6 +180,7 @@ private:
     std::vector<AttributeType> types_;
     std::vector<float> query_values_, point_values_, point_targets_;
     std::vector<std::int32_t> point_classes_;
+    mutable std::vector<std::byte> predictions_on_host_;  ///< written by variants, through `bind`
     std::uint64_t sample_seed_ = 0;
 };
 
@@ -190,12 +199,20 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     }
     // K12 and K13: n by n with 50 attributes, nominal ones among them.
     if (effort == Effort::full) sizes.insert(sizes.end(), {{5000, 5000}, {50000, 50000}, {100000, 100000}});
+    // K9, K10: how much of the way to the device and back can be hidden. A CPU has no such way.
+    std::vector<Size> streamed;
+    if (!cpu) streamed = {{1000, 1000}, {10000, 10000}, {100000, 1000}};
+    if (!cpu && effort == Effort::full) streamed.insert(streamed.end(), {{5000, 5000}, {50000, 50000}});
     std::vector<Problem> problems;
     for (const auto& [queries, points] : sizes)
         for (const auto d : dims)
             for (const auto k : ks)
                 for (const auto metric : {Metric::euclidean, Metric::mixed_euclidean})
                     problems.push_back({.queries = queries, .points = points, .dims = d, .k = k, .metric = metric});
+    for (const auto& [queries, points] : streamed)
+        for (const auto metric : {Metric::euclidean, Metric::mixed_euclidean})
+            problems.push_back(
+                {.queries = queries, .points = points, .k = 10, .metric = metric, .queries_in = QueriesIn::host});
     return problems;
 }
 
@@ -227,11 +244,14 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
                 for (const auto missing : {Missing::none, Missing::allowed})
                     cases.push_back({{21, 35, 7, 5, 4, metric, missing, vote, task}});
             for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
-                for (const std::int64_t k : {1, 6, 30})
-                    cases.push_back(
-                        {{.queries = 13, .points = 25, .dims = 3, .k = k, .classes = 3, .vote = vote, .task = task},
-                         pattern});
+                for (const std::int64_t k : {1, 6, 30}) {
+                    Problem problem{.queries = 13, .points = 25, .dims = 3, .k = k, .classes = 3};
+                    problem.vote = vote, problem.task = task;
+                    cases.push_back({problem, pattern});
+                }
         }
+    for (const auto task : {Task::classification, Task::regression})
+        add_sizes(cases, {.metric = Metric::mixed_euclidean, .task = task, .queries_in = QueriesIn::host});
     // More than one chunk for the smallest budget of every pipeline, and the longest list.
     cases.push_back({{.queries = 700, .points = 600, .dims = 2}});
     cases.push_back({{.queries = 2, .points = 1100, .dims = 2, .k = 1024, .classes = 7}});
