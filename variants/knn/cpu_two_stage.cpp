@@ -42,7 +42,7 @@ Variant<Problem> cpu_two_stage() {
             .source = "K 5.5, P",
             .limits = "k <= 1,024",
             .tolerance = kPipeline,
-            .space = {{"budget_mib", {64, 1, 8, 512}}},
+            .space = {{"budget_mib", {64, 1, 8}}},
             .supports = supports,
             .workspace = workspace,
             .run = run};
