@@ -38,9 +38,9 @@ const void* Arrays::upload(const void* data, std::size_t bytes) {
     return staged;
 }
 
-void* Arrays::place(void* data, std::size_t bytes, Use use) {
+void* Arrays::place(void* data, std::size_t bytes, Use use, Address address) {
     if (bytes == 0) return nullptr;
-    if (!on_gpu_ || (caller_on_gpu_ && aligned(data))) return data;
+    if (!on_gpu_ || (caller_on_gpu_ && (address == Address::any || aligned(data)))) return data;
     if (use == Use::input && !caller_on_gpu_) return const_cast<void*>(upload(data, bytes));
     std::byte* staged = allocate(bytes);
     if (use == Use::output)

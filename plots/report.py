@@ -229,7 +229,7 @@ def interval(merit: dict, name: str) -> str:
 def environment() -> jinja2.Environment:
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.filters.update(duration=duration, decimals=decimals, short=short, slug=slug)
+    environment.filters.update(duration=duration, decimals=decimals, ratio=figures.ratio, short=short, slug=slug)
     environment.globals.update(interval=interval, facts=facts)
     return environment
 

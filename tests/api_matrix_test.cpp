@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "api_helpers.hpp"
@@ -77,6 +78,25 @@ TEST(PairwiseDistances, EqualTheOracleForEveryMetricAndLayout) {
                                          {points.data(), kPoints, kDims, Layout::attribute_major}, rule, same.data()));
             expect_distances(same, sets, rule);
         }
+}
+
+// GPU variants keep the types in constant memory, of which a device has one copy.
+TEST(PairwiseDistances, OfOtherAttributeTypesMayRunAtTheSameTime) {
+    const Sets sets;
+    const std::vector all_nominal(kDims, AttributeType::nominal), all_numeric(kDims, AttributeType::numeric);
+    for (const Device& device : usable_devices()) {
+        std::vector<std::thread> threads;
+        for (const auto* types : {&all_nominal, &all_numeric, &all_nominal, &all_numeric})
+            threads.emplace_back([&, types] {
+                const DistanceRule rule{Metric::mixed_euclidean, Missing::none, *types};
+                for (int i = 0; i < 60; ++i) {
+                    std::vector<float> result(kQueries * kPoints, -1);
+                    expect_ok(pairwise_distances(device, sets.query_items(), sets.point_items(), rule, result.data()));
+                    expect_distances(result, sets, rule);
+                }
+            });
+        for (auto& thread : threads) thread.join();
+    }
 }
 
 TEST(PairwiseDistances, OfNothing) {

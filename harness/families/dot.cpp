@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <random>
 
+#include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "variants/dot/problem.hpp"
 
@@ -12,13 +12,15 @@ namespace espalier::dot {
 namespace {
 
 /// Uniform: -1..1. Constant: 0.1 each, whose rounding errors all have one sign. Ascending: 0, 1, .. 15, 0, ...
-/// so that sums are exact. Descending: the same as uniform at an address that only a float is aligned to.
-/// Special: denormals and signed zeros among ordinary values and, as seed and size have it, an infinity or a NaN.
+/// so that sums are exact. Descending: the same as uniform, at addresses that only a float is aligned to and that may
+/// differ modulo 16. Special: denormals and signed zeros among ordinary values and, as seed and size have it, an
+/// infinity or a NaN.
 class VectorsWorkload final : public Workload<Problem> {
 public:
     VectorsWorkload(const Problem& problem, std::uint64_t seed, Pattern pattern)
         : size_(static_cast<std::size_t>(problem.elements)),
-          offset_(pattern == Pattern::descending && size_ > 0 ? 1 : 0),
+          offset_a_(pattern == Pattern::descending && size_ > 0 ? 1 : 0),
+          offset_b_(pattern == Pattern::descending && size_ > 0 ? 1 + size_ % 2 : 0),
           pattern_(pattern) {
         refresh(seed);
     }
@@ -27,14 +29,14 @@ public:
     std::vector<std::size_t> output_bytes() const override { return {sizeof(float)}; }
 
     Buffers bind(std::span<const std::byte* const> in, std::span<std::byte* const> out) const override {
-        const auto vector = [&](std::size_t i) {
-            return in[i] ? reinterpret_cast<const float*>(in[i]) + offset_ : nullptr;
+        const auto vector = [&](std::size_t i, std::size_t offset) {
+            return in[i] ? reinterpret_cast<const float*>(in[i]) + offset : nullptr;
         };
-        return {vector(0), vector(1), reinterpret_cast<float*>(out[0])};
+        return {vector(0, offset_a_), vector(1, offset_b_), reinterpret_cast<float*>(out[0])};
     }
 
     Mismatch check(std::span<const std::span<const std::byte>> outputs, const Tolerance& tolerance) override {
-        if (!expected_) expected_ = reference::dot(std::span(a_).subspan(offset_), std::span(b_).subspan(offset_));
+        if (!expected_) expected_ = reference::dot(std::span(a_).subspan(offset_a_), std::span(b_).subspan(offset_b_));
         const double actual = static_cast<double>(values_of<float>(outputs[0])[0]);
         const double sum = expected_->sum;
         const bool right = std::isfinite(sum) ? std::abs(actual - sum) <= tolerance.relative * expected_->absolute_sum
@@ -45,11 +47,10 @@ public:
     }
 
     void refresh(std::uint64_t seed) override {
-        std::mt19937_64 random(seed);
-        fill(a_, random);
-        fill(b_, random);
+        fill(a_, offset_a_, 2 * seed);
+        fill(b_, offset_b_, 2 * seed + 1);
         if (pattern_ == Pattern::special && size_ > 2) {
-            const std::size_t at = random() % size_;
+            const std::size_t at = random_bits(seed, 0) % size_;
             if ((seed + size_) % 3 == 1) a_[at] = std::numeric_limits<float>::infinity(), b_[at] = -2;
             if ((seed + size_) % 3 == 2) a_[at] = std::numeric_limits<float>::quiet_NaN();
         }
@@ -57,13 +58,9 @@ public:
     }
 
 private:
-    void fill(std::vector<float>& values, std::mt19937_64& random) const {
-        values.resize(offset_ + size_);
-        std::uint64_t bits = 0;
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            bits = i % 2 == 0 ? random() : bits >> 32;
-            values[i] = value(i, static_cast<std::uint32_t>(bits));
-        }
+    void fill(std::vector<float>& values, std::size_t offset, std::uint64_t seed) const {
+        values.resize(offset + size_);
+        generate(values, [&](std::size_t i) { return value(i, static_cast<std::uint32_t>(random_bits(seed, i))); });
     }
 
     float value(std::size_t i, std::uint32_t random) const {
@@ -81,7 +78,7 @@ private:
         return uniform;
     }
 
-    std::size_t size_, offset_;
+    std::size_t size_, offset_a_, offset_b_;
     Pattern pattern_;
     std::vector<float> a_, b_;
     std::optional<reference::Dot> expected_;

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "harness/families/knn_judge.hpp"
+#include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "kernels/choose.hpp"
 #include "reference_cpu/distance.hpp"
@@ -76,8 +77,8 @@ public:
 
     void refresh(std::uint64_t seed) override {
         std::mt19937_64 random(seed);
-        query_values_ = items(problem_.queries, random);
-        point_values_ = items(problem_.points, random);
+        query_values_ = items(problem_.queries, 2 * seed);
+        point_values_ = items(problem_.points, 2 * seed + 1);
         const auto points = static_cast<std::size_t>(problem_.points);
         const auto classes = static_cast<std::size_t>(std::max<std::int64_t>(problem_.classes, 1));
         const bool drawn = pattern_ == Pattern::uniform || pattern_ == Pattern::special;
@@ -98,10 +99,10 @@ private:
     [[nodiscard]] bool classifies() const { return problem_.task == Task::classification; }
 
     /// Attribute-major.
-    std::vector<float> items(std::int64_t count, std::mt19937_64& random) const {
+    std::vector<float> items(std::int64_t count, std::uint64_t seed) const {
         const auto n = static_cast<std::size_t>(count);
         std::vector<float> values(n * dims());
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(i % n, i / n, random());
+        generate(values, [&](std::size_t i) { return value(i % n, i / n, random_bits(seed, i)); });
         return values;
     }
 

@@ -51,7 +51,10 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
         std::filesystem::create_directories(folder, made);
         if (made) fail(made.value());
         // In the same folder, so that the rename stays within one file system.
-        Temporary temporary{(folder / ("." + path.filename().string() + ".XXXXXX")).string()};
+        std::string hidden(".");
+        hidden += path.filename().string();
+        hidden += ".XXXXXX";
+        Temporary temporary{(folder / hidden).string()};
         temporary.file = mkostemp(temporary.path.data(), O_CLOEXEC);
         if (temporary.file < 0) {
             const int error = errno;

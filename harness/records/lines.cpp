@@ -32,7 +32,7 @@ void for_each_line(const std::filesystem::path& path, const std::function<void(c
     };
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
     if (!file) refuse(errno);
-    std::vector<char> chunk(std::size_t{1} << 20);
+    std::vector<char> chunk(std::size_t{1} << 16);
     Line line;
     while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
         const char* at = chunk.data();

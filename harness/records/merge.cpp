@@ -177,4 +177,27 @@ std::vector<MergeReport> merge_journals(const std::vector<fs::path>& inputs, con
     return reports;
 }
 
+std::string describe(const MergeReport& report, const fs::path& root) {
+    constexpr std::size_t kShown = 10;
+    std::string text;
+    const auto list = [&](const auto& items, const auto& line) {
+        for (std::size_t i = 0; i < std::min(kShown, items.size()); ++i) text += "  " + line(items[i]) + "\n";
+        if (items.size() > kShown) text += fmt::format("  and {} more\n", items.size() - kShown);
+    };
+    text += fmt::format("{}: {} cases, {} of them from before\n", (root / report.device_key).string(), report.cases,
+                        report.kept);
+    list(report.warnings, [](const std::string& warning) { return "damage: " + warning; });
+    list(report.holes, [](const Hole& hole) {
+        return hole.problem.empty() ? "hole: " + hole.description
+                                    : fmt::format("hole: {} {}: {}", hole.family, hole.problem, hole.description);
+    });
+    if (report.kept_wrong)
+        text += fmt::format("  {} cases were wrong once and right later with the same source: they stay wrong\n",
+                            report.kept_wrong);
+    if (report.unpaired_problems)
+        text += fmt::format("  {} problems have cases of several sessions, whose ratios are not paired\n",
+                            report.unpaired_problems);
+    return text;
+}
+
 }  // namespace espalier

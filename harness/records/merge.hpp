@@ -33,4 +33,7 @@ struct MergeReport {
 std::vector<MergeReport> merge_journals(const std::vector<std::filesystem::path>& inputs,
                                         const std::filesystem::path& root, const MergeOptions& options);
 
+/// The report in lines for a person; long lists are cut short.
+std::string describe(const MergeReport& report, const std::filesystem::path& root);
+
 }  // namespace espalier

@@ -13,18 +13,15 @@
 namespace espalier {
 namespace {
 
-constexpr double kHelloSeconds = 60;  // creating a context on a busy machine takes its time
-
-template <class... Handlers>
-struct Overloaded : Handlers... {
-    using Handlers::operator()...;
-};
+constexpr double kHelloSeconds = 60;     // creating a context on a busy machine takes its time
+constexpr double kCeilingsSeconds = 60;  // a second or two when it is quiet
 
 std::string_view doing(Phase phase) {
     switch (phase) {
         case Phase::preparing: return "preparing";
         case Phase::verifying: return "verifying";
         case Phase::timing: return "timing";
+        case Phase::counting: return "counting";
         case Phase::ceilings: return "measuring the ceilings";
         case Phase::idle: break;
     }
@@ -42,7 +39,7 @@ public:
             if (planned.cases[i].unsupported.empty())
                 open_.push_back(i);
             else
-                outcome_.cases[i] = {Status::unsupported, planned.cases[i].unsupported, {}, {}};
+                outcome_.cases[i] = {Status::unsupported, planned.cases[i].unsupported, {}, {}, {}, {}};
         // Every variant's default first, in case time runs out; random within.
         std::mt19937_64 random(budget.seed);
         std::shuffle(open_.begin(), open_.end(), random);
@@ -57,7 +54,8 @@ public:
         while (!open_.empty() && !outcome_.stopped && steady_seconds() < deadline)
             if (attempt(deadline - steady_seconds())) break;
         for (const std::size_t i : open_)
-            if (outcome_.cases[i].samples_ns.empty()) outcome_.cases[i] = {Status::not_measured, "time budget", {}, {}};
+            if (outcome_.cases[i].samples_ns.empty())
+                outcome_.cases[i] = {Status::not_measured, "time budget", {}, {}, {}, {}};
         return std::move(outcome_);
     }
 
@@ -67,15 +65,25 @@ private:
     /// True when the problem is finished as far as it can be.
     bool attempt(double seconds_left) {
         asked_ = open_;
+        const std::size_t open_before = open_.size();
+        const double begun = steady_seconds();
         WorkerProcess& worker = pool_.worker();
         worker.send(protocol::encode(request(seconds_left)));
         while (true) {
             const auto outcome = worker.wait(options_.timeout_seconds, [&] { tick_(activity(worker.page())); });
             if (const auto* event = std::get_if<Event>(&outcome)) {
-                if (handle(*event)) return true;
+                if (std::visit([&](const auto& e) { return on(e); }, *event)) return true;
                 continue;
             }
+            outcome_.lost_seconds += steady_seconds() - begun;
+            if (keep_what_was_timed(outcome, worker.page())) {
+                pool_.discard();
+                return true;
+            }
             blame(outcome, worker.page());
+            // Without progress it would go on for ever.
+            if (open_.size() == open_before)
+                close_all(Status::crashed, "the worker keeps ending without a known cause");
             pool_.discard();
             return outcome_.stopped;
         }
@@ -90,6 +98,7 @@ private:
                                   .total_seconds = seconds_left,
                                   .cold = budget_.cold,
                                   .full_verification = options_.verification == Verification::full,
+                                  .counters = options_.counters != CounterMode::off,
                                   .candidates = {}};
         for (const std::size_t i : asked_)
             request.candidates.push_back({std::string(variant_of(i).name), planned_.cases[i].configuration.text()});
@@ -100,35 +109,55 @@ private:
         return planned_.family->variants()[planned_.cases[i].variant];
     }
 
-    /// True for the last event of a request.
-    bool handle(const Event& event) {
-        return std::visit(Overloaded{[&](const protocol::Verified& e) {
-                                         outcome_.cases[asked_.at(e.candidate)].verification = e.how;
-                                         return false;
-                                     },
-                                     [&](const protocol::Failed& e) {
-                                         close(asked_.at(e.candidate), e.status, e.reason);
-                                         return false;
-                                     },
-                                     [&](const protocol::Timed& e) {
-                                         auto& done = outcome_.cases[asked_.at(e.candidate)];
-                                         done.status = Status::ok;
-                                         done.samples_ns = e.samples_ns;
-                                         return false;
-                                     },
-                                     [&](const protocol::Done& e) {
-                                         outcome_.timing_seconds += e.timing_seconds;
-                                         outcome_.verification_seconds += e.verification_seconds;
-                                         outcome_.conditions = e.conditions;
-                                         return true;
-                                     },
-                                     [&](const auto&) { return false; }},
-                          event);
+    ProblemOutcome::Case& asked_case(std::size_t candidate) { return outcome_.cases[asked_.at(candidate)]; }
+
+    // What the worker reports. True for the last event of a request.
+    bool on(const protocol::Verified& e) {
+        asked_case(e.candidate).verification = e.how;
+        return false;
+    }
+    bool on(const protocol::Failed& e) {
+        close(asked_.at(e.candidate), e.status, e.reason);
+        return false;
+    }
+    bool on(const protocol::Timed& e) {
+        asked_case(e.candidate).status = Status::ok;
+        asked_case(e.candidate).samples_ns = e.samples_ns;
+        return false;
+    }
+    bool on(const protocol::Counted& e) {
+        asked_case(e.candidate).counters = e.counters;
+        asked_case(e.candidate).counters_reason = printable(e.reason);
+        return false;
+    }
+    bool on(const protocol::Done& e) {
+        outcome_.timing_seconds += e.timing_seconds;
+        outcome_.verification_seconds += e.verification_seconds;
+        outcome_.counting_seconds += e.counting_seconds;
+        outcome_.conditions = e.conditions;
+        return true;
+    }
+    template <class Other>
+    bool on(const Other&) {
+        return false;
     }
 
     void close(std::size_t i, Status status, const std::string& reason) {
-        outcome_.cases[i] = {status, printable(reason), {}, {}};
+        outcome_.cases[i] = {status, printable(reason), {}, {}, {}, {}};
         std::erase(open_, i);
+    }
+
+    /// Counters come last: a worker that dies of them has delivered everything else.
+    bool keep_what_was_timed(const WorkerProcess::Outcome& end, const ProgressPage& page) {
+        if (page.phase.load() != Phase::counting || std::holds_alternative<Stopped>(end)) return false;
+        for (const std::size_t i : open_)
+            if (auto& done = outcome_.cases[i]; done.counters.empty() && done.counters_reason.empty())
+                done.counters_reason = "the worker ended while counting";
+        return true;
+    }
+
+    void close_all(Status status, const std::string& reason) {
+        for (const std::size_t i : std::vector(open_)) close(i, status, reason);
     }
 
     /// Charges the end of the worker to the case that it was running.
@@ -153,7 +182,7 @@ private:
         }
         if (candidate == ProgressPage::kNoCandidate) {
             // Not the fault of any one: another attempt would end the same.
-            for (const std::size_t i : std::vector(open_)) close(i, status, reason);
+            close_all(status, reason);
         } else if (std::ranges::count(open_, asked_.at(candidate))) {
             close(asked_.at(candidate), status, reason);
         }
@@ -195,6 +224,29 @@ WorkerProcess& WorkerPool::worker() {
     if (const auto* died = std::get_if<Died>(&outcome))
         throw NoUsableDevice("the worker process for device " + name_ + " ended at its start: " + died->how);
     throw NoUsableDevice("the worker process for device " + name_ + " did not start in time");
+}
+
+std::optional<DeviceInfo> with_ceilings(WorkerPool& pool, const std::function<void()>& tick) {
+    WorkerProcess& worker = pool.worker();
+    worker.send(R"({"request":"ceilings"})");
+    const auto outcome = worker.wait(kCeilingsSeconds, tick);
+    if (const auto* event = std::get_if<protocol::Event>(&outcome))
+        if (const auto* done = std::get_if<protocol::CeilingsDone>(event)) return done->device;
+    pool.discard();
+    return std::nullopt;
+}
+
+std::string counters_refusal(WorkerPool& pool) {
+    WorkerProcess& worker = pool.worker();
+    worker.send(R"({"request":"counters"})");
+    const auto outcome = worker.wait(kHelloSeconds, [] {});
+    if (const auto* event = std::get_if<protocol::Event>(&outcome))
+        if (const auto* checked = std::get_if<protocol::CountersChecked>(event)) return checked->reason;
+    const auto* died = std::get_if<Died>(&outcome);
+    const std::string reason =
+        died ? "the profiler ended the worker process: " + died->how : "the profiler did not answer";
+    pool.discard();
+    return reason;
 }
 
 ProblemOutcome run_problem(WorkerPool& pool, const PlannedProblem& planned, const SweepOptions& options,

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,17 +31,26 @@ private:
     protocol::Hello hello_;
 };
 
+/// The device with its ceilings measured; nothing if that failed or the sweep was asked to stop.
+std::optional<DeviceInfo> with_ceilings(WorkerPool& pool, const std::function<void()>& tick);
+
+/// Why the device has no hardware counters; empty if it has.
+std::string counters_refusal(WorkerPool& pool);
+
 /// How the cases of one problem ended, in the order of its planned cases.
 struct ProblemOutcome {
     struct Case {
         Status status = Status::not_measured;
         std::string reason, verification;
         std::vector<double> samples_ns;
+        std::vector<std::pair<std::string, double>> counters;
+        std::string counters_reason;
     };
     std::vector<Case> cases;
     std::vector<std::pair<std::string, double>> conditions;
-    double timing_seconds = 0, verification_seconds = 0;
-    bool stopped = false;  ///< by the user; the cases are worth nothing
+    double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0;
+    double lost_seconds = 0;  ///< in attempts that ended with the worker
+    bool stopped = false;     ///< by the user; the cases are worth nothing
 };
 
 struct ProblemBudget {

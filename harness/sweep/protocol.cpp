@@ -21,10 +21,15 @@ json body(const Failed& e) {
     return {{"event", "failed"}, {"candidate", e.candidate}, {"status", to_string(e.status)}, {"reason", e.reason}};
 }
 json body(const Timed& e) { return {{"event", "timed"}, {"candidate", e.candidate}, {"samples_ns", e.samples_ns}}; }
+json body(const Counted& e) {
+    return {{"event", "counted"}, {"candidate", e.candidate}, {"counters", e.counters}, {"reason", e.reason}};
+}
+json body(const CountersChecked& e) { return {{"event", "counters_checked"}, {"reason", e.reason}}; }
 json body(const Done& e) {
     return {{"event", "done"},
             {"timing_seconds", e.timing_seconds},
             {"verification_seconds", e.verification_seconds},
+            {"counting_seconds", e.counting_seconds},
             {"conditions", e.conditions}};
 }
 
@@ -43,6 +48,7 @@ std::string encode(const Measure& request) {
                 {"total_seconds", request.total_seconds},
                 {"cold", request.cold},
                 {"full_verification", request.full_verification},
+                {"counters", request.counters},
                 {"candidates", candidates}}
         .dump();
 }
@@ -56,6 +62,7 @@ Measure decode_measure(const json& message) {
                     .total_seconds = message.at("total_seconds"),
                     .cold = message.at("cold"),
                     .full_verification = message.at("full_verification"),
+                    .counters = message.at("counters"),
                     .candidates = {}};
     for (const json& candidate : message.at("candidates"))
         request.candidates.push_back({candidate.at("variant"), candidate.at("configuration")});
@@ -83,8 +90,12 @@ Event decode_event(const std::string& line) {
         return Failed{message.at("candidate"), parse_status(message.at("status").get<std::string>()).value(),
                       message.at("reason")};
     if (kind == "timed") return Timed{message.at("candidate"), message.at("samples_ns").get<std::vector<double>>()};
+    if (kind == "counted")
+        return Counted{message.at("candidate"),
+                       message.at("counters").get<std::vector<std::pair<std::string, double>>>(), message.at("reason")};
+    if (kind == "counters_checked") return CountersChecked{message.at("reason")};
     if (kind == "done")
-        return Done{message.at("timing_seconds"), message.at("verification_seconds"),
+        return Done{message.at("timing_seconds"), message.at("verification_seconds"), message.at("counting_seconds"),
                     message.at("conditions").get<std::vector<std::pair<std::string, double>>>()};
     throw BadData("the worker sent an unknown event");
 }

@@ -27,6 +27,7 @@ struct Measure {
     double total_seconds = 1e9;  ///< after which nothing new is begun
     bool cold = false;
     bool full_verification = false;
+    bool counters = false;  ///< collect hardware counters once everything is timed and judged
     std::vector<Candidate> candidates;
 };
 
@@ -57,13 +58,23 @@ struct Timed {
     std::size_t candidate = 0;
     std::vector<double> samples_ns;
 };
+/// Hardware counters of a candidate that has been timed; or why there are none.
+struct Counted {
+    std::size_t candidate = 0;
+    std::vector<std::pair<std::string, double>> counters;
+    std::string reason;
+};
+/// Whether counters can be collected: an empty reason means that they can.
+struct CountersChecked {
+    std::string reason;
+};
 /// The end of a `Measure`, and where its time went.
 struct Done {
-    double timing_seconds = 0, verification_seconds = 0;
+    double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0;
     std::vector<std::pair<std::string, double>> conditions;
 };
 
-using Event = std::variant<Hello, NoDevice, CeilingsDone, Verified, Failed, Timed, Done>;
+using Event = std::variant<Hello, NoDevice, CeilingsDone, CountersChecked, Verified, Failed, Timed, Counted, Done>;
 
 std::string encode(const Measure& request);
 Measure decode_measure(const nlohmann::json& message);

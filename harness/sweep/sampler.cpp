@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
+#include <optional>
 #include <vector>
 
 #include "harness/device/ceilings.hpp"
@@ -26,24 +26,26 @@ int batch(double sample_ns, double run_ns, int largest) {
 
 class CpuSampler final : public Sampler {
 public:
-    CpuSampler(const DeviceInfo& device, bool cold) : displaced_(cold ? 2 * device.l2_bytes : 0) {}
+    CpuSampler(const DeviceInfo& device, bool cold) {
+        if (cold) displacer_.emplace(device);
+    }
 
     double sample(const std::function<void()>& run, int batch) override {
-        if (displaced_.empty())
+        if (!displacer_)
             return timed([&] {
                        for (int i = 0; i < batch; ++i) run();
                    }) /
                    batch;
         double total = 0;
         for (int i = 0; i < batch; ++i) {
-            std::memset(displaced_.data(), ++filler_, displaced_.size());
+            displacer_->displace();
             total += timed(run);
         }
         return total / batch;
     }
 
     int batch_for(double nanoseconds) const override {
-        return displaced_.empty() ? batch(kCpuSampleNs, nanoseconds, kLargestBatch) : 1;
+        return displacer_ ? 1 : batch(kCpuSampleNs, nanoseconds, kLargestBatch);
     }
 
 private:
@@ -55,19 +57,21 @@ private:
         return std::chrono::duration<double, std::nano>(stop - start).count();
     }
 
-    std::vector<unsigned char> displaced_;
-    unsigned char filler_ = 0;
+    std::optional<Displacer> displacer_;
 };
 
 class GpuSampler final : public Sampler {
 public:
-    GpuSampler(const DeviceInfo& device, bool cold) : displaced_(cold ? 2 * device.l2_bytes : 0) { measure_overhead(); }
+    GpuSampler(const DeviceInfo& device, bool cold) {
+        if (cold) displacer_.emplace(device);
+        measure_overhead();
+    }
 
     double sample(const std::function<void()>& run, int batch) override {
-        if (displaced_.size() == 0) return (between_events(run, batch) - overhead_ns_) / batch;
+        if (!displacer_) return (between_events(run, batch) - overhead_ns_) / batch;
         // All enqueued at once: while the device displaces its cache, the next run is already waiting.
         for (int i = 0; i < batch; ++i) {
-            device::fill(displaced_.data(), ++filler_ & 0xFF, displaced_.size());
+            displacer_->displace();
             starts_[i].record();
             run();
             stops_[i].record();
@@ -80,7 +84,7 @@ public:
     }
 
     int batch_for(double nanoseconds) const override {
-        return batch(kGpuSampleNs, nanoseconds, displaced_.size() ? kLargestColdBatch : kLargestBatch);
+        return batch(kGpuSampleNs, nanoseconds, displacer_ ? kLargestColdBatch : kLargestBatch);
     }
 
 private:
@@ -106,8 +110,7 @@ private:
         overhead_ns_ = std::max(0.0, single - each);
     }
 
-    device::Buffer displaced_;
-    int filler_ = 0;
+    std::optional<Displacer> displacer_;
     device::Event starts_[kLargestColdBatch], stops_[kLargestColdBatch];
     double overhead_ns_ = 0;
 };

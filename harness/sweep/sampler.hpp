@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
 #include "harness/core/device_info.hpp"
+#include "harness/families/bench_memory.hpp"
 
 namespace espalier {
 
@@ -17,6 +19,18 @@ public:
 
     /// How many runs of about `nanoseconds` one sample should take.
     [[nodiscard]] virtual int batch_for(double nanoseconds) const = 0;
+};
+
+/// Displaces what the caches hold by writing twice the last-level cache.
+class Displacer {
+public:
+    explicit Displacer(const DeviceInfo& device) : memory_(device.kind, 2 * device.l2_bytes) {}
+    /// Enqueued on the default stream of a GPU; done on return on the CPU.
+    void displace() { memory_.fill(0, memory_.size(), ++filler_); }
+
+private:
+    BenchMemory memory_;
+    std::uint8_t filler_ = 0;
 };
 
 /// For the CPU or the current GPU. Cold: what the caches hold is displaced before every run by writing

@@ -47,6 +47,7 @@ public:
         const double start = steady_seconds();
         const StopOnSignals stopping;
         prepare();
+        require_counters();
         ProgressLine progress(options_.quiet, plan_.problems.size(), options_.max_seconds.value_or(0));
         measure_ceilings(progress);
         JournalWriter journal(path_);
@@ -93,11 +94,21 @@ private:
         if (options_.resume && fs::exists(path_)) skip_what_is_done();
     }
 
+    void require_counters() {
+        if (options_.counters != CounterMode::require) return;
+        const std::string refusal = counters_refusal(pool_);
+        if (!refusal.empty()) throw NoUsableDevice("device " + options_.device + ": no hardware counters: " + refusal);
+    }
+
     /// A problem is done when every case of it is in the journal, from the same sources, driver, runtime, build
-    /// and cache mode, with an outcome other than `not_measured`.
+    /// and cache mode, with an outcome other than `not_measured`. Ceilings that are there are kept: between the
+    /// parts of one sweep they should not change.
     void skip_what_is_done() {
         std::set<std::string> done;
-        for (const CaseRecord& record : load_journal(path_).cases)
+        const Journal journal = load_journal(path_);
+        for (const DeviceInfo& known : journal.devices)
+            if (known.name == device_.name && known.bytes_per_second > 0) device_ = known;
+        for (const CaseRecord& record : journal.cases)
             if (record.status != Status::not_measured) done.insert(identity(record));
         std::erase_if(order_, [&](std::size_t index) {
             const PlannedProblem& planned = plan_.problems[index];
@@ -115,24 +126,14 @@ private:
     }
 
     void measure_ceilings(ProgressLine& progress) {
-        if (order_.empty()) return;
+        if (order_.empty() || device_.bytes_per_second > 0) return;
         const Stopwatch watch(summary_.ceilings_seconds);
-        WorkerProcess& worker = pool_.worker();
-        worker.send(R"({"request":"ceilings"})");
-        const auto outcome =
-            worker.wait(options_.timeout_seconds, [&] { progress.update(0, "measuring the device's ceilings"); });
-        if (const auto* event = std::get_if<protocol::Event>(&outcome)) {
-            device_ = std::get<protocol::CeilingsDone>(*event).device;
-            return;
-        }
-        pool_.discard();
-        if (std::holds_alternative<Stopped>(outcome)) {
-            summary_.interrupted = true;
-            return;
-        }
-        const auto* died = std::get_if<Died>(&outcome);
-        progress.say("espalier: the ceilings could not be measured (" + (died ? died->how : "no progress") +
-                     "): rooflines stay empty");
+        const auto measured = with_ceilings(pool_, [&] { progress.update(0, "measuring the device's ceilings"); });
+        summary_.interrupted = stop_requested();
+        if (measured)
+            device_ = *measured;
+        else if (!summary_.interrupted)
+            progress.say("espalier: the ceilings could not be measured: rooflines stay empty");
     }
 
     PlanRecord plan_record() const {
@@ -160,6 +161,8 @@ private:
             }
             summary_.timing_seconds += outcome.timing_seconds;
             summary_.verification_seconds += outcome.verification_seconds;
+            summary_.counting_seconds += outcome.counting_seconds;
+            summary_.lost_seconds += outcome.lost_seconds;
             const auto records = records_of(planned, outcome);
             for (const CaseRecord& record : records) {
                 ++summary_.statuses[record.status];
@@ -231,13 +234,14 @@ private:
                 record.verification = ended.verification;
                 record.conditions = outcome.conditions;
             }
-            record.counters_reason = options_.counters == CounterMode::off ? "not asked for" : kNoCounters;
+            record.counters = ended.counters;
+            std::sort(record.counters.begin(), record.counters.end());
+            record.counters_reason = options_.counters == CounterMode::off ? "not asked for" : ended.counters_reason;
+            if (record.counters.empty() && record.counters_reason.empty()) record.counters_reason = "not timed";
             records.push_back(std::move(record));
         }
         return records;
     }
-
-    static constexpr const char* kNoCounters = "this build does not collect counters";
 
     const SweepOptions& options_;
     WorkerPool pool_;
@@ -253,7 +257,8 @@ private:
 
 double SweepSummary::overhead_share() const {
     if (!(wall_seconds > 0)) return 0;
-    return std::max(0.0, 1 - (timing_seconds + verification_seconds + ceilings_seconds) / wall_seconds);
+    const double accounted = timing_seconds + verification_seconds + counting_seconds + ceilings_seconds + lost_seconds;
+    return std::max(0.0, 1 - accounted / wall_seconds);
 }
 
 std::size_t SweepSummary::failed() const {

@@ -22,7 +22,8 @@ struct SweepSummary {
     std::size_t problems = 0, cases = 0, resumed_cases = 0;
     std::map<Status, std::size_t> statuses;  ///< of the cases that this run recorded
     double wall_seconds = 0;
-    double timing_seconds = 0, verification_seconds = 0, ceilings_seconds = 0;
+    double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0, ceilings_seconds = 0;
+    double lost_seconds = 0;  ///< to cases that took the worker along
     bool interrupted = false;
 
     /// Share of the wall time that went neither into measuring nor into verifying.

@@ -25,14 +25,14 @@ double halved(double value) {
 
 }  // namespace
 
-bool oracle_affords(const Family& family, const std::string& problem) {
+double operations_of(const Family& family, const std::string& problem) {
     const Cost cost = family.cost(problem);
-    return cost.ops() + cost.bytes <= kOracleOperations;
+    return cost.ops() + cost.bytes;
 }
 
-std::optional<std::string> scaled_down_twin(const Family& family, const std::string& problem) {
+std::optional<std::string> scaled_down_twin(const Family& family, const std::string& problem, double operations) {
     std::string twin = problem;
-    while (!oracle_affords(family, twin)) {
+    while (operations_of(family, twin) > operations) {
         auto values = family.feature_values(twin);
         const std::size_t axis = largest_axis(family, values);
         if (axis == Family::npos) return std::nullopt;

@@ -19,11 +19,12 @@ void finish(const DeviceInfo& device) {
     if (device.kind == DeviceKind::cuda) device::synchronize();
 }
 
-Verifier::Verifier(const Family& family, std::string problem, const DeviceInfo& device, std::uint64_t seed, bool full)
+Verifier::Verifier(const Family& family, std::string problem, const DeviceInfo& device, std::uint64_t seed,
+                   double oracle_operations)
     : family_(family), problem_(std::move(problem)), device_(device) {
     bench_ = family.bench(problem_, seed, Pattern::uniform, device_);
-    if (full || oracle_affords(family, problem_)) return;
-    if (const auto twin = scaled_down_twin(family, problem_)) {
+    if (operations_of(family, problem_) <= oracle_operations) return;
+    if (const auto twin = scaled_down_twin(family, problem_, oracle_operations)) {
         twin_ = *twin;
         twin_bench_ = family.bench(twin_, seed, Pattern::uniform, device_);
     }
@@ -45,6 +46,7 @@ Verdict Verifier::judge(std::size_t variant, const Configuration& configuration,
     bench_->run(variant, configuration);
     finish(device_);
     verdict.run_seconds = steady_seconds() - start;
+    verdict.overran = bool(bench_->check_guards());
     if (auto compared = compare_with_baseline(variant, configuration)) {
         verdict.how = "twin+baseline";
         verdict.wrong = std::move(*compared);
@@ -53,7 +55,7 @@ Verdict Verifier::judge(std::size_t variant, const Configuration& configuration,
 }
 
 Verdict Verifier::judge_on(Bench& bench, std::size_t variant, const Configuration& configuration, double seconds) {
-    Verdict verdict{.wrong = {}, .how = "oracle"};
+    Verdict verdict{.wrong = {}, .overran = false, .how = "oracle"};
     const double start = steady_seconds();
     for (int runs = 0; runs < kMostRuns; ++runs) {
         if (runs >= 2 && steady_seconds() - start > seconds) break;
@@ -64,6 +66,7 @@ Verdict Verifier::judge_on(Bench& bench, std::size_t variant, const Configuratio
         bench.run(variant, configuration);
         finish(device_);
         verdict.run_seconds = steady_seconds() - begun;
+        verdict.overran = bool(bench.check_guards());
         verdict.wrong = bench.check(variant);
         if (verdict.wrong) break;
     }
@@ -73,18 +76,17 @@ Verdict Verifier::judge_on(Bench& bench, std::size_t variant, const Configuratio
 std::optional<Mismatch> Verifier::compare_with_baseline(std::size_t variant, const Configuration& configuration) {
     if (auto overrun = bench_->check_guards()) return overrun;
     const std::size_t baseline = family_.baseline(device_.kind);
-    const auto outputs = bench_->outputs();
     if (!baseline_tried_) {
         run_baseline();
-        if (adopted_) {  // the outputs are the baseline's now: the candidate's once more
-            bench_->poison(kPoisons[1]);
-            bench_->run(variant, configuration);
-            finish(device_);
-        }
+        bench_->poison(kPoisons[1]);  // the outputs are the baseline's now: the candidate's once more
+        bench_->run(variant, configuration);
+        finish(device_);
     }
-    if (!baseline_outputs_) return std::nullopt;
-    if (outputs == *baseline_outputs_) return Mismatch{};
-    if (!adopted_) return std::nullopt;  // rounding may differ, and only the family knows by how much
+    if (!baseline_ran_) return std::nullopt;
+    if (bench_->outputs_as_kept()) return Mismatch{};
+    // Rounding may differ, and only the family knows by how much.
+    if (!adopted_) adopted_ = bench_->adopt_kept();
+    if (!adopted_) return std::nullopt;
     Mismatch wrong = bench_->check(variant);
     if (wrong)
         wrong.description =
@@ -101,8 +103,8 @@ void Verifier::run_baseline() {
     bench_->poison(kPoisons[2]);
     bench_->run(baseline, configuration);
     finish(device_);
-    baseline_outputs_ = bench_->outputs();
-    adopted_ = bench_->adopt_outputs();
+    bench_->keep_outputs();
+    baseline_ran_ = true;
 }
 
 void Verifier::refresh(std::uint64_t seed) {

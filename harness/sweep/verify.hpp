@@ -12,6 +12,7 @@ namespace espalier {
 /// The outcome of verifying one candidate: a mismatch, or what its outputs were found equal to.
 struct Verdict {
     Mismatch wrong;
+    bool overran = false;    ///< it wrote outside of its outputs: this process's memory is not to be trusted
     std::string how;         ///< "oracle", "twin" or "twin+baseline"
     double run_seconds = 0;  ///< of one run, launch to completion, untuned: a first estimate
 };
@@ -28,7 +29,8 @@ struct Verdict {
 /// left by an earlier run, and a race that shows now and then, is seen.
 class Verifier {
 public:
-    Verifier(const Family& family, std::string problem, const DeviceInfo& device, std::uint64_t seed, bool full);
+    Verifier(const Family& family, std::string problem, const DeviceInfo& device, std::uint64_t seed,
+             double oracle_operations);
 
     /// The full problem's data, for timing.
     [[nodiscard]] Bench& bench() { return *bench_; }
@@ -50,8 +52,7 @@ private:
     DeviceInfo device_;
     std::string twin_;  ///< empty where the oracle judges the problem itself
     std::unique_ptr<Bench> bench_, twin_bench_;
-    std::optional<std::vector<std::vector<std::byte>>> baseline_outputs_;
-    bool baseline_tried_ = false, adopted_ = false;
+    bool baseline_tried_ = false, baseline_ran_ = false, adopted_ = false;
 };
 
 /// Waits for what the bench's device still has to do.

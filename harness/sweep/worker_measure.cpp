@@ -1,13 +1,18 @@
 #include "harness/sweep/worker_measure.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 
+#include "harness/device/counters.hpp"
 #include "harness/device/runtime.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/conditions.hpp"
 #include "harness/sweep/timing.hpp"
+#include "harness/sweep/twin.hpp"
 #include "harness/sweep/verify.hpp"
 
 namespace espalier {
@@ -15,9 +20,10 @@ namespace {
 
 using namespace protocol;
 
-// How long one judgement goes on repeating a short run.
+// How long one judgement goes on repeating a short run, and what share of a problem's time all of them may
+// take together where time is short.
 constexpr double kJudgeSeconds = 0.05;
-constexpr double kJudgeAgainSeconds = 0.02;
+constexpr double kJudgeShare = 0.15;
 
 struct Candidate {
     std::uint32_t index = 0;  ///< in the request
@@ -55,14 +61,17 @@ public:
 
     bool run() {
         if (!prepare()) return usable_;
-        judge_all(kJudgeSeconds, true);
+        const double fair = kJudgeShare * request_.total_seconds / static_cast<double>(candidates_.size());
+        judge_seconds_ = std::min(kJudgeSeconds, fair);
+        judge_all(judge_seconds_, true);
         if (usable_ && !candidates_.empty()) time_all();
         if (usable_ && !contenders_.empty()) judge_again();
         if (!usable_) return false;
         for (const Contender& contender : contenders_)
             if (contender.samples_ns.size() >= kLeastRounds) send_(Timed{contender.candidate, contender.samples_ns});
-        send_(done_);
-        return true;
+        if (request_.counters) count_all();
+        if (usable_) send_(done_);
+        return usable_;
     }
 
 private:
@@ -94,7 +103,7 @@ private:
         std::string reason;
         Status status = Status::out_of_memory;
         try {
-            verifier_.emplace(family_, request_.problem, device_, request_.seed, request_.full_verification);
+            verifier_.emplace(family_, request_.problem, device_, request_.seed, oracle_operations());
             return true;
         } catch (const device::DeviceError& error) {
             reason = error.what();
@@ -105,6 +114,12 @@ private:
         for (const Candidate& candidate : candidates_) fail(candidate.index, status, "preparing the data: " + reason);
         if (usable_) send_(done_);
         return false;
+    }
+
+    /// Where time is short the oracle gets a smaller twin: it runs twice, at some 5e8 operations a second.
+    double oracle_operations() const {
+        if (request_.full_verification) return std::numeric_limits<double>::infinity();
+        return std::min(kOracleOperations, kJudgeShare / 2 * 5e8 * request_.total_seconds);
     }
 
     /// Judges every candidate and drops those that fail or that there is no time for.
@@ -121,6 +136,7 @@ private:
             if (verdict.wrong) {
                 fail(candidate.index, Status::wrong,
                      (first ? "" : "after timing, on fresh inputs: ") + verdict.wrong.description);
+                usable_ = !verdict.overran;
                 continue;
             }
             if (first) send_(Verified{candidate.index, verdict.how});
@@ -168,12 +184,52 @@ private:
             progress_.step(Phase::preparing);
             verifier_->refresh(request_.seed ^ 0x9E3779B97F4A7C15);
         }
-        deadline_ = 1e18;  // what has been timed must be judged
-        judge_all(kJudgeAgainSeconds, false);
+        const double deadline = std::exchange(deadline_, 1e18);  // what has been timed must be judged
+        judge_all(judge_seconds_ / 2, false);
         std::erase_if(contenders_, [&](const Contender& contender) {
             return std::ranges::none_of(candidates_,
                                         [&](const Candidate& c) { return c.index == contender.candidate; });
         });
+        deadline_ = deadline;
+    }
+
+    /// In a pass of its own, so that profiling never touches a timing. Every candidate gets an answer.
+    void count_all() {
+        const Stopwatch watch(done_.counting_seconds);
+        std::string reason = "hardware counters are collected on GPUs only";
+        std::unique_ptr<device::CounterSession> session;
+        if (device_.kind == DeviceKind::cuda) session = device::open_counters(device::full_counters(), reason);
+        std::unique_ptr<Displacer> displacer;
+        if (session && request_.cold) displacer = std::make_unique<Displacer>(device_);
+        for (const Candidate& candidate : candidates_) {
+            if (session && steady_seconds() > deadline_) session.reset(), reason = "time budget";
+            Counted counted{candidate.index, {}, reason};
+            if (session) counted = count(*session, candidate, displacer.get());
+            send_(counted);
+            if (!usable_) return;
+        }
+    }
+
+    Counted count(device::CounterSession& session, const Candidate& candidate, Displacer* displacer) {
+        progress_.step(Phase::counting, candidate.index);
+        Counted counted{candidate.index, {}, {}};
+        try {
+            const auto readings = session.measure(
+                [&] {
+                    if (displacer) displacer->displace();
+                },
+                [&] { verifier_->bench().run(candidate.variant, candidate.configuration); });
+            for (const auto& reading : readings) {
+                if (reading.value)
+                    counted.counters.emplace_back(reading.name, *reading.value);
+                else
+                    counted.reason += (counted.reason.empty() ? "" : "; ") + reading.name + ": " + reading.reason;
+            }
+        } catch (const std::exception& error) {
+            counted.reason = error.what();
+            usable_ = false;
+        }
+        return counted;
     }
 
     const Measure& request_;
@@ -186,6 +242,7 @@ private:
     std::vector<Contender> contenders_;
     std::optional<Verifier> verifier_;
     Done done_;
+    double judge_seconds_ = kJudgeSeconds;
     bool usable_ = true;
 };
 

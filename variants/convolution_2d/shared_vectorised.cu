@@ -2,10 +2,10 @@
 // where rows are, and a thread computes 4 values of several rows. A row of the tile is unpacked once and
 // serves up to 5 rows of the result, so there is more arithmetic per load. Source C 2.5.
 // Sums are in single precision where that is exact, else in integers. Rows that are no multiple of 4 bytes
-// are loaded and stored byte by byte.
+// are loaded as pairs of words and stored byte by byte.
 
 #include "harness/core/variant.hpp"
-#include "variants/convolution_2d/gpu_image.cuh"
+#include "variants/convolution_2d/gpu_words.cuh"
 #include "variants/convolution_2d/limits.hpp"
 
 namespace espalier::convolution_2d {
@@ -18,32 +18,6 @@ constexpr int kSegment = 128;  ///< bytes of a row that a warp computes
 constexpr int kPerThread = 4;
 constexpr int kRim = 8;  ///< bytes to either side: two pixels of four channels
 constexpr int kTileWords = (kSegment + 2 * kRim) / 4;
-
-/// Four bytes of row y from `first` on, wherever they lie. Not unrolled: it is rare, and what it needs of
-/// registers would be missing from the rest.
-template <int kChannels>
-__device__ std::uint32_t gather(const Images& images, std::int32_t y, std::int32_t first) {
-    constexpr int kShift = 12;  // a multiple of every number of channels that makes the dividend positive
-    std::uint32_t word = 0;
-#pragma unroll 1
-    for (int b = 0; b < 4; ++b) {
-        const std::int32_t value = first + b + kShift;
-        const std::int32_t x = border_index(value / kChannels - kShift / kChannels, images.width, images.border);
-        if (x < 0) continue;
-        word |= std::uint32_t{images.source[images.offset<kChannels>(y, x) + value % kChannels]} << (8 * b);
-    }
-    return word;
-}
-
-template <int kChannels, bool kWords>
-__device__ std::uint32_t load_word(const Images& images, std::int32_t row, std::int32_t first) {
-    const std::int32_t y = border_index(row, images.height, images.border);
-    if (y < 0) return 0;
-    if (first < 0 || first + 4 > images.width * kChannels) return gather<kChannels>(images, y, first);
-    const std::uint8_t* const from = images.source + images.offset<kChannels>(y, 0) + first;
-    if constexpr (kWords) return *reinterpret_cast<const std::uint32_t*>(from);
-    return from[0] | from[1] << 8 | from[2] << 16 | std::uint32_t{from[3]} << 24;
-}
 
 template <class Sum>
 __device__ Sum byte_of(std::uint32_t word, int byte) {
@@ -101,25 +75,12 @@ __global__ void __launch_bounds__(32 * kWarps, 6) correlate(Images images, Taps<
 #pragma unroll
     for (int o = 0; o < kRows; ++o) {
         const std::int32_t y = corner.y + warp * kRows + o;
-        if (y >= images.height || first >= row_values) break;
-        std::uint8_t* const result = images.result + images.offset<kChannels>(y, 0) + first;
+        if (y >= images.height) break;
         std::uint32_t word = 0;
 #pragma unroll
         for (int v = 0; v < kPerThread; ++v) word |= std::uint32_t{saturate(sums[o][v])} << (8 * v);
-        if constexpr (kWords) {
-            *reinterpret_cast<std::uint32_t*>(result) = word;
-        } else {
-            for (int v = 0; v < kPerThread && first + v < row_values; ++v)
-                result[v] = static_cast<std::uint8_t>(word >> (8 * v));
-        }
+        store_word<kChannels, kWords>(images, y, first, word);
     }
-}
-
-bool in_words(const Problem& problem, const Buffers& buffers) {
-    const auto address = reinterpret_cast<std::uintptr_t>(buffers.image) |
-                         reinterpret_cast<std::uintptr_t>(buffers.result) |
-                         static_cast<std::uintptr_t>(problem.row_values());
-    return address % 4 == 0;
 }
 
 template <class Sum, int kRows>
@@ -128,8 +89,8 @@ void correlate_in(Context& context, const Problem& problem, const Buffers& buffe
     const std::int64_t down = (problem.height + kWarps * kRows - 1) / (kWarps * kRows);
     const dim3 grid(static_cast<unsigned>(across * down));
     with_channels(problem.channels, [&](auto channels) {
-        const auto kernel = in_words(problem, buffers) ? correlate<channels(), Sum, kRows, true>
-                                                       : correlate<channels(), Sum, kRows, false>;
+        const auto kernel = rows_of_words(problem, buffers) ? correlate<channels(), Sum, kRows, true>
+                                                            : correlate<channels(), Sum, kRows, false>;
         launch(kernel, grid, dim3(32, kWarps), 0, context.stream, Images(problem, buffers), Taps<Sum>(*buffers.filter));
     });
 }

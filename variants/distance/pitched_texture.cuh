@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "device/texture.hpp"
@@ -73,13 +73,13 @@ public:
                            pitch / static_cast<std::int64_t>(sizeof(float)), pitched);
             values = pitched;
         }
-        texture_.emplace(values, count, dims, pitch);
+        texture_ = std::make_unique<const device::Texture2D<float>>(values, count, dims, pitch);
     }
 
     [[nodiscard]] Texture2DValues values() const { return {texture_ ? texture_->object() : 0}; }
 
 private:
-    std::optional<device::Texture2D<float>> texture_;
+    std::unique_ptr<const device::Texture2D<float>> texture_;
 };
 
 }  // namespace

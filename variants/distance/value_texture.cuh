@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "device/texture.hpp"
@@ -29,7 +29,7 @@ class ValueTexture {
 public:
     ValueTexture(const float* values, std::int64_t count)
         : offset_(static_cast<int>(reinterpret_cast<std::uintptr_t>(values) % kAlignment / sizeof(float))) {
-        if (count > 0) texture_.emplace(values - offset_, count + offset_);
+        if (count > 0) texture_ = std::make_unique<const device::Texture1D<float>>(values - offset_, count + offset_);
     }
 
     [[nodiscard]] TextureValues values() const { return {texture_ ? texture_->object() : 0, offset_}; }
@@ -37,7 +37,7 @@ public:
 private:
     static constexpr std::uintptr_t kAlignment = 512;
     int offset_;
-    std::optional<device::Texture1D<float>> texture_;
+    std::unique_ptr<const device::Texture1D<float>> texture_;
 };
 
 /// Whether both sets fit the device's 1-D linear textures.

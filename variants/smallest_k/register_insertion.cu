@@ -92,7 +92,7 @@ struct Instance {
 
 template <int... k>
 using Sizes = std::integer_sequence<int, k...>;
-using AllSizes = Sizes<1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112>;
+using AllSizes = Sizes<1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 119>;
 
 template <class Matrix, int... k>
 constexpr std::array<Instance<Matrix>, sizeof...(k)> instances(Sizes<k...>) {
@@ -139,7 +139,7 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
 Variant<Problem> register_insertion() {
     return {.summary = "one thread per row, the k best in registers, insertion fully unrolled",
             .source = "K 5.3, fig. 31",
-            .limits = "k <= 112",
+            .limits = "k <= 119",
             .tolerance = {.reason = "selects, computes nothing"},
             .space = {{"block", {256, 64, 32}}, {"texture", {0, 1}}},
             .supports = supports,

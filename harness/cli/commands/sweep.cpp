@@ -9,6 +9,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
+#include "harness/sweep/clock.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/progress.hpp"
 
@@ -22,7 +23,7 @@ struct Arguments {
     std::string max_time, noise = "0.5%", timeout = "60s", shard;
     std::vector<std::string> axes;
     int threads = 0;
-    bool dry_run = false, json = false, no_merge = false;
+    bool dry_run = false, json = false, no_merge = false, quick = false;
 };
 
 SweepOptions interpret(const Arguments& arguments) {
@@ -34,9 +35,10 @@ SweepOptions interpret(const Arguments& arguments) {
                     : arguments.cache == "warm" ? CacheMode::warm
                                                 : CacheMode::automatic;
     options.verification = arguments.verify == "full" ? Verification::full : Verification::budgeted;
-    options.counters = arguments.counters == "off" ? CounterMode::off : CounterMode::automatic;
-    if (arguments.counters == "require")
-        throw Failure(ExitCode::usage, "this build does not collect counters: use --counters auto or off");
+    options.counters = arguments.counters == "off"       ? CounterMode::off
+                       : arguments.counters == "require" ? CounterMode::require
+                                                         : CounterMode::automatic;
+    if (arguments.quick) options.effort = Effort::quick;
     if (!arguments.max_time.empty()) options.max_seconds = parse_duration(arguments.max_time, "--max-time");
     options.timeout_seconds = parse_duration(arguments.timeout, "--timeout");
     options.noise = parse_share(arguments.noise, "--noise");
@@ -59,7 +61,9 @@ nlohmann::ordered_json to_json(const SweepSummary& summary) {
             {"wall_seconds", summary.wall_seconds},
             {"timing_seconds", summary.timing_seconds},
             {"verification_seconds", summary.verification_seconds},
+            {"counting_seconds", summary.counting_seconds},
             {"ceilings_seconds", summary.ceilings_seconds},
+            {"lost_seconds", summary.lost_seconds},
             {"overhead_share", summary.overhead_share()},
             {"interrupted", summary.interrupted}};
 }
@@ -71,19 +75,16 @@ void print_summary(const SweepSummary& summary) {
     if (summary.resumed_cases) counts += fmt::format("; {} were there already", summary.resumed_cases);
     fmt::print(stderr,
                "{}: {} cases of {} problems in {}: {}\n"
-               "  timing {:.1f} s, verification {:.1f} s, ceilings {:.1f} s, overhead {:.1f}%; journal {}\n",
+               "  timing {:.1f} s, verification {:.1f} s, counters {:.1f} s, ceilings {:.1f} s, failures {:.1f} s, "
+               "overhead {:.1f}%; journal {}\n",
                summary.device_key, summary.cases, summary.problems, duration(summary.wall_seconds), counts,
-               summary.timing_seconds, summary.verification_seconds, summary.ceilings_seconds,
-               100 * summary.overhead_share(), summary.journal);
+               summary.timing_seconds, summary.verification_seconds, summary.counting_seconds, summary.ceilings_seconds,
+               summary.lost_seconds, 100 * summary.overhead_share(), summary.journal);
 }
 
 void merge_after(const SweepOptions& options, const SweepSummary& summary) {
-    const auto reports = merge_journals({summary.journal}, options.results_folder, {});
-    for (const MergeReport& report : reports) {
-        for (const auto& warning : report.warnings) fmt::print(stderr, "espalier: {}\n", warning);
-        fmt::print(stderr, "  {} cases in {}/{}{}\n", report.cases, options.results_folder.string(), report.device_key,
-                   report.holes.empty() ? "" : fmt::format(", {} holes", report.holes.size()));
-    }
+    for (const MergeReport& report : merge_journals({summary.journal}, options.results_folder, {}))
+        if (!options.quiet) fmt::print(stderr, "{}", describe(report, options.results_folder));
 }
 
 ExitCode sweep_device(const Arguments& arguments, const SweepOptions& options, nlohmann::ordered_json& output) {
@@ -117,8 +118,14 @@ void run(const Arguments& arguments, ExitCode& code) {
     restrict_threads(arguments.threads);
     auto output = nlohmann::ordered_json::array();
     try {
-        for (const std::string& device : devices_named(options.device)) {
-            options.device = device;
+        const auto devices = devices_named(options.device);
+        const double deadline = steady_seconds() + options.max_seconds.value_or(0);
+        for (std::size_t i = 0; i < devices.size(); ++i) {
+            options.device = devices[i];
+            // An equal share of what is left for each device that is left.
+            if (options.max_seconds)
+                options.max_seconds =
+                    std::max(0.1, deadline - steady_seconds()) / static_cast<double>(devices.size() - i);
             const ExitCode one = sweep_device(arguments, options, output);
             if (one != ExitCode::ok) code = one;
             if (one == ExitCode::interrupted) break;
@@ -141,6 +148,7 @@ void add_sweep(CLI::App& app, ExitCode& code) {
     command->add_option("--effort", arguments.effort, "how many problems, and how long each")
         ->check(CLI::IsMember({"quick", "standard", "full"}))
         ->capture_default_str();
+    command->add_flag("--quick", arguments.quick, "the same as --effort quick");
     command->add_option("-p,--problem", arguments.axes, "axis=value,value: instead of the default problems' values");
     command->add_option("--max-time", arguments.max_time, "stop measuring after this long: 90s, 3m, 1h");
     command->add_option("--noise", arguments.noise, "precision of the ratios to aim for")->capture_default_str();

@@ -1,0 +1,117 @@
+// `espalier doctor`: what there is to measure on, and what is missing.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/command.hpp"
+#include "harness/sweep/examine.hpp"
+#include "harness/sweep/provenance.hpp"
+
+namespace espalier::cli {
+namespace {
+
+struct Arguments {
+    std::string device = "all", results = "results";
+    bool json = false, no_ceilings = false;
+};
+
+std::string gib(double bytes) { return fmt::format("{:.1f} GiB", bytes / (1 << 30)); }
+std::string giga(double rate) { return rate > 0 ? fmt::format("{:.0f}", rate / 1e9) : "?"; }
+
+/// Free bytes of the disk that results go to; 0 if unknown.
+std::uintmax_t disk_free(const std::string& folder) {
+    std::error_code error;
+    std::filesystem::path path = std::filesystem::absolute(folder);
+    while (!std::filesystem::exists(path, error) && path.has_relative_path()) path = path.parent_path();
+    const auto space = std::filesystem::space(path, error);
+    return error ? 0 : space.available;
+}
+
+nlohmann::ordered_json to_json(const Examination& found) {
+    if (!found.refusal.empty()) return {{"device", found.name}, {"usable", false}, {"reason", found.refusal}};
+    const DeviceInfo& device = found.device;
+    return {{"device", found.name},
+            {"usable", true},
+            {"key", device.key},
+            {"name", device.name},
+            {"driver", found.driver},
+            {"runtime", found.runtime},
+            {"memory_bytes", device.memory_bytes},
+            {"free_bytes", found.free.device},
+            {"threads", device.threads},
+            {"avx2", device.avx2 && device.fma},
+            {"avx512", device.avx512},
+            {"avx512_vnni", device.avx512_vnni},
+            {"sm", device.sm},
+            {"sm_count", device.sm_count},
+            {"bytes_per_second", device.bytes_per_second},
+            {"cached_bytes_per_second", device.cached_bytes_per_second},
+            {"fp32_per_second", device.fp32_per_second},
+            {"int_per_second", device.int_per_second},
+            {"counters", found.counters_refusal.empty()},
+            {"counters_reason", found.counters_refusal}};
+}
+
+void print_text(const Examination& found) {
+    if (!found.refusal.empty()) {
+        fmt::print("{}\n", found.refusal);
+        return;
+    }
+    const DeviceInfo& device = found.device;
+    const bool cpu = device.kind == DeviceKind::cpu;
+    fmt::print("device {}: {} ({})\n", found.name, device.key, device.name);
+    if (cpu)
+        fmt::print("  {} threads; {}{}{}{}\n", device.threads, device.avx2 && device.fma ? "AVX2 FMA" : "no AVX2",
+                   device.avx512 ? ", AVX-512" : "", device.avx512_vnni ? ", VNNI" : "",
+                   device.threads < 2 ? "; parallel variants have nothing to run on" : "");
+    else
+        fmt::print("  compute capability {}.{}, {} multiprocessors; driver {}\n", device.sm / 10, device.sm % 10,
+                   device.sm_count, found.driver);
+    fmt::print("  memory {}, {} free\n", gib(static_cast<double>(device.memory_bytes)),
+               gib(static_cast<double>(found.free.device)));
+    if (device.bytes_per_second > 0)
+        fmt::print("  ceilings: memory {} GB/s, caches {} GB/s, single precision {} GFLOP/s, integer {} Gop/s\n",
+                   giga(device.bytes_per_second), giga(device.cached_bytes_per_second), giga(device.fp32_per_second),
+                   giga(device.int_per_second));
+    fmt::print("  counters: {}\n", found.counters_refusal.empty() ? "yes" : found.counters_refusal);
+}
+
+void run(const Arguments& arguments, ExitCode& code) {
+    const bool ceilings = !arguments.no_ceilings;
+    const auto devices =
+        arguments.device == "all" ? examine_all(ceilings) : std::vector{examine(arguments.device, ceilings)};
+    const std::string compiler = find_compiler();
+    const std::uintmax_t disk = disk_free(arguments.results);
+    if (arguments.json) {
+        auto list = nlohmann::ordered_json::array();
+        for (const Examination& found : devices) list.push_back(to_json(found));
+        const nlohmann::ordered_json output{{"build", build_identity()},
+                                            {"cuda_compiler", compiler},
+                                            {"disk_free_bytes", disk},
+                                            {"devices", std::move(list)}};
+        fmt::print("{}\n", output.dump(2));
+    } else {
+        fmt::print("build: {}\nCUDA compiler: {}\ndisk: {} free for {}\n", build_identity(), compiler,
+                   gib(static_cast<double>(disk)), arguments.results);
+        for (const Examination& found : devices) print_text(found);
+    }
+    if (arguments.device != "all" && !devices.front().refusal.empty()) code = ExitCode::no_device;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, ExitCode& code) {
+    static Arguments arguments;
+    auto* command = app.add_subcommand("doctor", "Show what there is to measure on, and what is missing");
+    command->add_option("--device", arguments.device, "cpu, a GPU's number, or all; exits with 3 if it is not there")
+        ->capture_default_str();
+    command->add_option("--results", arguments.results, "folder whose disk is looked at")->capture_default_str();
+    command->add_flag("--no-ceilings", arguments.no_ceilings, "do not measure the devices' ceilings");
+    command->add_flag("--json", arguments.json, "as JSON");
+    command->callback([&code] { run(arguments, code); });
+}
+
+}  // namespace espalier::cli

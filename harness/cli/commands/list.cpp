@@ -1,0 +1,132 @@
+// `espalier list`: families, their axes and variants.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/command.hpp"
+#include "harness/families/family.hpp"
+
+namespace espalier::cli {
+namespace {
+
+struct Arguments {
+    std::vector<std::string> families;
+    bool json = false, markdown = false;
+};
+
+std::vector<const Family*> chosen(const std::vector<std::string>& names) {
+    std::vector<const Family*> list;
+    for (const Family* family : families())
+        if (names.empty()) list.push_back(family);
+    for (const auto& name : names) {
+        const Family* family = find_family(name);
+        if (!family) {
+            std::string known;
+            for (const Family* f : families()) known.append(known.empty() ? "" : ", ").append(f->name());
+            throw Failure(ExitCode::usage, "unknown family '" + name + "'; known: " + known);
+        }
+        list.push_back(family);
+    }
+    return list;
+}
+
+nlohmann::ordered_json to_json(const Family& family) {
+    auto axes = nlohmann::ordered_json::array();
+    for (const FeatureInfo& feature : family.features())
+        axes.push_back(
+            {{"name", feature.name},
+             {"derived", feature.derived},
+             {"categories", std::vector<std::string>(feature.categories.begin(), feature.categories.end())}});
+    auto variants = nlohmann::ordered_json::array();
+    for (const VariantInfo& variant : family.variants()) {
+        std::vector<std::string> configurations;
+        for (const Configuration& configuration : variant.configurations)
+            configurations.push_back(configuration.text());
+        variants.push_back({{"name", variant.name},
+                            {"role", to_string(variant.role)},
+                            {"device", to_string(variant.kind)},
+                            {"min_sm", variant.min_sm},
+                            {"gpu_only", variant.gpu_only},
+                            {"summary", variant.summary},
+                            {"source", variant.source},
+                            {"limits", variant.limits},
+                            {"path", variant.path},
+                            {"source_id", variant.source_id},
+                            {"configurations", configurations}});
+    }
+    return {{"family", family.name()}, {"features", std::move(axes)}, {"variants", std::move(variants)}};
+}
+
+/// "width, height, border (zero, replicate or mirror)"
+std::string axes_of(const Family& family) {
+    std::string text;
+    for (const FeatureInfo& feature : family.features()) {
+        if (feature.derived) continue;
+        text.append(text.empty() ? "" : ", ").append(feature.name);
+        if (feature.categories.empty()) continue;
+        text += fmt::format(" ({})", fmt::join(feature.categories, "|"));
+    }
+    return text;
+}
+
+/// Where it runs, as a person says it.
+std::string device_of(const VariantInfo& variant) {
+    if (variant.kind == DeviceKind::cpu) return "CPU";
+    return variant.min_sm ? fmt::format("GPU, sm {}", variant.min_sm) : "GPU";
+}
+
+void print_text(const Family& family) {
+    fmt::print("{}\n  axes: {}\n", family.name(), axes_of(family));
+    std::size_t width = 0;
+    for (const VariantInfo& variant : family.variants()) width = std::max(width, variant.name.size());
+    for (const VariantInfo& variant : family.variants()) {
+        fmt::print("  {:<{}}  {:<10}  {:<9}  {:>3}  {}\n", variant.name, width, to_string(variant.role),
+                   device_of(variant), variant.configurations.size(), variant.path);
+        if (!variant.limits.empty()) fmt::print("  {:<{}}  needs {}\n", "", width, variant.limits);
+    }
+    fmt::print("\n");
+}
+
+/// A cell of a Markdown table.
+std::string cell(std::string_view text) {
+    std::string escaped;
+    for (const char c : text) escaped.append(c == '|' ? "\\|" : std::string(1, c));
+    return escaped;
+}
+
+void print_markdown(const Family& family) {
+    fmt::print("## {}\n\nAxes: {}\n\n", family.name(), cell(axes_of(family)));
+    fmt::print("| variant | role | runs on | what it does | needs | source |\n| --- | --- | --- | --- | --- | --- |\n");
+    for (const VariantInfo& variant : family.variants())
+        fmt::print("| [`{}`]({}) | {} | {} | {} | {} | {} |\n", variant.name, variant.path, to_string(variant.role),
+                   device_of(variant), cell(variant.summary), cell(variant.limits), cell(variant.source));
+    fmt::print("\n");
+}
+
+void run(const Arguments& arguments) {
+    auto output = nlohmann::ordered_json::array();
+    for (const Family* family : chosen(arguments.families)) {
+        if (arguments.json)
+            output.push_back(to_json(*family));
+        else if (arguments.markdown)
+            print_markdown(*family);
+        else
+            print_text(*family);
+    }
+    if (arguments.json) fmt::print("{}\n", output.dump(2));
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, ExitCode&) {
+    static Arguments arguments;
+    auto* command = app.add_subcommand("list", "List families, their axes and their variants");
+    command->add_option("--family", arguments.families, "only these")->delimiter(',');
+    auto* json = command->add_flag("--json", arguments.json, "everything, as JSON");
+    command->add_flag("--markdown", arguments.markdown, "tables for the documentation")->excludes(json);
+    command->callback([] { run(arguments); });
+}
+
+}  // namespace espalier::cli

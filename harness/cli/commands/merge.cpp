@@ -1,0 +1,75 @@
+// `espalier merge`: journals -> results/<device-key>/.
+
+#include "harness/records/merge.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/command.hpp"
+
+namespace espalier::cli {
+namespace {
+
+struct Arguments {
+    std::vector<std::string> journals{"results/journal"};
+    std::string results = "results";
+    std::vector<std::string> allow;
+    bool replace = false, json = false, quiet = false;
+};
+
+MergeOptions interpret(const Arguments& arguments) {
+    MergeOptions options{.replace = arguments.replace};
+    for (const auto& what : arguments.allow) {
+        options.allow_drivers |= what == "drivers";
+        options.allow_builds |= what == "builds";
+        options.allow_caches |= what == "caches";
+    }
+    return options;
+}
+
+nlohmann::ordered_json to_json(const MergeReport& report) {
+    auto holes = nlohmann::ordered_json::array();
+    for (const Hole& hole : report.holes)
+        holes.push_back({{"family", hole.family},
+                         {"problem", hole.problem},
+                         {"shard", hole.shard},
+                         {"description", hole.description}});
+    return {{"device_key", report.device_key},
+            {"cases", report.cases},
+            {"kept", report.kept},
+            {"kept_wrong", report.kept_wrong},
+            {"unpaired_problems", report.unpaired_problems},
+            {"holes", std::move(holes)},
+            {"warnings", report.warnings}};
+}
+
+void run(const Arguments& arguments) {
+    const std::vector<std::filesystem::path> inputs(arguments.journals.begin(), arguments.journals.end());
+    auto output = nlohmann::ordered_json::array();
+    for (const MergeReport& report : merge_journals(inputs, arguments.results, interpret(arguments))) {
+        output.push_back(to_json(report));
+        if (!arguments.quiet) fmt::print(stderr, "{}", describe(report, arguments.results));
+    }
+    if (arguments.json) fmt::print("{}\n", output.dump(2));
+}
+
+}  // namespace
+
+void add_merge(CLI::App& app, ExitCode&) {
+    static Arguments arguments;
+    auto* command = app.add_subcommand("merge", "Merge journals of sweeps into results/<device-key>/");
+    command->add_option("journals", arguments.journals, "journal files, or folders of them")->capture_default_str();
+    command->add_option("--results", arguments.results, "folder of the results")->capture_default_str();
+    command
+        ->add_option("--allow", arguments.allow, "pool records of different drivers, builds or caches (cold and warm)")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"drivers", "builds", "caches"}));
+    command->add_flag("--replace", arguments.replace, "forget what the results folder has of these devices");
+    command->add_flag("--json", arguments.json, "what was merged, as JSON on stdout");
+    command->add_flag("--quiet", arguments.quiet, "no report on stderr");
+    command->callback([] { run(arguments); });
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,81 @@
+#include "harness/sweep/examine.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "harness/sweep/problem_run.hpp"
+#include "harness/sweep/sweep.hpp"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string path_of_nvcc() {
+    const char* named = std::getenv("CUDACXX");
+    if (named && access(named, X_OK) == 0) return named;
+    const char* variable = std::getenv("PATH");
+    std::string folders = std::string(variable ? variable : "") + ":/usr/local/cuda/bin";
+    for (std::size_t at = 0; at < folders.size();) {
+        const auto end = std::min(folders.find(':', at), folders.size());
+        const fs::path candidate = fs::path(folders.substr(at, end - at)) / "nvcc";
+        if (access(candidate.c_str(), X_OK) == 0) return candidate.string();
+        at = end + 1;
+    }
+    return {};
+}
+
+/// "release 13.0, V13.0.48" of what `nvcc --version` prints.
+std::string version_of(const std::string& nvcc) {
+    std::string command("'");  // a path with a quote in it is not worth supporting: it prints no version
+    command.append(nvcc).append("' --version 2>/dev/null");
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(popen(command.c_str(), "r"), &pclose);
+    char line[512];
+    while (output && std::fgets(line, sizeof line, output.get())) {
+        const std::string text = line;
+        if (const auto at = text.find("release "); at != std::string::npos)
+            return text.substr(at, text.find_first_of(",\n", at) - at);
+    }
+    return "of an unknown release";
+}
+
+}  // namespace
+
+Examination examine(const std::string& name, bool ceilings) {
+    Examination found{.name = name};
+    try {
+        WorkerPool pool(name);
+        pool.worker();
+        found.device = pool.hello().device;
+        found.driver = pool.hello().driver;
+        found.runtime = pool.hello().runtime;
+        found.free = pool.hello().free;
+        if (ceilings) found.device = with_ceilings(pool, [] {}).value_or(found.device);
+        found.counters_refusal = counters_refusal(pool);
+    } catch (const NoUsableDevice& error) {
+        found.refusal = error.what();
+    }
+    return found;
+}
+
+std::vector<Examination> examine_all(bool ceilings) {
+    std::vector<Examination> all{examine("cpu", ceilings)};
+    for (int gpu = 0;; ++gpu) {
+        auto found = examine(std::to_string(gpu), ceilings);
+        const bool refused = !found.refusal.empty();
+        if (!refused || gpu == 0) all.push_back(std::move(found));
+        if (refused) return all;
+    }
+}
+
+std::string find_compiler() {
+    const std::string path = path_of_nvcc();
+    if (path.empty()) return "none: put nvcc on the PATH (or set CUDACXX) and configure again to build GPU variants";
+    return "nvcc " + version_of(path) + " (" + path + ")";
+}
+
+}  // namespace espalier

@@ -1,0 +1,275 @@
+// Records, results files and merging, with the input that somebody else may have written.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "harness/records/bad_data.hpp"
+#include "harness/records/checked_json.hpp"
+#include "harness/records/codec.hpp"
+#include "harness/records/csv.hpp"
+#include "harness/records/merge.hpp"
+#include "harness/records/results.hpp"
+#include "harness/records/roofline.hpp"
+#include "tests/record_samples.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace espalier {
+namespace {
+
+nlohmann::json plain(const nlohmann::ordered_json& value) { return nlohmann::json::parse(value.dump()); }
+
+template <class Change>
+std::string refusal(Change change) {
+    nlohmann::json body = plain(encode(sample_record()));
+    change(body);
+    return message_of<BadData>([&] { static_cast<void>(decode_case(body)); });
+}
+
+TEST(Json, HostileTextIsRefused) {
+    const auto refused = [](const std::string& text) {
+        return message_of<BadData>([&] { static_cast<void>(parse_checked(text)); });
+    };
+    expect_holds(refused(std::string(1'000'000, '[')), {"deeper"});
+    expect_holds(refused(R"({"a":1,"b":{"c":1,"c":2}})"), {"twice"});
+    expect_holds(refused("[1e999]"), {"double"});
+    expect_holds(refused("[\"\xC3\x28\"]"), {"UTF-8"});
+    expect_holds(refused("[NaN]"), {"not JSON"});
+    expect_holds(refused("[1] [2]"), {"not JSON"});
+    expect_holds(refused(""), {"not JSON"});
+    expect_holds(refused("[" + std::string(17 << 20, ' ') + "]"), {"longer"});
+    EXPECT_EQ(parse_checked(R"({"a":{"x":1},"b":{"x":1}})").size(), 2U);
+}
+
+TEST(Codec, CaseAndDeviceRoundTrip) {
+    const CaseRecord record = sample_record();
+    EXPECT_EQ(encode(decode_case(plain(encode(record)))), encode(record));
+    EXPECT_EQ(encode(decode_device(plain(encode(sample_device())))), encode(sample_device()));
+}
+
+TEST(Codec, EveryMemberIsNeededAndChecked) {
+    const nlohmann::json body = plain(encode(sample_record()));
+    for (const auto& [name, value] : body.items()) {
+        expect_holds(refusal([&](auto& b) { b.erase(name); }), {name.c_str(), "missing"});
+        EXPECT_NE(refusal([&](auto& b) { b[name] = nullptr; }), "") << name;
+    }
+    expect_holds(refusal([](auto& b) { b["extra"] = 1; }), {"does not know"});
+    expect_holds(refusal([](auto& b) { b["status"] = "fine"; }), {"status"});
+    expect_holds(refusal([](auto& b) { b["status"] = "crashed"; }), {"reason"});
+    expect_holds(refusal([](auto& b) { b["variant"] = "a\"; system(\"x\"); //"; }), {"variant"});
+    expect_holds(refusal([](auto& b) { b["provenance"]["device_key"] = "../../etc"; }), {"device_key"});
+    expect_holds(refusal([](auto& b) { b["samples_ns"] = {"1"}; }), {"samples_ns"});
+    expect_holds(refusal([](auto& b) { b["bytes"] = -1; }), {"bytes"});
+    expect_holds(refusal([](auto& b) { b["features"][0]["value"] = "1"; }), {"feature"});
+    expect_holds(refusal([](auto& b) { b["provenance"]["cache"] = "tepid"; }), {"cache"});
+}
+
+TEST(Codec, DeviceIntegersNeitherWrapNorRound) {
+    const auto refused = [](const char* name, const nlohmann::json& value) {
+        nlohmann::json body = plain(encode(sample_device()));
+        body[name] = value;
+        return message_of<BadData>([&] { static_cast<void>(decode_device(body)); });
+    };
+    expect_holds(refused("sm", 90.5), {"sm", "whole"});
+    expect_holds(refused("threads", 4294967298), {"threads", "range"});
+    expect_holds(refused("memory_bytes", 18446744073709551615U), {"memory_bytes"});
+    expect_holds(refused("memory_bytes", -1), {"memory_bytes", "range"});
+}
+
+TEST(Codec, WhatIsNotANumberCannotBeRecorded) {
+    CaseRecord record = sample_record();
+    record.time_ns = std::nan("");
+    EXPECT_THROW(static_cast<void>(encode(record)), BadData);
+}
+
+TEST(Printable, MakesTextHarmless) {
+    EXPECT_EQ(printable("a\x1b[31mb\nc"), "a\\x1b[31mb c");
+    EXPECT_EQ(printable("\xC3\xA9\xFF\xC2\x9B"), "\xC3\xA9???");
+    EXPECT_EQ(printable(std::string(100, 'x'), 20).size(), 17U);
+}
+
+TEST(Csv, FieldsAreInert) {
+    EXPECT_EQ(csv_field("plain"), "plain");
+    EXPECT_EQ(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
+    EXPECT_EQ(csv_field("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
+    EXPECT_EQ(csv_field("@x"), "'@x");
+    EXPECT_EQ(csv_field("two\nlines\x1b]0;title\x07"), "two lines\\x1b]0;title\\x07");
+}
+
+TEST(Csv, HasTheContractsColumns) {
+    CaseRecord slow = sample_record();
+    slow.variant = "global_atomics";
+    slow.time_ns *= 2;
+    CaseRecord peer = sample_record();
+    peer.variant = "peer_cub";
+    peer.role = "peer";
+    peer.time_ns /= 2;
+    CaseRecord none = sample_record();
+    none.variant = "broken";
+    none.status = Status::crashed;
+    none.reason = "signal 11, \"bad\"";
+    none.counters.clear();
+    const std::string csv = to_csv(std::vector{sample_record(), slow, peer, none});
+    std::istringstream lines(csv);
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_EQ(
+        line,
+        "family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,bytes,ops,gb_per_s,"
+        "gop_per_s,roofline_share,regret,bytes,distribution,dram__bytes_read.sum");
+    std::getline(lines, line);
+    EXPECT_EQ(line,
+              "histogram,shared_atomics,documented,ok,,bytes=1000;distribution=uniform,block=256;items=4,1200.25,1190,"
+              "1210.5,1000,1000,0.83316,0.83316,0.083316,1,1000,uniform,1024");
+    std::getline(lines, line);
+    EXPECT_NE(line.find(",2,1000,uniform"), std::string::npos) << "regret of the slower: " << line;
+    std::getline(lines, line);
+    EXPECT_NE(line.find(",0.5,1000,uniform"), std::string::npos) << "a peer does not set the best: " << line;
+    std::getline(lines, line);
+    EXPECT_EQ(
+        line,
+        "histogram,broken,documented,crashed,\"signal 11, \"\"bad\"\"\",bytes=1000;distribution=uniform,block=256;"
+        "items=4,,,,1000,1000,,,,,1000,uniform,");
+}
+
+TEST(Plausibility, ImpossibleTimesAreFound) {
+    const DeviceInfo device = sample_device();
+    EXPECT_FALSE(implausible(sample_record(), device));
+    const auto with = [](auto change) {
+        CaseRecord record = sample_record();
+        change(record);
+        return record;
+    };
+    for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+        EXPECT_TRUE(implausible(with([&](auto& r) { r.time_ns = bad; }), device)) << bad;
+        EXPECT_TRUE(implausible(with([&](auto& r) { r.samples_ns[1] = bad; }), device)) << bad;
+    }
+    EXPECT_TRUE(implausible(with([](auto& r) { r.time_lo_ns = r.time_ns + 1; }), device));
+    // 1 GB in 1.2 us is a thousand times what this device moves.
+    EXPECT_TRUE(implausible(with([](auto& r) { r.bytes = 1e9; }), device));
+    EXPECT_TRUE(implausible(with([](auto& r) { r.floor_ns = 1e6; }), device));
+    // Warm and small: bound by the caches' ten times higher rate.
+    const auto warm = with([](auto& r) { r.bytes = 1e5; });
+    const auto cold = with([](auto& r) { r.bytes = 1e5, r.provenance.cache = "cold"; });
+    EXPECT_FALSE(implausible(warm, device));
+    EXPECT_TRUE(implausible(cold, device));
+}
+
+/// A journal with these records, after a device and a plan for them.
+std::string journal(const TemporaryFolder& folder, const std::string& name, const std::vector<CaseRecord>& records,
+                    DeviceInfo device = sample_device()) {
+    const std::string path = folder / name;
+    JournalWriter writer(path);
+    writer.append(device);
+    writer.append(records);
+    return path;
+}
+
+TEST(Merge, TheLatestSessionCountsButNotAnUnmeasuredOne) {
+    const TemporaryFolder folder;
+    CaseRecord early = sample_record(), late = sample_record(), unmeasured = sample_record();
+    late.provenance.session = "20260102T000000Z-00000000";
+    late.time_ns = late.time_lo_ns = 1000;
+    unmeasured.provenance.session = "20260103T000000Z-00000000";
+    unmeasured.status = Status::not_measured;
+    unmeasured.reason = "time budget";
+    const auto path = journal(folder, "a.jsonl", {late, unmeasured, early});
+    const auto reports = merge_journals({path}, folder / "results", {});
+    ASSERT_EQ(reports.size(), 1U);
+    const auto results = load_results(folder / "results/cpu-test-2t");
+    ASSERT_EQ(results.cases.size(), 1U);
+    EXPECT_EQ(results.cases[0].time_ns, 1000);
+}
+
+TEST(Merge, OnceWrongTheSameSourceStaysWrong) {
+    const TemporaryFolder folder;
+    CaseRecord wrong = sample_record(), later = sample_record();
+    wrong.status = Status::wrong;
+    wrong.reason = "value 3 is 4";
+    later.provenance.session = "20260102T000000Z-00000000";
+    const auto path = journal(folder, "a.jsonl", {wrong, later});
+    EXPECT_EQ(merge_journals({path}, folder / "results", {}).at(0).kept_wrong, 1U);
+    EXPECT_EQ(load_results(folder / "results/cpu-test-2t").cases.at(0).status, Status::wrong);
+    later.provenance.source_id[0] = 'f';  // mended
+    JournalWriter(path).append(std::vector{later});
+    merge_journals({path}, folder / "results", {});
+    EXPECT_EQ(load_results(folder / "results/cpu-test-2t").cases.at(0).status, Status::ok);
+}
+
+TEST(Merge, KeepsWhatTheResultsHave) {
+    const TemporaryFolder folder;
+    merge_journals({journal(folder, "a.jsonl", {sample_record(1)})}, folder / "results", {});
+    const auto reports = merge_journals({journal(folder, "b.jsonl", {sample_record(2)})}, folder / "results", {});
+    EXPECT_EQ(reports.at(0).cases, 2U);
+    EXPECT_EQ(reports.at(0).kept, 1U);
+    const auto replaced =
+        merge_journals({journal(folder, "c.jsonl", {sample_record(3)})}, folder / "results", {.replace = true});
+    EXPECT_EQ(replaced.at(0).cases, 1U);
+}
+
+TEST(Merge, DevicesAreKeptApart) {
+    const TemporaryFolder folder;
+    CaseRecord other = sample_record();
+    other.provenance.device_key = "cpu-other-4t";
+    DeviceInfo other_device = sample_device();
+    other_device.key = "cpu-other-4t";
+    const auto a = journal(folder, "a.jsonl", {sample_record()});
+    const auto b = journal(folder, "b.jsonl", {other}, other_device);
+    EXPECT_EQ(merge_journals({a, b}, folder / "results", {}).size(), 2U);
+    EXPECT_EQ(load_results(folder / "results/cpu-other-4t").cases.size(), 1U);
+    EXPECT_EQ(load_results(folder / "results/cpu-test-2t").cases.size(), 1U);
+}
+
+TEST(Merge, DifferentMachinesDriversAndBuildsAreNotPooled) {
+    const TemporaryFolder folder;
+    const auto pooled = [&](CaseRecord second, const MergeOptions& options, DeviceInfo device = sample_device()) {
+        std::filesystem::remove_all(folder / "results");
+        std::filesystem::remove_all(folder / "journals");
+        std::filesystem::create_directory(folder / "journals");
+        journal(folder, "journals/a.jsonl", {sample_record(1)});
+        journal(folder, "journals/b.jsonl", {second}, device);
+        return merge_journals({folder / "journals"}, folder / "results", options);
+    };
+    CaseRecord driver = sample_record(2), build = sample_record(2);
+    driver.provenance.driver = "Linux 6.2";
+    build.provenance.build = "espalier 0.1.0, Debug";
+    DeviceInfo machine = sample_device();
+    machine.name = "Another processor";
+    expect_holds(message_of<BadData>([&] { pooled(driver, {}); }), {"Linux 6.1", "Linux 6.2", "--allow drivers"});
+    expect_holds(message_of<BadData>([&] { pooled(build, {}); }), {"Debug", "--allow builds"});
+    expect_holds(message_of<BadData>([&] { pooled(sample_record(2), {}, machine); }),
+                 {"Test processor", "Another processor"});
+    EXPECT_EQ(pooled(driver, {.allow_drivers = true}).at(0).cases, 2U);
+    EXPECT_EQ(pooled(build, {.allow_builds = true}).at(0).cases, 2U);
+}
+
+TEST(Merge, MissingShardsAndCasesAreHoles) {
+    const TemporaryFolder folder;
+    const std::string path = journal(folder, "a.jsonl", {sample_record(0)});
+    JournalWriter(path).append(sample_plan(2, 3, {{"histogram", sample_record(0).problem, 2}}));
+    const auto holes = merge_journals({path}, folder / "results", {}).at(0).holes;
+    ASSERT_EQ(holes.size(), 3U);
+    EXPECT_EQ(holes[0].description, "1 of 2 cases are missing");
+    EXPECT_EQ(holes[1].description, "shard 1 of 3 is missing");
+    EXPECT_EQ(holes[2].description, "shard 3 of 3 is missing");
+    EXPECT_EQ(load_results(folder / "results/cpu-test-2t").holes.size(), 3U);
+}
+
+TEST(Results, DamageIsRefusedWithFileAndLine) {
+    const TemporaryFolder folder;
+    merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});
+    const std::string file = folder / "results/cpu-test-2t/histogram.jsonl";
+    const std::string whole = read_bytes(file);
+    std::string changed = whole;
+    const auto second = changed.find('\n') + 1;
+    changed[changed.find("1200.25", second)] = '9';
+    std::ofstream(file, std::ios::binary) << changed;
+    expect_holds(message_of<BadData>([&] { static_cast<void>(load_results(folder / "results/cpu-test-2t")); }),
+                 {"histogram.jsonl", "line 2", "checksum"});
+    std::ofstream(file, std::ios::binary) << whole << whole.substr(second);
+    expect_holds(message_of<BadData>([&] { static_cast<void>(load_cases(file)); }), {"line 3", "twice"});
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,82 @@
+"""Checks what a sweep writes against results/schema/*.schema.json, and the schemas against what they must refuse.
+
+usage: schema_test.py PROGRAM SCHEMAS
+"""
+
+import copy
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import jsonschema
+
+
+def load(folder: Path) -> dict[str, jsonschema.Draft202012Validator]:
+    validators = {}
+    for path in sorted(folder.glob("*.schema.json")):
+        schema = json.loads(path.read_text())
+        jsonschema.Draft202012Validator.check_schema(schema)
+        validators[path.name.split(".")[0]] = jsonschema.Draft202012Validator(schema)
+    return validators
+
+
+def objects(value, path=()):
+    """Every JSON object in `value` that has a fixed set of members, with the way to it."""
+    if isinstance(value, dict):
+        yield path
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        if key not in ("conditions", "counters"):
+            yield from objects(child, (*path, key))
+
+
+def at(value, path):
+    for key in path:
+        value = value[key]
+    return value
+
+
+def mutations(record):
+    for path in objects(record):
+        for member in at(record, path):
+            changed = copy.deepcopy(record)
+            del at(changed, path)[member]
+            yield f"without {'.'.join(map(str, (*path, member)))}", changed
+            changed = copy.deepcopy(record)
+            at(changed, path)[member] = None
+            yield f"null as {'.'.join(map(str, (*path, member)))}", changed
+        changed = copy.deepcopy(record)
+        at(changed, path)["unknown"] = 1
+        yield f"more in {'.'.join(map(str, path))}", changed
+
+
+def main() -> int:
+    program, schemas = sys.argv[1], load(Path(sys.argv[2]))
+    faults = []
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = ["sweep", "--quick", "--noise", "20%", "-p", "size=100", "--variant"]
+        arguments += ["right_baseline,declines,aborts,one_element", "--output", folder, "--results", f"{folder}/results"]
+        subprocess.run([program, *arguments, "--quiet"], timeout=120, check=False)
+        files = sorted(Path(folder).rglob("*.json*"))
+        records = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    seen = {}
+    for record in records:
+        kind = record["schema"].split(".")[1].split("/")[0]
+        seen.setdefault(kind, record)
+        faults += [f"{kind}: {error.json_path}: {error.message}" for error in schemas[kind].iter_errors(record)]
+    if set(seen) != set(schemas):
+        faults.append(f"the sweep wrote records of {sorted(seen)}, there are schemas of {sorted(schemas)}")
+    refused = 0
+    for kind, record in seen.items():
+        for what, changed in mutations(record):
+            refused += 1
+            if schemas[kind].is_valid(changed):
+                faults.append(f"the schema of {kind} allows a record {what}")
+    print(f"{len(records)} records valid, {refused} mutations tried, {len(faults)} faults")
+    print("\n".join(faults[:20]))
+    return 1 if faults or not records else 0
+
+
+sys.exit(main())
