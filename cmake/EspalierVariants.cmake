@@ -102,6 +102,10 @@ function(espalier_write_registry family path with_source_ids)
     if(file MATCHES "^sm_([0-9]+)a?/")
       set(min_sm ${CMAKE_MATCH_1})
     endif()
+    set(exact_sm false)
+    if(file MATCHES "^sm_[0-9]+a/")
+      set(exact_sm true)
+    endif()
     set(variant "{}")
     if(name IN_LIST ARGN)
       set(variant "${name}()")
@@ -112,7 +116,7 @@ function(espalier_write_registry family path with_source_ids)
       set(source_id "source_id::${name}")
     endif()
     string(APPEND entries "        entry(\"${name}\", ${variant}, DeviceKind::${kind}, ${gpu_only}, ${min_sm}, "
-           "\"variants/${family}/${file}\", ${source_id}),\n")
+           "\"variants/${family}/${file}\", ${source_id}, ${exact_sm}),\n")
   endforeach()
   write_if_changed(${path} "#include \"variants/${family}/registry.hpp\"
 
@@ -124,9 +128,9 @@ ${declarations}
 namespace {
 
 Registered<Problem> entry(std::string_view name, Variant<Problem> variant, DeviceKind kind, bool gpu_only, int min_sm,
-                          std::string_view path, std::string_view source_id) {
+                          std::string_view path, std::string_view source_id, bool exact_sm) {
     variant.name = name;
-    return {std::move(variant), kind, gpu_only, min_sm, path, source_id};
+    return {std::move(variant), kind, gpu_only, min_sm, path, source_id, exact_sm};
 }
 
 }  // namespace

@@ -30,16 +30,23 @@ std::byte* Arrays::allocate(std::size_t bytes) {
     return gpu_memory_.emplace_back(bytes).data();
 }
 
-void* Arrays::place(void* data, std::size_t bytes, Use use) {
+const void* Arrays::upload(const void* data, std::size_t bytes) {
     if (bytes == 0) return nullptr;
-    if (!on_gpu_ || (caller_on_gpu_ && aligned(data))) return data;
+    if (!on_gpu_) return data;
+    std::byte* staged = allocate(bytes);
+    device::copy_to_device(staged, data, bytes, stream_);
+    return staged;
+}
+
+void* Arrays::place(void* data, std::size_t bytes, Use use, Address address) {
+    if (bytes == 0) return nullptr;
+    if (!on_gpu_ || (caller_on_gpu_ && (address == Address::any || aligned(data)))) return data;
+    if (use == Use::input && !caller_on_gpu_) return const_cast<void*>(upload(data, bytes));
     std::byte* staged = allocate(bytes);
     if (use == Use::output)
         staged_.push_back({data, staged, bytes});
-    else if (caller_on_gpu_)
-        device::copy_on_device(staged, data, bytes, stream_);
     else
-        device::copy_to_device(staged, data, bytes, stream_);
+        device::copy_on_device(staged, data, bytes, stream_);
     return staged;
 }
 

@@ -21,7 +21,9 @@ public:
         auto& state = states_[ordinal];
         if (!state) {
             const int previous = device::current();
-            auto opened = std::make_unique<DeviceState>(DeviceState{device::open(ordinal), ordinal});
+            auto opened = std::make_unique<DeviceState>();
+            opened->info = device::open(ordinal);
+            opened->ordinal = ordinal;
             device::make_current(previous);
             state = std::move(opened);
         }

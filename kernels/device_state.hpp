@@ -1,5 +1,7 @@
 #pragma once
 
+#include <mutex>
+
 #include "espalier/device.hpp"
 #include "harness/core/device_info.hpp"
 
@@ -9,6 +11,9 @@ namespace espalier {
 struct DeviceState {
     DeviceInfo info;
     int ordinal = -1;  ///< of a GPU
+
+    /// Held while work runs that has filled a GPU's constant memory: there is one copy for all streams.
+    mutable std::mutex constant_memory{};
 };
 
 const DeviceState& state_of(const Device& device);

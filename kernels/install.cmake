@@ -27,14 +27,15 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/espalierConfigVersi
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/espalierConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/espalierConfigVersion.cmake
         DESTINATION ${package_dir})
 
-# What a linker needs beside a static library. The names, not the paths: they belong to the user's compiler.
+# What a linker needs beside a static library. OpenMP by name, not by path: it belongs to the user's compiler.
 set(private_libs "")
 if(ESPALIER_STATIC)
   foreach(library ${OpenMP_CXX_LIB_NAMES})
     list(APPEND private_libs -l${library})
   endforeach()
   if(ESPALIER_CUDA)
-    list(GET CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES 0 cuda_libraries)
+    get_target_property(cuda_runtime CUDA::cudart_static IMPORTED_LOCATION)
+    get_filename_component(cuda_libraries ${cuda_runtime} DIRECTORY)
     list(APPEND private_libs -L${cuda_libraries} -lcudart_static -lrt -ldl)
   endif()
 endif()

@@ -22,16 +22,21 @@ class Plan:
     left_out: int  # problems in no panel
 
 
-def panel_title(features: tuple) -> list[str]:
-    """One line for one or two features, else two lines."""
-    texts = [f"{name} = {text_of(value)}" for name, value in features]
-    if len(texts) <= 1:
-        return texts or ["all problems"]
-    half = (len(texts) + 1) // 2
-    return [", ".join(texts[:half]), ", ".join(texts[half:])]
+def panel_title(features: tuple, longest: int) -> list[str]:
+    """As few lines as hold the features."""
+    lines: list[str] = []
+    for name, value in features:
+        text = f"{name} = {text_of(value)}"
+        if lines and len(lines[-1]) + len(text) + 2 <= longest:
+            lines[-1] += f", {text}"
+        else:
+            lines.append(text)
+    return lines or ["all problems"]
 
 
 def text_of(value) -> str:
+    if value is None:
+        return "not given"
     if isinstance(value, str):
         return value
     if value == int(value) and abs(value) < 1e15:
@@ -86,17 +91,22 @@ def plan(family: Family) -> Plan | None:
         return None
 
     def distinct(problems, x):
-        return len({family.features[problem][x] for problem in problems})
+        return len({family.features[problem].get(x) for problem in problems})
 
-    best, best_score = None, (0, 0)
-    for x in numbers:
-        groups = group(family, x)
-        if groups is None:
-            continue
-        curves = [(key, problems) for key, problems in groups if distinct(problems, x) >= 3][:MOST_PANELS]
-        score = (sum(len(problems) for _, problems in curves), -len(curves))
-        if score > best_score:
-            best, best_score = (x, curves), score
+    def best_of(candidates):
+        best, best_score = None, (0, 0)
+        for x in candidates:
+            curves = [(key, problems) for key, problems in group(family, x) or [] if distinct(problems, x) >= 3]
+            score = (sum(len(problems) for _, problems in curves[:MOST_PANELS]), -len(curves))
+            if score > best_score:
+                best, best_score = (x, curves[:MOST_PANELS]), score
+        return best, best_score[0]
+
+    # A product of sizes folds their effects into one: second choice, unless the plain features show too little.
+    best, shown = best_of([name for name in numbers if name not in family.derived])
+    if shown < 0.4 * len(family.features):
+        product, shown_by_product = best_of([name for name in numbers if name in family.derived])
+        best = product if shown_by_product > shown else best
     if best is None:
         x = max(numbers, key=lambda name: distinct(family.features, name))
         problems = [p for p, f in family.features.items() if f.get(x, 0) > 0]

@@ -38,6 +38,12 @@ def amount(value: float) -> str:
     return f"{value:.3g}"
 
 
+def ratio(value: float) -> str:
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:.2f}×" if value < 99.5 else f"{value:,.0f}×"
+
+
 def percent(share: float) -> str:
     return f"{share * 100:.3g}%" if share >= 1e-5 else f"{share * 100:.0e}%"
 
@@ -112,11 +118,12 @@ def times(family: Family, styles: Styles, plan: planning.Plan, relative: bool = 
                       linestyle="-" if plan.curves else "none", markersize=3.6, linewidth=0.8 if grey else 1.3)
             if grey and not plan.curves:
                 axes.plot(*zip(*curve), color=styles.colour(variant), marker=".", linestyle="none", markersize=3)
-        title = "\n".join(short(line, 30 if columns == 3 else 46) for line in planning.panel_title(features))
+        longest = 32 if columns == 3 else 50
+        title = "\n".join(short(line, longest) for line in planning.panel_title(features, longest))
         axes.set(xscale="log", yscale="log")
         axes.set_title(title, linespacing=1.3)
-        if relative:
-            axes.set_ylim(0.93, FARTHEST_BEHIND)
+        if relative:  # only a peer can lie below 1
+            axes.set_ylim(max(0.1, min(0.93, axes.get_ylim()[0])), FARTHEST_BEHIND)
         log_axis(axes.xaxis, amount)
         log_axis(axes.yaxis, "{:g}×".format if relative else duration)
     for axes in list(grid.flat)[len(plan.panels) :]:
@@ -143,10 +150,10 @@ def winners(family: Family, styles: Styles, plan: planning.Plan):
     y = planning.second_feature(family, plan.x)
     cells = defaultdict(list)
     for problem, features in family.features.items():
-        ordered = sorted(family.best().get(problem, {}).values(), key=lambda case: case.time)
-        if ordered:
+        ordered = family.ranked(problem)
+        if ordered and features.get(plan.x) is not None:
             lead = ordered[1].time / ordered[0].time if len(ordered) > 1 else math.nan
-            cells[features.get(plan.x), features.get(y) if y else ""].append((ordered[0].variant, lead))
+            cells[features[plan.x], features.get(y) if y else ""].append((ordered[0].variant, lead))
     if not cells:
         return None
     sort = lambda value: (isinstance(value, str), value if value is not None else 0)  # noqa: E731
@@ -166,7 +173,7 @@ def winners(family: Family, styles: Styles, plan: planning.Plan):
                                  alpha=1.0 if len(counts) == 1 else 0.55, linewidth=0))
         text = code[variant] + ("" if len(counts) == 1 else "*")
         if roomy and leads:
-            text += f"  {geometric_mean(leads):.2f}×"
+            text += f"  {ratio(geometric_mean(leads))}"
         axes.text(column, row, text, ha="center", va="center", fontsize=7.5, fontweight="bold",
                   color=LIGHT["on-series" if len(counts) == 1 else "ink"])
     axes.set(xlim=(-0.6, len(columns) - 0.4), ylim=(-0.6, len(rows) - 0.4), xlabel=short(plan.x))

@@ -9,6 +9,7 @@ import argparse
 import math
 import re
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -50,7 +51,7 @@ class Section:
     problems: list[dict] = field(default_factory=list)
     tree_text: str = ""
     tree_complaint: str = ""
-    figures_of_merit: dict = field(default_factory=dict)
+    merit: dict = field(default_factory=dict)
 
 
 def slug(text: str) -> str:
@@ -80,7 +81,7 @@ class Drawing:
 def ranking(family: results.Family, styles: figures.Styles) -> list[dict]:
     """One row per variant: how often it wins and how far it lies behind otherwise."""
     slowdowns = family.slowdowns()
-    wins = {variant: sum(value == 1 for value in values) for variant, values in slowdowns.items()}
+    wins = Counter(case.variant for problem in family.features if (case := family.winner(problem)))
     rows = []
     for variant, role in family.roles().items():
         own = [case for case in family.cases if case.variant == variant]
@@ -90,7 +91,7 @@ def ranking(family: results.Family, styles: figures.Styles) -> list[dict]:
                 "variant": variant,
                 "role": role,
                 "colour": styles.css(variant),
-                "wins": wins.get(variant, 0),
+                "wins": wins[variant],
                 "problems": len(values),
                 "mean": results.geometric_mean(values),
                 "p90": results.quantile(values, 0.9),
@@ -106,7 +107,7 @@ def ranking(family: results.Family, styles: figures.Styles) -> list[dict]:
 def problem_rows(family: results.Family, styles: figures.Styles) -> list[dict]:
     rows = []
     for problem in family.features:
-        ordered = sorted(family.best().get(problem, {}).values(), key=lambda case: case.time)
+        ordered = family.ranked(problem)
         best = ordered[0] if ordered else None
         rows.append({"problem": problem, "best": best, "second": ordered[1] if len(ordered) > 1 else None,
                      "colour": styles.css(best.variant) if best else "other"})
@@ -124,8 +125,7 @@ def draw_family(device: results.Device, family: results.Family, drawing: Drawing
     styles = figures.Styles(family)
     base = f"{slug(device.key)}-{slug(family.name)}"
     section = Section(family, base, styles, ranking=ranking(family, styles), problems=problem_rows(family, styles))
-    found = (device.selector.get("families") or device.selector).get(family.name)
-    section.figures_of_merit = found if isinstance(found, dict) else {}
+    section.merit = merit(device.selector, family.name)
     if family.tree is not None:
         try:
             root = trees.parse(family.tree)
@@ -158,6 +158,18 @@ def draw_family(device: results.Device, family: results.Family, drawing: Drawing
             roofline, f"{base}-roofline", "Share of the roofline",
             "Over all problems that a variant can do: range, middle half and median (dot), best configuration of each."))
     return section
+
+
+def merit(selector: dict, family: str) -> dict:
+    """The validation figures of a family: those of problems held out of the training, if there are any."""
+    families = selector.get("families")
+    entry = (families if isinstance(families, dict) else selector).get(family)
+    if not isinstance(entry, dict):
+        return {}
+    held_out = entry.get("held_out")
+    if not isinstance(held_out, dict):
+        return entry
+    return {**entry, **held_out, "problems": entry.get("problems"), "held_out": held_out.get("problems")}
 
 
 def peer_rows(device: results.Device) -> list[dict]:
@@ -217,7 +229,7 @@ def interval(merit: dict, name: str) -> str:
 def environment() -> jinja2.Environment:
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.filters.update(duration=duration, decimals=decimals, short=short, slug=slug)
+    environment.filters.update(duration=duration, decimals=decimals, ratio=figures.ratio, short=short, slug=slug)
     environment.globals.update(interval=interval, facts=facts)
     return environment
 

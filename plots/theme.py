@@ -86,6 +86,7 @@ def inline(svg: str, identity: str, label: str) -> str:
     svg = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{identity}-\1"', svg)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.S)
+    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, flags=re.S)  # would apply to the whole page
     svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)  # the page's own typeface
     svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg)
     svg = re.sub(r"\n\s*", "\n", svg)

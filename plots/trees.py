@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import matplotlib.pyplot as plt
 
-from figures import Styles, short
+from figures import Styles, ratio, short
 from theme import LIGHT
 
 DEEPEST = 64
@@ -84,7 +84,7 @@ def evidence(leaf: dict) -> str:
     numbers = {name: leaf[name] for name in ("margin", "regret", "regret_lo", "regret_hi")
                if isinstance(leaf.get(name), (int, float))}
     if "margin" in numbers:
-        parts.append(f"next variant {numbers['margin']:.2f}×")
+        parts.append(f"next variant {ratio(numbers['margin'])}")
     if "regret" in numbers:
         interval = f" [{numbers['regret_lo']:.3f}, {numbers['regret_hi']:.3f}]" if len(numbers) == 4 else ""
         parts.append(f"regret {numbers['regret']:.3f}{interval}")

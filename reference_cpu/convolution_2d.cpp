@@ -30,7 +30,8 @@ std::vector<std::uint8_t> convolution_2d(const std::vector<std::uint8_t>& image,
         return image[static_cast<std::size_t>((y * width + x) * channels + c)];
     };
     std::vector<std::uint8_t> result(image.size());
-    std::size_t at = 0;
+    // Rows are independent, and threads make large images bearable.
+#pragma omp parallel for schedule(static) if (image.size() > 1'000'000)
     for (std::int64_t y = 0; y < height; ++y)
         for (std::int64_t x = 0; x < width; ++x)
             for (std::int64_t c = 0; c < channels; ++c) {
@@ -39,7 +40,8 @@ std::vector<std::uint8_t> convolution_2d(const std::vector<std::uint8_t>& image,
                     sum += static_cast<double>(filter[static_cast<std::size_t>(i)]) *
                            pixel(y + i / 5 - 2, x + i % 5 - 2, c);
                 const double rounded = std::rint(sum);
-                result[at++] = static_cast<std::uint8_t>(rounded < 0 ? 0 : (rounded > 255 ? 255 : rounded));
+                result[static_cast<std::size_t>((y * width + x) * channels + c)] =
+                    static_cast<std::uint8_t>(rounded < 0 ? 0 : (rounded > 255 ? 255 : rounded));
             }
     return result;
 }

@@ -1,4 +1,5 @@
-// The public functions as a user calls them: results against the oracle, and every error.
+// The library as a user calls it, by convolve_2d: results against the oracle, devices, options, explanations
+// and every error.
 
 #include <gtest/gtest.h>
 
@@ -9,18 +10,11 @@
 #include <thread>
 #include <vector>
 
-#include "espalier/espalier.hpp"
+#include "api_helpers.hpp"
 #include "reference_cpu/convolution_2d.hpp"
 
 namespace espalier {
 namespace {
-
-/// Every device that the program can use: the CPU, and GPU 0 (a real one, or the host executor's).
-std::vector<Device> devices() {
-    std::vector all{Device::cpu()};
-    if (const auto gpu = Device::cuda()) all.push_back(gpu.value());
-    return all;
-}
 
 std::vector<std::uint8_t> noise(std::size_t size) {
     std::mt19937 random(1);
@@ -36,23 +30,20 @@ Filter5x5 laplace() {
     return filter;
 }
 
-/// Names the part of the message that a user needs.
-void expect_error(const Result<void>& result, ErrorCode code, std::string_view part) {
-    ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().code, code) << result.error().message;
-    EXPECT_NE(result.error().message.find(part), std::string::npos) << result.error().message;
-}
-
 TEST(Version, OfHeadersAndLibraryAgree) { EXPECT_STREQ(library_version(), kVersion); }
 
 TEST(Devices, DescribeThemselves) {
-    for (const Device& device : devices()) {
+    for (const Device& device : usable_devices()) {
         EXPECT_FALSE(device.key().empty());
         EXPECT_NE(device.description().find(device.key()), std::string::npos);
         EXPECT_EQ(device.ordinal(), device.is_cuda() ? 0 : -1);
     }
     EXPECT_EQ(Device::cpu(), Device::cpu());
 }
+
+TEST(Devices, AreAtLeastThoseThatTheProgramWasLinkedFor) { EXPECT_GE(usable_devices().size(), ESPALIER_TEST_DEVICES); }
+
+TEST(Devices, TheBestIsNeverTheHostExecutor) { EXPECT_NE(Device::best().key(), "host-executor"); }
 
 TEST(Devices, ThatAreNotThereAreErrors) {
     for (const int ordinal : {-1, 1000}) {
@@ -64,7 +55,7 @@ TEST(Devices, ThatAreNotThereAreErrors) {
 }
 
 TEST(Convolution, EqualsTheOracleOnEveryDeviceAndBorder) {
-    for (const Device& device : devices())
+    for (const Device& device : usable_devices())
         for (const Border border : {Border::zero, Border::replicate, Border::mirror})
             for (const ImageShape shape : {ImageShape{1, 1, 1}, {37, 23, 3}, {64, 5, 4}, {0, 7, 3}, {7, 0, 1}}) {
                 const auto size = static_cast<std::size_t>(shape.width * shape.height * shape.channels);
@@ -83,7 +74,7 @@ TEST(Convolution, AcceptsImagesAtAnyAddress) {
     constexpr ImageShape shape{33, 17, 3};
     constexpr std::size_t size = 33 * 17 * 3;
     const auto pixels = noise(size);
-    for (const Device& device : devices())
+    for (const Device& device : usable_devices())
         for (std::size_t offset = 0; offset < 5; ++offset) {
             std::vector<std::uint8_t> from(size + offset), to(size + offset);
             std::copy(pixels.begin(), pixels.end(), from.begin() + static_cast<std::ptrdiff_t>(offset));
@@ -99,7 +90,7 @@ TEST(Convolution, MayRunOnManyThreadsAtOnce) {
     constexpr ImageShape shape{40, 30, 3};
     const auto pixels = noise(40 * 30 * 3);
     const auto expected = reference::convolution_2d(pixels, 40, 30, 3, laplace(), Border::zero);
-    for (const Device& device : devices()) {
+    for (const Device& device : usable_devices()) {
         std::vector<std::vector<std::uint8_t>> results(4, std::vector<std::uint8_t>(pixels.size()));
         std::vector<std::thread> threads;
         for (auto& result : results)
@@ -129,8 +120,8 @@ TEST_F(ConvolutionErrors, Shapes) {
     expect_error(convolve({2, 2, 2}, {2, 2, 2}), ErrorCode::invalid_argument, "channels");
     expect_error(convolve({2, 2, 3}, {2, 1, 3}), ErrorCode::invalid_argument, "one shape");
     constexpr auto huge = std::numeric_limits<std::int64_t>::max();
-    expect_error(convolve({huge, huge, 4}, {huge, huge, 4}), ErrorCode::invalid_argument, "more values");
-    expect_error(convolve({huge / 4, 1, 4}, {huge / 4, 1, 4}), ErrorCode::invalid_argument, "more values");
+    expect_error(convolve({huge, huge, 4}, {huge, huge, 4}), ErrorCode::invalid_argument, "more than memory");
+    expect_error(convolve({huge / 4, 1, 4}, {huge / 4, 1, 4}), ErrorCode::invalid_argument, "more than memory");
     border_ = static_cast<Border>(3);
     expect_error(convolve({2, 2, 3}, {2, 2, 3}), ErrorCode::invalid_argument, "border");
     EXPECT_EQ(result_, std::vector<std::uint8_t>(12, 7));  // an error leaves the result alone
@@ -172,7 +163,7 @@ TEST_F(ConvolutionErrors, ForcedVariants) {
 }
 
 TEST(Explain, SaysWhatWouldRun) {
-    for (const Device& device : devices()) {
+    for (const Device& device : usable_devices()) {
         const auto why = explain_convolve_2d(device, {640, 480, 3}, laplace(), Border::mirror);
         ASSERT_TRUE(why) << why.error().message;
         EXPECT_EQ(why.value().family, "convolution_2d");

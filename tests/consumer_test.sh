@@ -1,13 +1,14 @@
 #!/bin/sh
 # Installs the library static and shared, moves it, and builds and runs tests/consumer against both through
 # CMake and through pkg-config.
-# Usage: consumer_test.sh <source tree> <scratch folder> <generator> <compiler>
+# Usage: consumer_test.sh <source tree> <scratch folder> <generator> <compiler> <ON for a library with CUDA, else OFF>
 set -eu
 
 source=$1
 scratch=$2
 generator=$3
 compiler=$4
+cuda=$5
 rm -rf "$scratch"
 mkdir -p "$scratch"
 
@@ -53,7 +54,7 @@ for kind in static shared; do
     shared=OFF
     [ $kind = shared ] && shared=ON
     cmake -S "$source" -B "$scratch/$kind/build" -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" \
-        -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=$shared -DESPALIER_CUDA=OFF -DESPALIER_HARNESS=OFF \
+        -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=$shared -DESPALIER_CUDA=$cuda -DESPALIER_HARNESS=OFF \
         -DESPALIER_TESTS=OFF -DESPALIER_SELECTORS_DIR="$source/tests/data/selectors" >"$scratch/log"
     cmake --build "$scratch/$kind/build" >"$scratch/log" || { cat "$scratch/log"; fail "building"; }
     cmake --install "$scratch/$kind/build" --prefix "$scratch/$kind/first" >"$scratch/log"

@@ -196,6 +196,15 @@ TEST_F(Dispatch, NeverRunsAVariantBelowItsArchitecture) {
               "choice to the library or name one of gpu_fast, gpu_baseline");
 }
 
+TEST_F(Dispatch, RunsCodeForOneArchitectureOnNoOther) {
+    auto exact = registry;
+    exact[3].exact_sm = true;
+    trees_ = {gpu_tree("nvidia-b200", 100), gpu_tree("nvidia-h200", 90)};
+    const Tables<Problem> all{"convolution_2d", exact, trees_};
+    EXPECT_EQ(decide(all, sized(1, 1), gpu_device("nvidia-h200", 90), nullptr).value().entry, &exact[3]);
+    EXPECT_EQ(decide(all, sized(1, 1), gpu_device("nvidia-b200", 100), nullptr).value().entry, &exact[4]);
+}
+
 TEST_F(Dispatch, SaysWhyWhenEvenTheBaselineDeclines) {
     auto refusing = registry;
     refusing[1].variant.supports = [](const Problem&, const Configuration&, const DeviceInfo&) {

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "harness/device/host_cpu.hpp"
 #include "harness/device/runtime.hpp"
 #include "harness/families/family.hpp"
+#include "tests/determinism.hpp"
 
 namespace espalier {
 namespace {
@@ -62,12 +64,58 @@ TEST_P(EveryVariant, MatchesTheOracleOnEveryEdgeCase) {
     EXPECT_GT(ran, 0) << "the variant declined every edge case";
 }
 
+class EveryGpuVariant : public testing::TestWithParam<Parameter> {};
+
+std::vector<Parameter> gpu_variants() {
+    std::vector<Parameter> all = all_variants();
+    std::erase_if(all, [](const Parameter& p) { return p.family->variants()[p.variant].kind != DeviceKind::cuda; });
+    return all;
+}
+
+std::vector<std::byte> joined(const std::vector<std::vector<std::byte>>& outputs) {
+    std::vector<std::byte> bytes;
+    for (const auto& output : outputs) bytes.insert(bytes.end(), output.begin(), output.end());
+    return bytes;
+}
+
+TEST_P(EveryGpuVariant, ComputesTheSameInWhateverOrderItsThreadsRun) {
+    const auto& [family, v] = GetParam();
+    const VariantInfo& variant = family->variants()[v];
+    const auto device = device_for(variant.kind);
+    if (!device) GTEST_SKIP() << device::unavailable_reason();
+    if (device->emulated && variant.gpu_only) GTEST_SKIP() << "needs a real GPU: the host executor does not run it";
+
+    // Every configuration gets an eighth of the edge cases that it supports, each another one.
+    constexpr std::size_t kShare = 8;
+    for (std::size_t c = 0; c < variant.configurations.size(); ++c) {
+        const Configuration& configuration = variant.configurations[c];
+        auto edges = family->edge_cases();
+        std::erase_if(edges,
+                      [&](const EdgeCase& e) { return !family->supports(v, e.problem, configuration, *device); });
+        for (std::size_t e = c % std::min(kShare, std::max<std::size_t>(edges.size(), 1)); e < edges.size();
+             e += kShare) {
+            SCOPED_TRACE(edges[e].problem + " " + configuration.text());
+            const auto bench = family->bench(edges[e].problem, 1, edges[e].pattern, *device);
+            const auto difference = find_nondeterminism([&](std::uint8_t poison) {
+                bench->poison(poison);
+                bench->run(v, configuration);
+                if (variant.nondeterminism.empty()) return joined(bench->outputs());
+                const Mismatch wrong = bench->check(v);
+                EXPECT_FALSE(wrong) << wrong.description;
+                return std::vector<std::byte>{};
+            });
+            ASSERT_FALSE(difference) << *difference;
+        }
+    }
+}
+
 std::string test_name(const testing::TestParamInfo<Parameter>& parameter) {
     const auto& [family, v] = parameter.param;
     return std::string(family->name()) + "_" + std::string(family->variants()[v].name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, EveryVariant, testing::ValuesIn(all_variants()), test_name);
+INSTANTIATE_TEST_SUITE_P(Variants, EveryGpuVariant, testing::ValuesIn(gpu_variants()), test_name);
 
 TEST(Registry, EveryFamilyHasABaselineForEveryKindOfDeviceThatSupportsEveryEdgeCase) {
     for (const Family* family : families())

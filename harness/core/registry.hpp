@@ -16,6 +16,7 @@ struct Registered {
     int min_sm;                  ///< 90 for sm_90a/, else 0
     std::string_view path;       ///< source file, relative to the repository
     std::string_view source_id;  ///< SHA-256 of the source without comments and white space
+    bool exact_sm = false;       ///< in sm_90a/: code for that architecture alone, older and newer ones lack it
 
     /// False for an entry that only keeps the place of a variant which is not linked into this program.
     [[nodiscard]] bool linked() const { return variant.run != nullptr; }
@@ -30,6 +31,9 @@ Support supports(const Registered<P>& entry, const P& problem, const Configurati
         return Support::no(entry.kind == DeviceKind::cpu ? "runs on a cpu device" : "runs on a cuda device");
     if (device.kind == DeviceKind::cuda && device.sm < entry.min_sm)
         return Support::no("needs compute capability " + std::to_string(entry.min_sm) + ", this is " +
+                           std::to_string(device.sm));
+    if (device.kind == DeviceKind::cuda && entry.exact_sm && device.sm != entry.min_sm)
+        return Support::no("is code for compute capability " + std::to_string(entry.min_sm) + " alone, this is " +
                            std::to_string(device.sm));
     if (device.emulated && entry.gpu_only) return Support::no("needs a real GPU: the host executor does not run it");
     return entry.variant.supports(problem, configuration, device);

@@ -14,7 +14,7 @@ template <class P>
 struct Choice {
     typename P::Id variant;
     Configuration configuration;
-    float slowdown;  ///< geometric mean over the leaf's problems of its time / the best time
+    float slowdown;  ///< geometric mean of its time / the best time over the leaf's problems that it supports
 };
 
 /// A leaf of a trained tree: what to run there, best first, ending in the baseline, and the evidence.
@@ -23,7 +23,7 @@ struct Leaf {
     int id;                              ///< numbered from the left
     int problems;                        ///< measured problems that fell into it
     float margin;                        ///< slowdown of the best choice of another variant over the first one
-    float regret, regret_lo, regret_hi;  ///< geometric mean of the first choice, bootstrap 95%
+    float regret, regret_lo, regret_hi;  ///< geometric mean of what the ranking runs, bootstrap 95%
     std::string_view path;               ///< the conditions from the root, as text
     std::span<const Choice<P>> ranking;
 };

@@ -50,6 +50,7 @@ struct Variant {
     std::string_view source;   ///< where it is described, e.g. "C 2.2"
     std::string_view limits;   ///< what it needs of problem or device, in words; empty if nothing
     Tolerance tolerance;
+    std::string_view nondeterminism;  ///< why equal runs may differ within the tolerance; empty if they never do
     ParameterSpace space;
 
     /// Never a bare no. Pure: asks only its arguments, so that it holds for devices that are not here.

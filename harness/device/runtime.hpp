@@ -101,6 +101,9 @@ void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream =
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream = nullptr);
 void fill(void* to, int byte, std::size_t bytes, Stream stream = nullptr);
 
+/// Whether two ranges of device memory hold the same bytes. Waits for the answer.
+[[nodiscard]] bool equal(const void* a, const void* b, std::size_t bytes);
+
 /// A stream of its own, destroyed with the object.
 class OwnedStream {
 public:

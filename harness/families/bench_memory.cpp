@@ -48,7 +48,21 @@ void BenchMemory::fill(std::size_t offset, std::size_t bytes, std::uint8_t value
         device::fill(data() + offset, value, bytes);
 }
 
-GuardedOutput::GuardedOutput(DeviceKind kind, std::size_t bytes) : bytes_(bytes), memory_(kind, bytes + 2 * kGuard) {}
+void BenchMemory::copy_from(const std::byte* from) {
+    if (size_ == 0) return;
+    if (host_)
+        std::memcpy(data(), from, size_);
+    else
+        device::copy_on_device(data(), from, size_);
+}
+
+bool BenchMemory::equals(const std::byte* other) const {
+    if (size_ == 0) return true;
+    return host_ ? std::memcmp(data(), other, size_) == 0 : device::equal(data(), other, size_);
+}
+
+GuardedOutput::GuardedOutput(DeviceKind kind, std::size_t bytes)
+    : kind_(kind), bytes_(bytes), memory_(kind, bytes + 2 * kGuard) {}
 
 void GuardedOutput::poison(std::uint8_t pattern) {
     memory_.fill(0, kGuard, kGuardByte);
@@ -61,6 +75,14 @@ std::vector<std::byte> GuardedOutput::load() const {
     memory_.load(kGuard, values);
     return values;
 }
+
+BenchMemory GuardedOutput::copy() const {
+    BenchMemory values(kind_, bytes_);
+    values.copy_from(data());
+    return values;
+}
+
+bool GuardedOutput::same_as(const BenchMemory& copy) const { return copy.equals(data()); }
 
 Mismatch GuardedOutput::check_guards() const {
     for (const bool tail : {false, true}) {

@@ -23,6 +23,8 @@ public:
     void store(std::size_t offset, std::span<const std::byte> from);
     void load(std::size_t offset, std::span<std::byte> to) const;
     void fill(std::size_t offset, std::size_t bytes, std::uint8_t value);
+    void copy_from(const std::byte* from);  ///< size() bytes of the same kind of memory
+    [[nodiscard]] bool equals(const std::byte* other) const;
 
 private:
     struct FreeAligned {
@@ -43,10 +45,15 @@ public:
     void poison(std::uint8_t pattern);
     [[nodiscard]] std::vector<std::byte> load() const;
     [[nodiscard]] Mismatch check_guards() const;
+    /// A copy of the values beside them, and whether they still are the same. On the device: neither moves
+    /// gigabytes to the host.
+    [[nodiscard]] BenchMemory copy() const;
+    [[nodiscard]] bool same_as(const BenchMemory& copy) const;
 
 private:
     static constexpr std::size_t kGuard = 512;  // keeps the output as aligned as a bare allocation
     static constexpr std::uint8_t kGuardByte = 0xA5;
+    DeviceKind kind_;
     std::size_t bytes_;
     BenchMemory memory_;
 };

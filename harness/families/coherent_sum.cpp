@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "variants/coherent_sum/problem.hpp"
 
@@ -57,8 +58,9 @@ public:
         std::uniform_int_distribution<std::int32_t> delay(0, static_cast<std::int32_t>(problem_.span));
         traces_.resize(static_cast<std::size_t>(problem_.receivers * problem_.trace_samples()));
         delays_.resize(static_cast<std::size_t>(problem_.sources * problem_.receivers));
-        for (std::size_t i = 0; i < traces_.size(); ++i)
-            traces_[i] = value(static_cast<std::int64_t>(i) % problem_.trace_samples(), random);
+        generate(traces_, [&](std::size_t i) {
+            return value(static_cast<std::int64_t>(i) % problem_.trace_samples(), random_bits(seed, i));
+        });
         // Real hodographs are smooth: neighbouring receivers differ by a few samples. A random walk
         // keeps that, which caches see, and every delay within the span.
         for (std::int64_t source = 0; source < problem_.sources; ++source) {
@@ -72,18 +74,18 @@ public:
     }
 
 private:
-    float value(std::int64_t sample, std::mt19937_64& random) const {
+    float value(std::int64_t sample, std::uint64_t bits) const {
         switch (pattern_) {
             case Pattern::constant: return 1;
             case Pattern::ascending: return static_cast<float>(sample);
             case Pattern::descending: return -static_cast<float>(sample);
             case Pattern::special: {
                 constexpr float kValues[] = {0.0F, -0.0F, 1e-42F, -1e-42F, 1e30F, -1e30F, 1.0F, -1.0F};
-                return kValues[random() % std::size(kValues)];
+                return kValues[bits % std::size(kValues)];
             }
             case Pattern::uniform: break;
         }
-        return std::uniform_real_distribution<float>(-1, 1)(random);
+        return static_cast<float>(static_cast<std::int32_t>(bits >> 32)) * 0x1p-31F;
     }
 
     static double allowed(const Tolerance& tolerance, double magnitude) {

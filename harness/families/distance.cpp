@@ -5,7 +5,9 @@
 #include <limits>
 #include <optional>
 #include <random>
+#include <span>
 
+#include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "variants/distance/problem.hpp"
 
@@ -73,12 +75,11 @@ public:
     }
 
     void refresh(std::uint64_t seed) override {
-        std::mt19937_64 random(seed);
-        query_items_ = items(problem_.queries, random);
-        point_items_ = items(problem_.points, random);
+        query_items_ = items(problem_.queries, 2 * seed);
+        point_items_ = items(problem_.points, 2 * seed + 1);
         query_values_ = attribute_major(query_items_, problem_.dims);
         point_values_ = attribute_major(point_items_, problem_.dims);
-        sample_seed_ = random();
+        sample_seed_ = seed;
         expected_.clear();
     }
 
@@ -88,15 +89,14 @@ private:
         double distance;
     };
 
-    std::vector<float> items(std::int64_t count, std::mt19937_64& random) const {
+    std::vector<float> items(std::int64_t count, std::uint64_t seed) const {
         const auto dims = static_cast<std::size_t>(problem_.dims);
         std::vector<float> values(static_cast<std::size_t>(count) * dims);
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(i / dims, i % dims, random);
+        generate(values, [&](std::size_t i) { return value(i / dims, i % dims, random_bits(seed, i)); });
         return values;
     }
 
-    float value(std::size_t item, std::size_t attribute, std::mt19937_64& random) const {
-        const std::uint64_t bits = random();
+    float value(std::size_t item, std::size_t attribute, std::uint64_t bits) const {
         if (problem_.missing == Missing::allowed && bits % 10 == 0) return kNan;
         if (pattern_ == Pattern::constant) return 2.5F;
         if (pattern_ == Pattern::ascending) return static_cast<float>((item + attribute) % 7);
@@ -165,34 +165,44 @@ private:
     std::vector<Expected> expected_;
 };
 
-std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
-    struct Size {
-        std::int64_t queries, points;
-    };
-    const bool cpu = kind == DeviceKind::cpu;
-    std::vector<Size> sizes{{1, 1000}, {100, 1000}, {1000, 1000}};
-    std::vector<std::int64_t> dims{4, 50};
-    if (effort != Effort::quick) {
-        sizes = cpu ? std::vector<Size>{{1, 4000}, {30, 30}, {100, 4000}, {1000, 1000}}
-                    : std::vector<Size>{{1, 100000}, {100, 100000}, {1000, 1000}, {10000, 10000}, {10000, 100000}};
-        dims = cpu ? std::vector<std::int64_t>{2, 16, 50, 210} : std::vector<std::int64_t>{2, 10, 50, 110, 210};
-    }
-    if (effort == Effort::full) {
-        sizes.push_back({10000, 10000});
-        if (!cpu) sizes.insert(sizes.end(), {{5000, 5000}, {50000, 50000}, {100000, 100000}});
-    }
+using Sizes = std::vector<std::array<std::int64_t, 2>>;
+
+/// The two metrics that the sources measure at every size and number of attributes; the others, which
+/// differ by their arithmetic only, and missing values at 50.
+std::vector<Problem> combine(std::span<const std::array<std::int64_t, 2>> sizes, std::span<const std::int64_t> dims) {
     std::vector<Problem> problems;
-    for (const auto& [queries, points] : sizes)
-        for (const auto d : dims)
-            for (const auto metric : {Metric::euclidean, Metric::mixed_euclidean, Metric::manhattan, Metric::cosine}) {
-                // Manhattan and cosine differ from euclidean by their arithmetic only: two dims tell.
-                const bool thorough = metric == Metric::euclidean || metric == Metric::mixed_euclidean;
-                if (thorough || d == 50) problems.push_back({queries, points, d, metric, Missing::none});
-            }
-    for (const auto& [queries, points] : sizes)
-        for (const auto metric : {Metric::euclidean, Metric::mixed_euclidean})
+    for (const auto& [queries, points] : sizes) {
+        for (const auto metric : {Metric::euclidean, Metric::mixed_euclidean}) {
+            for (const auto d : dims) problems.push_back({queries, points, d, metric, Missing::none});
             problems.push_back({queries, points, 50, metric, Missing::allowed});
+        }
+        for (const auto metric : {Metric::manhattan, Metric::cosine})
+            problems.push_back({queries, points, 50, metric, Missing::none});
+    }
     return problems;
+}
+
+std::vector<Problem> cpu_problems(Effort effort) {
+    if (effort == Effort::quick)
+        return combine(Sizes{{1, 1000}, {100, 300}, {500, 500}}, std::vector<std::int64_t>{4, 50});
+    Sizes sizes{{1, 4000}, {30, 30}, {100, 2000}, {700, 700}};
+    if (effort == Effort::full) sizes.insert(sizes.end(), {{5000, 5000}, {10000, 10000}});
+    return combine(sizes, std::vector<std::int64_t>{2, 16, 50, 210});
+}
+
+std::vector<Problem> gpu_problems(Effort effort) {
+    if (effort == Effort::quick) return combine(Sizes{{1, 10000}, {1000, 1000}}, std::vector<std::int64_t>{10, 50});
+    auto problems = combine(Sizes{{1, 100000}, {100, 100000}, {1000, 1000}, {4096, 16384}, {10000, 10000}},
+                            std::vector<std::int64_t>{2, 10, 30, 50, 110, 130, 210});
+    if (effort == Effort::standard) return problems;
+    const auto more = combine(Sizes{{5000, 5000}, {50000, 50000}, {100000, 100000}},
+                              std::vector<std::int64_t>{10, 50, 90, 150, 170, 190});
+    problems.insert(problems.end(), more.begin(), more.end());
+    return problems;
+}
+
+std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
+    return kind == DeviceKind::cpu ? cpu_problems(effort) : gpu_problems(effort);
 }
 
 std::vector<TypedEdgeCase<Problem>> edge_cases() {

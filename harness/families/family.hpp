@@ -33,6 +33,7 @@ struct VariantInfo {
     std::string_view summary, source, limits, path, source_id;
     Tolerance tolerance;
     std::vector<Configuration> configurations;  ///< the default first
+    std::string_view nondeterminism;
 };
 
 /// How much a default sweep measures.
@@ -66,9 +67,14 @@ public:
     /// The guard bands alone, without the oracle.
     [[nodiscard]] virtual Mismatch check_guards() = 0;
 
-    /// From now until `refresh`, `check` compares with the outputs as they are now instead of the oracle's:
-    /// for problems that are too large for it. False if the family cannot do so.
-    [[nodiscard]] virtual bool adopt_outputs() = 0;
+    /// Keeps a copy of the outputs where they are, and whether the outputs now are the same bytes: comparing
+    /// runs with each other without moving gigabytes to the host.
+    virtual void keep_outputs() = 0;
+    [[nodiscard]] virtual bool outputs_as_kept() = 0;
+
+    /// From now until `refresh`, `check` compares with the kept outputs instead of the oracle's: for
+    /// problems that are too large for it. False if the family cannot do so.
+    [[nodiscard]] virtual bool adopt_kept() = 0;
 
     /// The outputs as they are now, for comparing runs with each other.
     [[nodiscard]] virtual std::vector<std::vector<std::byte>> outputs() = 0;

@@ -59,8 +59,20 @@ public:
         return {};
     }
 
-    bool adopt_outputs() override {
-        const auto values = outputs();
+    void keep_outputs() override {
+        kept_.clear();
+        for (const auto& output : outputs_) kept_.push_back(output.copy());
+    }
+
+    bool outputs_as_kept() override {
+        for (std::size_t i = 0; i < kept_.size(); ++i)
+            if (!outputs_[i].same_as(kept_[i])) return false;
+        return !kept_.empty();
+    }
+
+    bool adopt_kept() override {
+        std::vector<std::vector<std::byte>> values;
+        for (const auto& kept : kept_) kept.load(0, values.emplace_back(kept.size()));
         return workload_->adopt(views_of(values));
     }
 
@@ -100,6 +112,7 @@ private:
     DeviceInfo device_;
     std::vector<BenchMemory> inputs_;
     std::vector<GuardedOutput> outputs_;
+    std::vector<BenchMemory> kept_;
     BenchMemory workspace_{device_.kind, 0};
     typename P::Buffers buffers_{};
 };
@@ -115,7 +128,7 @@ public:
         for (const auto& r : registry_)
             variants_.push_back({r.variant.name, r.variant.role, r.kind, r.gpu_only, r.min_sm, r.variant.summary,
                                  r.variant.source, r.variant.limits, r.path, r.source_id, r.variant.tolerance,
-                                 r.variant.space.enumerate()});
+                                 r.variant.space.enumerate(), r.variant.nondeterminism});
     }
 
     std::string_view name() const override { return name_; }

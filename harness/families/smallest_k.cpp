@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <span>
 
+#include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "variants/smallest_k/problem.hpp"
 
@@ -50,12 +52,11 @@ public:
     }
 
     void refresh(std::uint64_t seed) override {
-        std::mt19937_64 random(seed);
         matrix_.resize(static_cast<std::size_t>(problem_.elements()));
-        std::size_t at = 0;
-        for (std::int64_t c = 0; c < problem_.columns; ++c)
-            for (std::int64_t r = 0; r < problem_.rows; ++r) matrix_[at++] = value(c, random);
-        sample_seed_ = random();
+        generate(matrix_, [&](std::size_t i) {
+            return value(static_cast<std::int64_t>(i) / problem_.rows, random_bits(seed, i));
+        });
+        sample_seed_ = seed;
         expected_.clear();
     }
 
@@ -65,7 +66,7 @@ private:
         std::vector<reference::Neighbour> list;
     };
 
-    float value(std::int64_t column, std::mt19937_64& random) const {
+    float value(std::int64_t column, std::uint64_t bits) const {
         switch (pattern_) {
             case Pattern::constant: return 1.5F;
             case Pattern::ascending: return static_cast<float>(column / 4);
@@ -75,11 +76,11 @@ private:
                 constexpr std::array specials{
                     Limits::quiet_NaN(),  -Limits::quiet_NaN(),  Limits::infinity(), -Limits::infinity(), 0.0F, -0.0F,
                     Limits::denorm_min(), -Limits::denorm_min(), Limits::max(),      Limits::lowest(),    1.0F, -1.0F};
-                return specials[random() % specials.size()];
+                return specials[bits % specials.size()];
             }
             case Pattern::uniform: break;
         }
-        return static_cast<float>(random() >> 40) * 0x1p-24F;
+        return static_cast<float>(bits >> 40) * 0x1p-24F;
     }
 
     /// All rows if they are few enough for the oracle, else the last and random others.
@@ -145,29 +146,50 @@ private:
     std::vector<Expected> expected_;
 };
 
-std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
-    struct Size {
-        std::int64_t rows, columns;
-    };
-    const bool cpu = kind == DeviceKind::cpu;
-    std::vector<Size> sizes{{1, 1000}, {100, 1000}, {1000, 100}};
-    std::vector<std::int64_t> ks{1, 10, 100};
-    if (effort != Effort::quick) {
-        sizes = cpu ? std::vector<Size>{{1, 10000}, {20, 100}, {20, 10000}, {1000, 100}, {1000, 1000}, {200, 10000}}
-                    : std::vector<Size>{{1, 1000000},   {100, 100000},   {1000, 1000},   {1000, 10000}, {10000, 10000},
-                                        {16384, 16384}, {10000, 100000}, {262144, 1024}, {1048576, 256}};
-        ks = {1, 5, 10, 21, 32, 100, 1000};
-        if (!cpu) ks = {1, 4, 10, 21, 32, 64, 128, 512};
-    }
-    if (effort == Effort::full) {
-        if (cpu) sizes.insert(sizes.end(), {{10000, 10000}, {1000, 100000}});
-        if (!cpu) sizes.insert(sizes.end(), {{100, 1000}, {32, 1000000}, {50000, 50000}, {100000, 10000}});
-    }
+/// Every size with every k that is not longer than its rows.
+std::vector<Problem> combine(std::span<const std::array<std::int64_t, 2>> sizes, std::span<const std::int64_t> ks) {
     std::vector<Problem> problems;
     for (const auto& [rows, columns] : sizes)
         for (const auto k : ks)
             if (k <= columns) problems.push_back({rows, columns, k});
     return problems;
+}
+
+using Sizes = std::vector<std::array<std::int64_t, 2>>;
+
+std::vector<Problem> cpu_problems(Effort effort) {
+    if (effort == Effort::quick)
+        return combine(Sizes{{1, 1000}, {100, 1000}, {1000, 100}}, std::vector<std::int64_t>{1, 10, 100});
+    Sizes sizes{{1, 10000}, {20, 100}, {20, 10000}, {1000, 100}, {1000, 1000}, {200, 10000}};
+    if (effort == Effort::full) sizes.insert(sizes.end(), {{10000, 10000}, {1000, 100000}});
+    return combine(sizes, std::vector<std::int64_t>{1, 5, 10, 21, 32, 100, 1000});
+}
+
+std::vector<Problem> gpu_problems(Effort effort) {
+    if (effort == Effort::quick)
+        return combine(Sizes{{1, 1000}, {1000, 1000}, {10000, 1000}}, std::vector<std::int64_t>{1, 10, 100});
+    // The sources' n x n up to what checks within minutes, a few rows, and many short ones.
+    auto problems = combine(Sizes{{1, 1000000},
+                                  {100, 100000},
+                                  {1000, 1000},
+                                  {1000, 10000},
+                                  {10000, 10000},
+                                  {16384, 16384},
+                                  {262144, 1024},
+                                  {1048576, 256}},
+                            std::vector<std::int64_t>{1, 4, 10, 21, 32, 64, 128, 512});
+    const auto large = combine(Sizes{{10000, 100000}}, std::vector<std::int64_t>{10, 32, 128});
+    problems.insert(problems.end(), large.begin(), large.end());
+    if (effort == Effort::full) {
+        const auto more = combine(Sizes{{100, 1000}, {32, 1000000}, {50000, 50000}, {100000, 10000}},
+                                  std::vector<std::int64_t>{1, 5, 10, 21, 32, 50, 100, 256, 1024});
+        problems.insert(problems.end(), more.begin(), more.end());
+    }
+    return problems;
+}
+
+std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
+    return kind == DeviceKind::cpu ? cpu_problems(effort) : gpu_problems(effort);
 }
 
 std::vector<TypedEdgeCase<Problem>> edge_cases() {
@@ -190,10 +212,12 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
         for (const std::int64_t k : {1, 7, 20, 50}) cases.push_back({{9, 45, k}, pattern});
     // Around the limits of lists in registers and shared memory, and the longest list.
-    for (const std::int64_t k : {31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024})
-        cases.push_back({{2, 600, k}, k % 2 == 0 ? Pattern::uniform : Pattern::descending});
+    for (const std::int64_t k :
+         {31, 32, 33, 63, 64, 65, 119, 120, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024})
+        cases.push_back({{k % 2 + 1, 600, k}, k % 2 == 0 ? Pattern::uniform : Pattern::descending});
     cases.push_back({{3, 1100, 1024}, Pattern::special});
     cases.push_back({{1, 2100, 40}, Pattern::descending});
+    cases.push_back({{35, 1100, 2}});  // long enough to be cut into slices
     return cases;
 }
 

@@ -45,7 +45,7 @@ CsvReader::CsvReader(std::string path, char delimiter) : path_(std::move(path)),
 
 CsvReader::~CsvReader() = default;
 
-bool CsvReader::is_blank(char c) const { return c == ' ' || (c == '\t' && delimiter_ != '\t'); }
+bool CsvReader::is_blank(char c) const { return (c == ' ' || c == '\t') && c != delimiter_; }
 
 std::string_view CsvReader::trimmed(const char* begin, const char* end) const {
     while (begin < end && is_blank(*begin)) ++begin;

@@ -85,9 +85,13 @@ std::vector<CaseRecord> load_cases(const fs::path& file) {
     return cases;
 }
 
+DeviceInfo load_device(const fs::path& folder) {
+    return decode_device(read_single(folder / "device.json", "device").body);
+}
+
 DeviceResults load_results(const fs::path& folder, std::span<const std::string> families) {
     DeviceResults results;
-    results.device = decode_device(read_single(folder / "device.json", "device").body);
+    results.device = load_device(folder);
     if (fs::exists(folder / "coverage.json"))
         results.holes = decode_holes(read_single(folder / "coverage.json", "coverage").body);
     std::vector<fs::path> files;

@@ -24,6 +24,9 @@ struct DeviceResults {
     std::vector<Hole> holes;
 };
 
+/// The device of results/<device-key>/, from its device.json. Throws `BadData`.
+DeviceInfo load_device(const std::filesystem::path& folder);
+
 /// Reads results/<device-key>/: device.json, coverage.json and <family>.jsonl. Strict: a damaged or
 /// malformed line, a duplicate case or one of another device is a `BadData` that names file and line.
 /// `families` limits which are read; empty reads all.

@@ -297,21 +297,36 @@ private:
             if (!best || record->time_ns < best->time_ns) best = record;
             slowest = std::max(slowest, record->time_ns);
         }
-        for (std::size_t c = 0; c < records.size(); ++c) {
+        const auto fill_cell = [&](std::size_t c) {
             const std::size_t cell = problem * records.size() + c;
+            const std::size_t baseline = problem * records.size() + matrix.baseline;
             const CaseRecord* record = records[c];
-            const double time = measured(record) ? record->time_ns : slowest;
-            matrix.slowdown[cell] = std::log(time / best->time_ns);
             if (measured(record)) {
                 matrix.states[cell] = CellState::measured;
+                matrix.slowdown[cell] = std::log(record->time_ns / best->time_ns);
                 const bool within = record == best || indistinguishable(*record, *best, options_.noise_floor);
                 matrix.loss[cell] = measured_loss(matrix.slowdown[cell], within);
+            } else if (c != matrix.baseline && !supported(problem, c)) {
+                matrix.states[cell] = CellState::unsupported;
+                matrix.slowdown[cell] = matrix.slowdown[baseline];
+                matrix.loss[cell] = matrix.loss[baseline];
             } else {
-                if (record && record->status == Status::unsupported) matrix.states[cell] = CellState::unsupported;
+                matrix.states[cell] = CellState::missing;
+                matrix.slowdown[cell] = std::log(slowest / best->time_ns);
                 // The baseline stays choosable where it ran out of time or memory: something must end every leaf.
-                if (c == matrix.baseline) matrix.loss[cell] = measured_loss(matrix.slowdown[cell], false);
+                const bool choosable = c == matrix.baseline;
+                matrix.loss[cell] = choosable ? measured_loss(matrix.slowdown[cell], false) : kInfeasible;
             }
-        }
+        };
+        fill_cell(matrix.baseline);
+        for (std::size_t c = 0; c < records.size(); ++c) fill_cell(c);
+    }
+
+    /// Asks the registry, not the record: a sweep also calls unsupported what did not fit its memory.
+    bool supported(std::size_t problem, std::size_t candidate) const {
+        const auto [variant, configuration] = evidence_.matrix.candidates[candidate];
+        return bool(family_.supports(variant, evidence_.matrix.problems[problem],
+                                     family_.variants()[variant].configurations[configuration], device_));
     }
 
     static constexpr const char* kMerge = "rebuild the results with `espalier merge`";

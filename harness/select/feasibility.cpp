@@ -30,6 +30,32 @@ std::vector<std::vector<double>> known_values(const Family& family, DeviceKind k
     return values;
 }
 
+/// Why every choice of a ranking declines a problem; empty if one of them takes it.
+std::string declined(const Family& family, const DeviceInfo& device, const Matrix& matrix, const std::string& problem,
+                     const std::vector<std::size_t>& ranking) {
+    std::string reasons;
+    for (const std::size_t c : ranking) {
+        const auto [variant, configuration] = matrix.candidates[c];
+        const VariantInfo& info = family.variants()[variant];
+        const Support support = family.supports(variant, problem, info.configurations[configuration], device);
+        if (support) return "";
+        reasons += "; " + std::string(info.name) + ": " + support.reason;
+    }
+    return reasons;
+}
+
+/// Whether anything of ours computes the problem there. What nothing computes lies beyond the family's
+/// documented limits, and the library says so.
+bool computable(const Family& family, const DeviceInfo& device, const std::string& problem) {
+    for (std::size_t v = 0; v < family.variants().size(); ++v) {
+        const VariantInfo& info = family.variants()[v];
+        if (info.role == Role::peer) continue;
+        for (const Configuration& configuration : info.configurations)
+            if (family.supports(v, problem, configuration, device)) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 std::optional<std::string> find_stranded_problem(const Family& family, const DeviceInfo& device, const Matrix& matrix,
@@ -42,18 +68,8 @@ std::optional<std::string> find_stranded_problem(const Family& family, const Dev
             values[f] = pools[f].empty() ? 0 : pools[f][random() % pools[f].size()];
         const std::string problem = family.key_of(values);
         const TreeLeaf& leaf = tree.leaves[tree.leaf_of(family.feature_values(problem))];
-        std::string declined;
-        for (const std::size_t c : leaf.ranking) {
-            const auto [variant, configuration] = matrix.candidates[c];
-            const VariantInfo& info = family.variants()[variant];
-            const Support support = family.supports(variant, problem, info.configurations[configuration], device);
-            if (support) {
-                declined.clear();
-                break;
-            }
-            declined += "; " + std::string(info.name) + ": " + support.reason;
-        }
-        if (!declined.empty()) return problem + declined;
+        const std::string reasons = declined(family, device, matrix, problem, leaf.ranking);
+        if (!reasons.empty() && computable(family, device, problem)) return problem + reasons;
     }
     return std::nullopt;
 }

@@ -11,9 +11,9 @@
 namespace espalier::select {
 
 /// Looks for a problem that the tree leaves without a choice on a device: one that supports() declines for
-/// the whole ranking of its leaf. Draws `draws` problems whose axes take any value that the family's
-/// sweeps, edge cases or training problems give them, in any combination, and four times the largest.
-/// Returns the first such problem with what was declined, or nothing.
+/// the whole ranking of its leaf although some variant could compute it. Draws `draws` problems whose axes take any
+/// value that the family's sweeps, edge cases or training problems give them, in any combination, and four times the
+/// largest. Returns the first such problem with what was declined, or nothing.
 std::optional<std::string> find_stranded_problem(const Family& family, const DeviceInfo& device, const Matrix& matrix,
                                                  const Tree& tree, int draws, std::uint64_t seed);
 

@@ -13,7 +13,7 @@ namespace espalier::select {
 
 struct LearnOptions {
     int most_leaves = 16;
-    double least_gain = 0.0005;  ///< a leaf must lower the mean log-slowdown by at least this (0.05%)
+    double least_gain = 0.001;  ///< a leaf must lower the mean log-slowdown by at least this (0.1%)
     std::size_t folds = 10;
     std::uint64_t seed = 1;
     GrowOptions grow;

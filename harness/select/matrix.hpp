@@ -47,8 +47,11 @@ struct Matrix {
 
     std::vector<double> values;     ///< problems x columns
     std::vector<CellState> states;  ///< problems x candidates
-    std::vector<double> slowdown;   ///< problems x candidates: log(time / best time); of the slowest where unmeasured
-    std::vector<Loss> loss;         ///< problems x candidates: what the tree minimises, noise forgiven
+    /// Problems x candidates: log(time / best time) of what runs when the candidate is chosen: that of the
+    /// baseline where it is unsupported, of the slowest choice where its time is missing.
+    std::vector<double> slowdown;
+    /// The same as a loss: differences within the noise are forgiven, missing times are infeasible.
+    std::vector<Loss> loss;
 
     [[nodiscard]] std::size_t rows() const { return problems.size(); }
     [[nodiscard]] std::span<const double> row(std::size_t problem) const {

@@ -37,7 +37,10 @@ Interval paired_log_ratio(std::span<const double> a, std::span<const double> b) 
 }
 
 bool indistinguishable(const CaseRecord& a, const CaseRecord& b, double floor) {
-    if (std::abs(std::log(a.time_ns / b.time_ns)) <= std::log1p(floor)) return true;
+    constexpr double kMostForgiven = 0.2;
+    const double difference = std::abs(std::log(a.time_ns / b.time_ns));
+    if (difference <= std::log1p(floor)) return true;
+    if (difference > std::log1p(kMostForgiven)) return false;
     const bool paired = a.provenance.session == b.provenance.session && a.samples_ns.size() == b.samples_ns.size() &&
                         a.samples_ns.size() > 1;
     if (paired) return paired_log_ratio(a.samples_ns, b.samples_ns).contains(0);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <optional>
 
 #include "harness/select/regret.hpp"
 
@@ -17,12 +15,9 @@ public:
     Ranker(const Matrix& matrix, std::span<const std::size_t> rows) : matrix_(matrix), rows_(rows) {}
 
     std::vector<std::size_t> ranking() const {
-        const std::size_t first = best_feasible([](const Candidate&) { return true; }).value_or(matrix_.baseline);
-        std::vector<std::size_t> ranking{first};
-        if (first == matrix_.baseline) return ranking;
-        for (const std::size_t c : fallbacks(first))
-            if (ranking.size() < kMostBeforeBaseline) ranking.push_back(c);
-        ranking.push_back(matrix_.baseline);
+        std::vector<std::size_t> ranking{best_of(rows_, {})};
+        while (ranking.back() != matrix_.baseline)
+            ranking.push_back(ranking.size() < kMostBeforeBaseline ? fallback(ranking) : matrix_.baseline);
         return ranking;
     }
 
@@ -35,50 +30,61 @@ public:
         return std::exp(count ? sum / static_cast<double>(count) : score(candidate));
     }
 
+    /// Slowdown of the best choice of another variant over the first.
     double margin(std::size_t first) const {
-        const auto& all = matrix_.candidates;
-        const auto second = best_feasible([&](const Candidate& c) { return c.variant != all[first].variant; });
-        return second ? std::exp(score(*second) - score(first)) : 1.0;
+        const std::size_t second = best_of(rows_, {first});
+        const bool other = matrix_.candidates[second].variant != matrix_.candidates[first].variant;
+        return other ? std::exp(score(second) - score(first)) : 1.0;
     }
 
 private:
-    template <class Predicate>
-    std::optional<std::size_t> best_feasible(Predicate&& allowed) const {
-        std::optional<std::size_t> best;
-        Loss best_loss = kInfeasible;
+    bool same_variant(std::size_t candidate, std::span<const std::size_t> others) const {
+        return std::any_of(others.begin(), others.end(), [&](std::size_t other) {
+            return matrix_.candidates[other].variant == matrix_.candidates[candidate].variant;
+        });
+    }
+
+    Loss total_loss(std::span<const std::size_t> rows, std::size_t candidate) const {
+        Loss total = 0;
+        for (const std::size_t r : rows) total += matrix_.loss_of(r, candidate);
+        return total;
+    }
+
+    /// The choice with the least total loss of a variant that none of `without` is of. The baseline unless
+    /// another one is better; it alone may repeat a variant.
+    std::size_t best_of(std::span<const std::size_t> rows, const std::vector<std::size_t>& without) const {
+        std::size_t best = matrix_.baseline;
+        Loss best_loss = same_variant(best, without) ? kInfeasible : total_loss(rows, best);
         for (std::size_t c = 0; c < matrix_.candidates.size(); ++c) {
-            if (!allowed(matrix_.candidates[c])) continue;
-            Loss total = 0;
-            for (const std::size_t r : rows_) total += matrix_.loss_of(r, c);
-            if (total < best_loss) best = c, best_loss = total;
+            if (same_variant(c, without)) continue;
+            if (const Loss loss = total_loss(rows, c); loss < best_loss) best = c, best_loss = loss;
         }
         return best;
     }
 
+    /// Mean logarithm of the slowdown.
     double score(std::size_t candidate) const {
         double sum = 0;
         for (const std::size_t r : rows_) sum += matrix_.log_slowdown(r, candidate);
         return sum / static_cast<double>(rows_.size());
     }
 
-    /// The best choice of every other variant, if it beats the baseline; best first.
-    std::vector<std::size_t> fallbacks(std::size_t first) const {
-        std::map<std::size_t, std::pair<double, std::size_t>> best;  // by variant
-        const double baseline = score(matrix_.baseline);
+    /// What comes next: the best choice where all so far are unsupported. If that is nowhere among the rows,
+    /// the next best choice that beats the baseline, for problems that were not measured.
+    std::size_t fallback(const std::vector<std::size_t>& ranking) const {
+        std::vector<std::size_t> declined;
+        for (const std::size_t r : rows_)
+            if (std::all_of(ranking.begin(), ranking.end(),
+                            [&](std::size_t c) { return matrix_.state(r, c) == CellState::unsupported; }))
+                declined.push_back(r);
+        if (!declined.empty()) return best_of(declined, ranking);
+        std::size_t best = matrix_.baseline;
+        double least = score(best);
         for (std::size_t c = 0; c < matrix_.candidates.size(); ++c) {
-            const std::size_t variant = matrix_.candidates[c].variant;
-            if (variant == matrix_.candidates[first].variant || c == matrix_.baseline) continue;
-            const std::pair scored{score(c), c};
-            if (scored.first >= baseline) continue;
-            const auto at = best.emplace(variant, scored).first;
-            at->second = std::min(at->second, scored);
+            if (same_variant(c, ranking)) continue;
+            if (const double s = score(c); s < least) best = c, least = s;
         }
-        std::vector<std::pair<double, std::size_t>> sorted;
-        for (const auto& [variant, scored] : best) sorted.push_back(scored);
-        std::sort(sorted.begin(), sorted.end());
-        std::vector<std::size_t> result;
-        for (const auto& scored : sorted) result.push_back(scored.second);
-        return result;
+        return best;
     }
 
     const Matrix& matrix_;
@@ -120,7 +126,7 @@ void annotate(const Matrix& matrix, Tree& tree, std::uint64_t seed) {
         for (const std::size_t c : leaf.ranking) leaf.slowdowns.push_back(ranker.slowdown(c));
         leaf.margin = ranker.margin(first);
         std::vector<double> logs;
-        for (const std::size_t r : leaf.rows) logs.push_back(matrix.log_slowdown(r, first));
+        for (const std::size_t r : leaf.rows) logs.push_back(matrix.log_slowdown(r, chosen(matrix, r, leaf.ranking)));
         const Regret regret = summarise(logs, seed);
         leaf.regret = regret.geomean;
         leaf.regret_interval = regret.geomean_interval;

@@ -8,10 +8,9 @@
 
 namespace espalier::select {
 
-/// What to run for problems like `rows`. First comes the choice with the least total loss among those
-/// measured on all of them; then, for problems where supports() declines it, up to three choices of other
-/// variants that were faster than the baseline, by their geometric mean (where one has no time it counts
-/// as the slowest choice); the baseline closes the list.
+/// What to run for problems like `rows`. First comes the choice with the least total loss, then what is best
+/// where supports() declines those before, then (for problems that were not measured) up to four in all of
+/// different variants that were faster than the baseline. The baseline closes the list.
 std::vector<std::size_t> rank(const Matrix& matrix, std::span<const std::size_t> rows);
 
 /// The tree with its leaves ranked and numbered from the left. Their evidence is left for `annotate`.

@@ -9,6 +9,7 @@
 #include "harness/records/bad_data.hpp"
 #include "harness/records/checked_json.hpp"
 #include "harness/select/emit.hpp"
+#include "harness/select/tree_json.hpp"
 
 namespace espalier::select {
 namespace {
@@ -78,6 +79,21 @@ std::vector<std::string> devices_with_results(const fs::path& results) {
     return keys;
 }
 
+std::vector<fs::path> orphans(const TrainingFolders& folders) {
+    std::vector<fs::path> found;
+    if (!fs::is_directory(folders.output)) return found;
+    for (const auto& entry : fs::recursive_directory_iterator(folders.output)) {
+        constexpr std::string_view kEnding = ".gen.cpp";
+        std::string key = entry.path().filename().string();
+        if (!key.ends_with(kEnding)) continue;
+        key.resize(key.size() - kEnding.size());
+        const std::string family = entry.path().parent_path().filename().string();
+        if (!fs::exists(folders.results / key / (family + ".jsonl"))) found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
 TrainedDevice train_device(const std::string& device_key, const TrainingFolders& folders,
                            const std::vector<std::string>& families, const TrainOptions& options) {
     if (!valid_device_key(device_key))
@@ -111,6 +127,10 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
         trained.files.push_back(compare(folders.output / name / (device_key + ".gen.cpp"), now.source));
     }
     if (trained.families.empty()) return trained;
+    for (const Trained& now : trained.families) {
+        const fs::path path = folder / (std::string(now.family->name()) + ".tree.json");
+        trained.files.push_back(compare(path, tree_json(now, device_key)));
+    }
     // Families in the order of their names, whatever the order of training them.
     const nlohmann::json sorted = summaries;
     ordered_json all = ordered_json::object();

@@ -33,6 +33,9 @@ struct TrainingFolders {
 /// The device keys under `results`: folders with a device.json, sorted.
 std::vector<std::string> devices_with_results(const std::filesystem::path& results);
 
+/// Selectors under `output` that no results account for: their devices or families were removed.
+std::vector<std::filesystem::path> orphans(const TrainingFolders& folders);
+
 /// Trains the selectors of one device in memory; `families` limits which. Nothing is written: see
 /// `write_file_atomically`. Throws `BadData`, `BadEvidence`.
 TrainedDevice train_device(const std::string& device_key, const TrainingFolders& folders,

@@ -59,10 +59,21 @@ void ProgressLine::say(const std::string& text) {
 }
 
 void ProgressLine::update(std::size_t done, const std::string& what) {
+    if (is_due()) put(line(done, what));
+}
+
+void ProgressLine::show(const std::string& text) {
+    if (is_due()) put(text);
+}
+
+bool ProgressLine::is_due() {
     const double now = steady_seconds();
-    if (quiet_ || now - last_ < (terminal_ ? kTerminalSeconds : kLogSeconds)) return;
+    if (quiet_ || now - last_ < (terminal_ ? kTerminalSeconds : kLogSeconds)) return false;
     last_ = now;
-    std::string text = line(done, what);
+    return true;
+}
+
+void ProgressLine::put(std::string text) {
     if (!terminal_) {
         fmt::print(stderr, "{}\n", text);
         return;

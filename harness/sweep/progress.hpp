@@ -15,10 +15,14 @@ public:
 
     /// `what` is being worked on; `done` problems are finished.
     void update(std::size_t done, const std::string& what);
+    /// Any other line, for work that is not counted in problems.
+    void show(const std::string& line);
     /// A line that stays, above the one that is rewritten.
     void say(const std::string& text);
 
 private:
+    [[nodiscard]] bool is_due();
+    void put(std::string text);
     void erase();
     [[nodiscard]] std::string line(std::size_t done, const std::string& what) const;
 

@@ -52,8 +52,7 @@ private:
     DeviceInfo device_;
     std::string twin_;  ///< empty where the oracle judges the problem itself
     std::unique_ptr<Bench> bench_, twin_bench_;
-    std::optional<std::vector<std::vector<std::byte>>> baseline_outputs_;
-    bool baseline_tried_ = false, adopted_ = false;
+    bool baseline_tried_ = false, baseline_ran_ = false, adopted_ = false;
 };
 
 /// Waits for what the bench's device still has to do.

@@ -16,9 +16,12 @@ Support small(const Problem& problem, const Configuration&, const DeviceInfo&) {
     return problem.rows <= 1000 ? Support::yes() : Support::no("more than 1000 rows");
 }
 
+void compute_nothing(Context&, const Problem&, const Buffers&, const Configuration&) {}
+
 Registered<Problem> entry(std::string_view name, Role role, ParameterSpace space, decltype(&any) supports,
                           std::string_view source_id) {
-    return {.variant = {.role = role, .space = std::move(space), .supports = supports, .name = name},
+    return {.variant =
+                {.role = role, .space = std::move(space), .supports = supports, .run = compute_nothing, .name = name},
             .kind = DeviceKind::cpu,
             .source_id = source_id};
 }

@@ -20,6 +20,10 @@ using SourceRows = std::array<const T*, kRows + 2 * kRadius>;
 template <int kRows>
 using ResultRows = std::array<std::uint8_t*, kRows>;
 
+/// What a kernel is asked for at most. A block of a row: its source rows stay in the first-level cache, and rows
+/// above and below the image can be one array of zeros whatever the image's width is.
+inline constexpr std::int64_t kBlock = 2048;
+
 /// Applies a kernel to any part of an image. A kernel has
 ///   using Source                    the type that it reads: bytes, or what the image was converted to
 ///   static constexpr int kStep      values that it computes at once; it is never asked for fewer
@@ -54,13 +58,10 @@ public:
     }
 
 private:
-    // A block of a row: its five source rows stay in the first-level cache, and rows above and below the
-    // image can be one array of zeros whatever the image's width is.
-    static constexpr std::int64_t kBlock = 2048;
     static constexpr std::int64_t kPatchPixels = 16;
     static constexpr std::int64_t kMaxChannels = 4;
     static constexpr std::int64_t kPatch = (kPatchPixels + 2 * kRadius) * kMaxChannels + Kernel::kStep;
-    static_assert(kBlock >= 2 * Kernel::kStep);
+    static_assert(kBlock >= 2 * Kernel::kStep && kBlock >= kPatch);
 
     /// Row y of the image from its first pixel on, or null where the border is zero.
     const T* source_row(std::int64_t y) const {

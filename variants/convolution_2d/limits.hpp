@@ -35,6 +35,12 @@ inline Support supports_32_bit_coordinates(const Problem& problem) {
     return Support::no("its coordinates are 32 bits: width and height are limited to 2,147,482,624");
 }
 
+/// For kernels that count the bytes of a row in 32 bits.
+inline Support supports_32_bit_rows(const Problem& problem) {
+    if (problem.row_values() <= (std::int64_t{1} << 31) - 1024) return Support::yes();
+    return Support::no("it counts the bytes of a row in 32 bits: width x channels is limited to 2,147,482,624");
+}
+
 /// For whole sums in 32 bits: no fractional coefficients.
 inline Support supports_32_bit_sums(const Problem& problem) {
     if (problem.coefficients != Coefficients::float32) return Support::yes();

@@ -51,6 +51,14 @@ struct Problem {
     [[nodiscard]] constexpr std::int64_t values() const { return width * height * channels; }
     [[nodiscard]] constexpr std::int64_t row_values() const { return width * channels; }
 
+    /// The largest power of two up to 128 that divides a row's bytes: how wide an access may be and still
+    /// be aligned in every row.
+    [[nodiscard]] constexpr std::int64_t row_alignment() const {
+        std::int64_t alignment = 128;
+        while (row_values() % alignment != 0) alignment /= 2;
+        return alignment;
+    }
+
     static std::span<const Feature<Problem>> features() {
         static constexpr std::array list{
             number<&Problem::width>("width", "problem.width"),
@@ -59,6 +67,7 @@ struct Problem {
             category<&Problem::border>("border", "problem.border", "Border", kBorderNames),
             category<&Problem::coefficients>("coefficients", "problem.coefficients", "Coefficients", kCoefficientNames),
             derived<&Problem::values>("values", "problem.values()"),
+            derived<&Problem::row_alignment>("row_alignment", "problem.row_alignment()"),
         };
         return list;
     }

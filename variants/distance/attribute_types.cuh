@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "device/kernel.hpp"
+#include "device/texture.hpp"
 #include "variants/distance/accumulator.hpp"
 
 /// Where kernels read the types of the attributes from. The threads of a warp ask for the same attribute
@@ -27,25 +28,33 @@ struct TypesInConstant {
 };
 
 /// For more attributes than the constant array holds.
-struct TypesInMemory {
-    const AttributeType* types;
-    __device__ AttributeType operator[](std::int64_t attribute) const { return types[attribute]; }
+struct TypesInTexture {
+    cudaTextureObject_t object;
+    __device__ AttributeType operator[](std::int64_t attribute) const {
+        return static_cast<AttributeType>(tex1Dfetch<std::uint8_t>(object, static_cast<int>(attribute)));
+    }
 };
+
+enum class TypeStorage { constant_if_they_fit, texture };
 
 /// Calls `function(metric, missing, types)`, the first two as compile-time constants, with the types of
 /// the attributes where kernels can reach them.
 template <class Function>
-void with_metric_and_types(const Context& context, const Problem& problem, const Buffers& buffers,
-                           Function&& function) {
+void with_metric_and_types(const Context& context, const Problem& problem, const Buffers& buffers, Function&& function,
+                           TypeStorage storage = TypeStorage::constant_if_they_fit) {
     with_metric(problem, [&](auto metric, auto missing) {
         if constexpr (metric() != Metric::mixed_euclidean) {
             function(metric, missing, AllNumeric{});
-        } else if (problem.dims <= kConstantTypes) {
+        } else if (problem.dims == 0) {
+            function(metric, missing, TypesInConstant{});
+        } else if (storage == TypeStorage::constant_if_they_fit && problem.dims <= kConstantTypes) {
             device::copy_to_constant(constant_types, buffers.types_on_host, static_cast<std::size_t>(problem.dims),
                                      context.stream);
             function(metric, missing, TypesInConstant{});
         } else {
-            function(metric, missing, TypesInMemory{buffers.types});
+            const device::Texture1D<std::uint8_t> texture(reinterpret_cast<const std::uint8_t*>(buffers.types),
+                                                          problem.dims);
+            function(metric, missing, TypesInTexture{texture.object()});
         }
     });
 }

@@ -32,7 +32,7 @@ template <Metric metric, Missing missing>
 void all_distances(const Problem& problem, const Buffers& buffers, std::int64_t queries_per_tile) {
     const std::int64_t across = (problem.queries + queries_per_tile - 1) / queries_per_tile;
     const std::int64_t down = (problem.points + kPointsPerTile - 1) / kPointsPerTile;
-#pragma omp parallel
+#pragma omp parallel if (across * down > 1)
     {
         std::vector<Accumulator<metric, missing>> sums(static_cast<std::size_t>(queries_per_tile));
 #pragma omp for schedule(dynamic)

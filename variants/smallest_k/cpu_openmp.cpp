@@ -74,7 +74,7 @@ Support supports(const Problem&, const Configuration&, const DeviceInfo&) { retu
 void run(Context&, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     if (problem.k == 0) return;
     const std::int64_t rows = configuration["rows"];
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (problem.rows > rows)
     for (std::int64_t first = 0; first < problem.rows; first += rows)
         Group(problem, buffers, first, std::min(rows, problem.rows - first)).select();
 }

@@ -3,12 +3,14 @@
 // whether it stays, takes its neighbour's place or takes the new element. Reads coalesce, as neighbouring
 // threads walk neighbouring rows of the transposed matrix. k between two instances rounds up to the
 // larger: its list holds more than asked for. docs/performance/register-limit.md has the registers that
-// each k takes; beyond the last instance they spill.
+// each k takes; beyond the last instance they spill. With `texture` the matrix is read through a 1-D
+// texture, as the source does where global memory has no cache.
 
 #include <array>
 #include <utility>
 
 #include "device/kernel.hpp"
+#include "device/texture.hpp"
 #include "harness/core/variant.hpp"
 #include "variants/smallest_k/insertion.cuh"
 
@@ -44,16 +46,29 @@ struct RegisterList {
     }
 };
 
-template <int capacity>
-__global__ void insert_rows(Problem problem, const float* distances, float* values, std::int32_t* indices) {
+/// The matrix in global memory.
+struct InMemory {
+    const float* distances;
+    __device__ float operator[](std::int64_t i) const { return distances[i]; }
+};
+
+struct InTexture {
+    cudaTextureObject_t object;
+    int offset;
+    __device__ float operator[](std::int64_t i) const {
+        return tex1Dfetch<float>(object, offset + static_cast<int>(i));
+    }
+};
+
+template <class Matrix, int capacity>
+__global__ void insert_rows(Problem problem, Matrix distances, float* values, std::int32_t* indices) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (row >= problem.rows) return;
     RegisterList<capacity> list;
     float worst = value_of(kEmptyKey);
-    const RowInMemory source{distances, problem.rows, row};
 #pragma unroll 4
     for (std::int32_t c = 0; c < problem.columns; ++c) {
-        const float value = source[c];
+        const float value = distances[c * problem.rows + row];
         if (!may_come_before(value, worst)) continue;
         list.insert(key_of(value), c);
         worst = value_of(list.keys[capacity - 1]);
@@ -66,34 +81,57 @@ __global__ void insert_rows(Problem problem, const float* distances, float* valu
         }
 }
 
+template <class Matrix>
+using Kernel = void (*)(Problem, Matrix, float*, std::int32_t*);
+
+template <class Matrix>
 struct Instance {
     int k;
-    void (*kernel)(Problem, const float*, float*, std::int32_t*);
+    Kernel<Matrix> kernel;
 };
 
 template <int... k>
-constexpr std::array<Instance, sizeof...(k)> instances(std::integer_sequence<int, k...>) {
-    return {{{k, insert_rows<k>}...}};
+using Sizes = std::integer_sequence<int, k...>;
+using AllSizes = Sizes<1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 119>;
+
+template <class Matrix, int... k>
+constexpr std::array<Instance<Matrix>, sizeof...(k)> instances(Sizes<k...>) {
+    return {{{k, insert_rows<Matrix, k>}...}};
 }
 
-constexpr auto kInstances = instances(std::integer_sequence<int, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 21, 24, 28, 32,
-                                                            40, 48, 56, 64, 80, 96, 104, 108, 112, 116, 120, 128>{});
+template <class Matrix>
+constexpr auto kInstances = instances<Matrix>(AllSizes{});
 
-Support supports(const Problem& problem, const Configuration&, const DeviceInfo&) {
-    const int most = kInstances.back().k;
+template <class Matrix>
+void launch_smallest_instance(const Context& context, const Problem& problem, const Buffers& buffers, Matrix distances,
+                              int block) {
+    const dim3 grid(static_cast<unsigned>((problem.rows + block - 1) / block));
+    for (const auto& [k, kernel] : kInstances<Matrix>)
+        if (problem.k <= k)
+            return launch(kernel, grid, dim3(static_cast<unsigned>(block)), 0, context.stream, problem, distances,
+                          buffers.values, buffers.indices);
+}
+
+Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+    const int most = kInstances<InMemory>.back().k;
     if (problem.k > most)
         return Support::no("lists of more than " + std::to_string(most) + " do not fit a thread's 255 registers");
+    if (configuration["texture"] == 1 && problem.elements() > device.texture_1d_linear_floats)
+        return Support::no("a matrix of " + std::to_string(problem.elements()) +
+                           " elements exceeds the device's 1-D textures of " +
+                           std::to_string(device.texture_1d_linear_floats));
     return Support::yes();
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     if (problem.results() == 0) return;
     const int block = configuration["block"];
-    const dim3 grid(static_cast<unsigned>((problem.rows + block - 1) / block));
-    for (const Instance& instance : kInstances)
-        if (problem.k <= instance.k)
-            return launch(instance.kernel, grid, dim3(static_cast<unsigned>(block)), 0, context.stream, problem,
-                          buffers.distances, buffers.values, buffers.indices);
+    if (configuration["texture"] == 0 || problem.columns == 0)
+        return launch_smallest_instance(context, problem, buffers, InMemory{buffers.distances}, block);
+    // A texture starts at a multiple of 512 bytes: the last one before the matrix, in its own allocation.
+    const auto offset = reinterpret_cast<std::uintptr_t>(buffers.distances) % 512 / sizeof(float);
+    const Texture1D<float> texture(buffers.distances - offset, problem.elements() + static_cast<std::int64_t>(offset));
+    launch_smallest_instance(context, problem, buffers, InTexture{texture.object(), static_cast<int>(offset)}, block);
 }
 
 }  // namespace
@@ -101,9 +139,9 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
 Variant<Problem> register_insertion() {
     return {.summary = "one thread per row, the k best in registers, insertion fully unrolled",
             .source = "K 5.3, fig. 31",
-            .limits = "k <= 128",
+            .limits = "k <= 119",
             .tolerance = {.reason = "selects, computes nothing"},
-            .space = {{"block", {256, 128, 64}}},
+            .space = {{"block", {256, 64, 32}}, {"texture", {0, 1}}},
             .supports = supports,
             .run = run};
 }

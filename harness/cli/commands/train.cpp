@@ -73,6 +73,7 @@ void run(Options options, ExitCode& code) {
             for (const Family* f : families()) known.append(known.empty() ? "" : ", ").append(f->name());
             throw Failure(ExitCode::usage, "no family is called '" + family + "'; there are " + known);
         }
+    const bool everything = options.devices.empty() && options.families.empty();
     if (options.devices.empty()) options.devices = select::devices_with_results(options.folders.results);
     bool different = false;
     std::size_t trained_families = 0;
@@ -98,6 +99,11 @@ void run(Options options, ExitCode& code) {
     if (trained_families == 0)
         throw Failure(ExitCode::bad_data, "there are no results to train on in " + options.folders.results.string() +
                                               ": run `espalier sweep`");
+    if (everything)
+        for (const auto& path : select::orphans(options.folders)) {
+            fmt::print(stderr, "{}: has no results any more: remove it\n", path.string());
+            different |= options.check;
+        }
     if (different) {
         fmt::print(stderr, "the selectors are not what the results give: run `espalier train` and commit its files\n");
         code = ExitCode::bad_data;

@@ -28,6 +28,21 @@ int attribute(cudaDeviceAttr which, int ordinal) {
     return value;
 }
 
+/// Sets `differs` if any byte does; whole words where both ranges are aligned alike.
+__global__ void find_difference(const unsigned char* a, const unsigned char* b, std::size_t bytes, int* differs) {
+    const std::size_t start = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+    const bool aligned = (reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b)) % 16 == 0;
+    const std::size_t words = aligned ? bytes / 16 : 0;
+    bool found = false;
+    for (std::size_t i = start; i < words && !found; i += stride) {
+        const uint4 x = reinterpret_cast<const uint4*>(a)[i], y = reinterpret_cast<const uint4*>(b)[i];
+        found = x.x != y.x || x.y != y.y || x.z != y.z || x.w != y.w;
+    }
+    for (std::size_t i = words * 16 + start; i < bytes && !found; i += stride) found = a[i] != b[i];
+    if (found) *differs = 1;
+}
+
 cudaEvent_t as_event(void* event) { return static_cast<cudaEvent_t>(event); }
 
 }  // namespace
@@ -123,6 +138,18 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
 }
 void fill(void* to, int byte, std::size_t bytes, Stream stream) {
     check(cudaMemsetAsync(to, byte, bytes, stream), "fill");
+}
+
+bool equal(const void* a, const void* b, std::size_t bytes) {
+    const Buffer flag(sizeof(int));
+    fill(flag.data(), 0, sizeof(int));
+    if (bytes > 0)
+        launch(find_difference, dim3(2048), dim3(256), 0, nullptr, static_cast<const unsigned char*>(a),
+               static_cast<const unsigned char*>(b), bytes, flag.as<int>());
+    int differs = 0;
+    copy_to_host(&differs, flag.data(), sizeof differs);
+    synchronize();
+    return differs == 0;
 }
 
 OwnedStream::OwnedStream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }

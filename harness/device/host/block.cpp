@@ -14,8 +14,8 @@ namespace {
 constexpr unsigned kPollsBeforeYield = 1024;
 
 /// So many atomics of a block without any of its threads getting past a barrier or to its end are a
-/// spin wait for something that never comes. A second or so.
-constexpr std::uint64_t kPollsBeforeFault = std::uint64_t{1} << 27;
+/// spin wait for something that never comes. A fraction of a second.
+constexpr std::uint64_t kPollsBeforeFault = std::uint64_t{1} << 25;
 
 unsigned volume(uint3 size) { return size.x * size.y * size.z; }
 

@@ -7,13 +7,21 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <vector>
 
 namespace espalier::device::host {
 namespace {
+
+std::vector<char> contents(const std::filesystem::path& path) {
+    std::error_code failed;
+    const auto bytes = std::filesystem::file_size(path, failed);
+    std::vector<char> file(failed ? 0 : bytes);
+    std::ifstream(path, std::ios::binary).read(file.data(), static_cast<std::streamsize>(file.size()));
+    return file;
+}
 
 template <class T>
 T read_at(const std::vector<char>& file, std::size_t offset) {
@@ -59,8 +67,7 @@ std::string demangled(const std::string& symbol) {
 std::string kernel_name(const Launch& launch) {
     Dl_info module{};
     if (launch.kernel != nullptr && dladdr(launch.kernel, &module) != 0) {
-        std::ifstream in("/proc/self/exe", std::ios::binary);
-        const std::vector<char> file{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+        const std::vector<char> file = contents("/proc/self/exe");
         const auto address = reinterpret_cast<std::uintptr_t>(launch.kernel);
         for (const auto base : {reinterpret_cast<std::uintptr_t>(module.dli_fbase), std::uintptr_t{0}})
             if (const std::string symbol = symbol_at(file, address - base); !symbol.empty()) return demangled(symbol);

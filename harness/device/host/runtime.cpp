@@ -38,7 +38,8 @@ int count() { return 1; }
 std::string unavailable_reason() { return {}; }
 int current() { return 0; }
 void make_current(int ordinal) {
-    if (ordinal != 0) throw DeviceError("the host executor has one GPU, with ordinal 0", 101);  // cudaErrorInvalidDevice
+    if (ordinal != 0)
+        throw DeviceError("the host executor has one GPU, with ordinal 0", 101);  // cudaErrorInvalidDevice
 }
 
 /// The limits are those of an H200, so that what a variant declines or accepts here it does there.
@@ -97,6 +98,8 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream) {
     require_device(from, bytes, "copy on the device");
     copy(to, from, bytes);
 }
+bool equal(const void* a, const void* b, std::size_t bytes) { return bytes == 0 || std::memcmp(a, b, bytes) == 0; }
+
 void fill(void* to, int byte, std::size_t bytes, Stream) {
     require_device(to, bytes, "fill");
     if (bytes > 0) std::memset(to, byte, bytes);

@@ -1,5 +1,13 @@
 #pragma once
 
+#include <cstdint>
+
+#include "espalier/device.hpp"
+#include "espalier/error.hpp"
+#include "espalier/explanation.hpp"
+#include "espalier/export.hpp"
+#include "espalier/options.hpp"
+
 namespace espalier {
 
 /// What coherent summation keeps of the sums of a window.
@@ -7,5 +15,30 @@ enum class Coherence {
     sums,     ///< every sum: sources x samples
     maximum,  ///< per source only the largest sum and when it occurs: the coherence cube
 };
+
+/// Sizes of a coherent summation, s_j(k) = sum over receivers r of traces[r][k + delays[j][r]].
+struct CoherentSumShape {
+    std::int64_t receivers = 0;
+    std::int64_t samples = 0;  ///< times k that are summed: the window
+    std::int64_t sources = 0;  ///< trial sources j, usually the nodes of a grid
+    std::int64_t span = 0;     ///< the longest delay, in samples
+};
+
+/// All sums of a window. `traces`: receivers x (samples + span) finite values, row-major. `delays`: sources x
+/// receivers sample counts, each in 0..span (checked in host memory; in device memory the caller answers for
+/// it). `sums`: sources x samples.
+/// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
+ESPALIER_API Result<void> sum_coherently(const Device& device, const CoherentSumShape& shape, const float* traces,
+                                         const std::int32_t* delays, float* sums, const Options& options = {});
+
+/// The same, keeping per source only the largest sum and its sample, the earliest of equals: two arrays of
+/// `sources` elements. A window without samples has no maximum: 0 at sample -1.
+ESPALIER_API Result<void> maximum_coherence(const Device& device, const CoherentSumShape& shape, const float* traces,
+                                            const std::int32_t* delays, float* maximum, std::int32_t* sample,
+                                            const Options& options = {});
+
+/// What either would run, and why. `variant` as in `Options`.
+ESPALIER_API Result<Explanation> explain_coherent_sum(const Device& device, const CoherentSumShape& shape,
+                                                      Coherence output, std::string_view variant = {});
 
 }  // namespace espalier

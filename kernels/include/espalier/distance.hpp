@@ -1,6 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+
+#include "espalier/device.hpp"
+#include "espalier/error.hpp"
+#include "espalier/explanation.hpp"
+#include "espalier/export.hpp"
+#include "espalier/options.hpp"
 
 namespace espalier {
 
@@ -28,5 +35,41 @@ enum class Missing {
 
 /// How `Metric::mixed_euclidean` compares an attribute. Nominal values are codes, compared for equality.
 enum class AttributeType : std::uint8_t { numeric, nominal };
+
+/// How the attributes of a set of items lie in memory.
+enum class Layout {
+    attribute_major,  ///< attribute a of item i at [a * count + i]: what the kernels read
+    item_major,       ///< attribute a of item i at [i * dims + a]: in host memory only, as it is transposed there
+};
+
+/// `count` items of `dims` numbers each.
+struct Items {
+    const float* values = nullptr;
+    std::int64_t count = 0;
+    std::int64_t dims = 0;
+    Layout layout = Layout::item_major;
+};
+
+/// How two items are compared.
+struct DistanceRule {
+    Metric metric = Metric::euclidean;
+    Missing missing = Missing::none;
+    std::span<const AttributeType> types{};  ///< in host memory, one per attribute; for mixed_euclidean only
+};
+
+/// The distance of every query to every point: that of query q and point p is result[p * queries.count + q],
+/// the layout that `select_smallest_k` reads. (Every metric is symmetric: exchange the two sets to have it
+/// the other way round.) `result` has queries.count x points.count elements and overlaps neither set.
+/// Any size may be 0; without attributes the distance is that of two equal items (cosine: 1;
+/// Missing::allowed: NaN).
+/// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
+ESPALIER_API Result<void> pairwise_distances(const Device& device, const Items& queries, const Items& points,
+                                             const DistanceRule& rule, float* result, const Options& options = {});
+
+/// What `pairwise_distances` would run for sets of these sizes, and why; their values are not read.
+/// `variant` as in `Options`.
+ESPALIER_API Result<Explanation> explain_pairwise_distances(const Device& device, const Items& queries,
+                                                            const Items& points, const DistanceRule& rule,
+                                                            std::string_view variant = {});
 
 }  // namespace espalier

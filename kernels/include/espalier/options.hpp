@@ -19,7 +19,8 @@ struct Options {
 
     /// Return only when the results are there. With `false` and device memory the work is enqueued on
     /// `stream` and the arrays must stay valid until it is done; a variant that needs a workspace is
-    /// waited for all the same, because the library frees it. Host memory is always waited for.
+    /// waited for all the same, because the library frees it, and so is one that may fill constant memory
+    /// (mixed_euclidean). Host memory is always waited for.
     bool wait = true;
 
     /// Instead of the selector's choice: "variant" or "variant:name=value;name=value". Naming one that

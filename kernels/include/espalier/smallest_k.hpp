@@ -2,12 +2,39 @@
 
 #include <cstdint>
 
+#include "espalier/device.hpp"
+#include "espalier/error.hpp"
+#include "espalier/explanation.hpp"
+#include "espalier/export.hpp"
+#include "espalier/options.hpp"
+
 namespace espalier {
 
 /// The index that fills a list of the k smallest beyond the number of candidates; its value is NaN.
 inline constexpr std::int32_t kNoIndex = -1;
 
-/// The longest list that `smallest_k` is asked for.
+/// The longest list that `select_smallest_k` is asked for.
 inline constexpr std::int64_t kMaxSmallestK = 1024;
+
+/// How many values are selected from: `rows` lists of `columns` candidates each (fewer than 2^31, because
+/// indices have 32 bits), and how many of each are kept, 1..kMaxSmallestK.
+struct SelectionShape {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t k = 1;
+};
+
+/// The k smallest of every row with their columns, ascending, ties by the lower column. NaN comes after
+/// +infinity. A row of fewer than k columns ends in entries of value NaN and index kNoIndex.
+/// All arrays are transposed, as `pairwise_distances` writes its matrix: column c of row r is
+/// distances[c * rows + r], the j-th smallest of row r values[j * rows + r], its column indices[j * rows + r].
+/// `distances` has rows x columns elements, `values` and `indices` rows x k each; none may overlap.
+/// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
+ESPALIER_API Result<void> select_smallest_k(const Device& device, const SelectionShape& shape, const float* distances,
+                                            float* values, std::int32_t* indices, const Options& options = {});
+
+/// What `select_smallest_k` would run, and why. `variant` as in `Options`.
+ESPALIER_API Result<Explanation> explain_select_smallest_k(const Device& device, const SelectionShape& shape,
+                                                           std::string_view variant = {});
 
 }  // namespace espalier

@@ -1,0 +1,128 @@
+// espalier explain: what the selectors choose for a problem on a device, here or elsewhere, and why.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "espalier/explanation.hpp"
+#include "harness/cli/command.hpp"
+#include "harness/cli/device_option.hpp"
+#include "harness/records/results.hpp"
+#include "harness/select/emit.hpp"
+#include "kernels/device_state.hpp"
+#include "kernels/families.hpp"
+
+namespace espalier::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExplainOptions {
+    std::string family;
+    std::vector<std::string> axes;
+    std::string device = "auto";
+    std::string variant;
+    fs::path results = "results";
+    bool json = false;
+};
+
+bool is_local_name(const std::string& name) {
+    return name == "auto" || name == "cpu" || name == "executor" || name == "cuda" || name.starts_with("cuda:");
+}
+
+std::string measured_devices(const fs::path& results) {
+    std::vector<std::string> keys;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(results, none))
+        if (fs::exists(entry.path() / "device.json")) keys.push_back(entry.path().filename().string());
+    std::ranges::sort(keys);
+    return keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "));
+}
+
+/// A device of this machine by name or key, or one that is described by its results.
+DeviceInfo described_device(const ExplainOptions& options) {
+    if (is_local_name(options.device)) return state_of(device_of(options.device)).info;
+    if (!select::valid_device_key(options.device))
+        throw Failure(ExitCode::usage, "'" + options.device + "' is no device key: use one of " +
+                                           measured_devices(options.results) + ", or " + kDeviceHelp);
+    const fs::path folder = options.results / options.device;
+    if (fs::exists(folder / "device.json")) return load_device(folder);
+    for (const Device& local : {Device::best(), Device::cpu()})
+        if (local.key() == options.device) return state_of(local).info;
+    throw Failure(ExitCode::no_device, "there is no " + (folder / "device.json").string() +
+                                           ": measure the device there with `espalier sweep`, or use one of " +
+                                           measured_devices(options.results));
+}
+
+std::string_view name_of(Explanation::Tree tree) {
+    switch (tree) {
+        case Explanation::Tree::exact: return "exact";
+        case Explanation::Tree::related: return "related";
+        case Explanation::Tree::none: break;
+    }
+    return "none";
+}
+
+nlohmann::ordered_json to_json(const Explanation& why) {
+    nlohmann::ordered_json json{{"family", why.family},
+                                {"problem", why.problem},
+                                {"device", why.device},
+                                {"variant", why.variant},
+                                {"configuration", why.configuration},
+                                {"reason", why.reason},
+                                {"forced_by", why.forced_by},
+                                {"tree", name_of(why.tree)},
+                                {"trained_on_this_device", why.tree == Explanation::Tree::exact}};
+    if (why.tree == Explanation::Tree::none) return json;
+    json["tree_device"] = why.tree_device;
+    json["tree_data_sha256"] = why.tree_data;
+    json["leaf"] = why.leaf;
+    json["path"] = why.path;
+    json["problems"] = why.problems;
+    json["margin"] = why.margin;
+    json["regret"] = why.regret;
+    json["regret_interval"] = {why.regret_low, why.regret_high};
+    for (const auto& candidate : why.ranking)
+        json["ranking"].push_back({{"variant", candidate.variant},
+                                   {"configuration", candidate.configuration},
+                                   {"slowdown", candidate.slowdown},
+                                   {"infeasible", candidate.infeasible}});
+    return json;
+}
+
+void run_explain(const ExplainOptions& options) {
+    const DeviceInfo device = described_device(options);
+    const std::string problem = fmt::format("{}", fmt::join(options.axes, ";"));
+    const auto explain_it = [&](const ForcedVariant* forced) {
+        return explain(options.family, problem, device, forced);
+    };
+    const Explanation why =
+        value_or_fail(with_forced_variant(options.family, options.variant, explain_it, "--variant"));
+    if (options.json)
+        fmt::print("{}\n", to_json(why).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    else
+        fmt::print("{}", why.text());
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, ExitCode&) {
+    const auto options = std::make_shared<ExplainOptions>();
+    CLI::App* command = app.add_subcommand("explain", "Says which variant a problem gets, and why");
+    command->add_option("--family", options->family, "distance, smallest_k, convolution_2d, ...")->required();
+    command->add_option("-p", options->axes, "axis=value of the problem; axes left out keep the family's default")
+        ->type_name("AXIS=VALUE");
+    command
+        ->add_option("--device", options->device,
+                     std::string("key of a device with results, or one of this machine: ") + kDeviceHelp)
+        ->capture_default_str();
+    command->add_option("--variant", options->variant, "explain this variant instead of the selector's choice");
+    command->add_option("--results", options->results, "folder with one folder per device")->capture_default_str();
+    command->add_flag("--json", options->json, "print JSON");
+    command->callback([options] { run_explain(*options); });
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,271 @@
+// espalier knn: classifies (or regresses) the rows of a table by their nearest neighbours in another one.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+#include <future>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/cli/command.hpp"
+#include "harness/cli/device_option.hpp"
+#include "harness/cli/knn_report.hpp"
+#include "harness/cli/knn_session.hpp"
+#include "harness/device/runtime.hpp"
+#include "harness/io/bad_file.hpp"
+#include "harness/io/split.hpp"
+#include "harness/sweep/clock.hpp"
+#include "harness/sweep/progress.hpp"
+#include "kernels/device_state.hpp"
+
+namespace espalier::cli {
+namespace {
+
+struct KnnOptions {
+    std::string train, test, data;
+    double split = 0.3;
+    std::uint64_t seed = 1;
+    std::size_t test_rows = 0;
+    io::TableOptions table;
+    std::string delimiter = ",";
+    bool header = false, no_header = false, regression = false;
+    std::string metric = "auto", weights = "uniform", device = "auto", variant, output;
+    std::int64_t k = 5;
+    std::uint64_t memory = 0;  ///< 0: half of what the device has
+    bool neighbours = false, json = false, quiet = false;
+};
+
+/// The training table and the chunks of the test table, wherever they come from.
+struct Input {
+    io::Table train;
+    std::vector<std::size_t> train_numbers, test_numbers;  ///< rows of the one table both were cut from
+    bool truth_known = false;
+    std::size_t test_rows = 65536;                     ///< if known beforehand
+    std::function<bool(io::Rows&, std::size_t)> read;  ///< the next chunk of at most so many rows; false at the end
+};
+
+void read_two_files(const KnnOptions& options, Input& input) {
+    input.train = io::read_table(options.train, options.table);
+    const auto reader = std::make_shared<io::TableReader>(options.test, options.table, input.train.schema);
+    input.truth_known = reader->schema().has_label;
+    input.read = [reader](io::Rows& chunk, std::size_t rows) { return reader->read(chunk, rows); };
+}
+
+io::Split split_of(const KnnOptions& options, std::size_t rows) {
+    if (rows < 2) throw io::BadFile(options.data, "has one row, and a split needs two");
+    if (options.test_rows == 0) return io::random_split(rows, options.split, options.seed);
+    if (options.test_rows >= rows)
+        throw Failure(ExitCode::usage, fmt::format("--test-rows {} leaves nothing to train on: {} has {} rows",
+                                                   options.test_rows, options.data, rows));
+    return io::tail_split(rows, options.test_rows);
+}
+
+void split_one_file(const KnnOptions& options, Input& input) {
+    io::Table table = io::read_table(options.data, options.table);
+    io::Split split = split_of(options, table.rows.size());
+    const auto test = std::make_shared<io::Rows>(io::take(table.rows, split.test));
+    input.train = {table.schema, io::take(table.rows, split.train)};
+    input.train_numbers = std::move(split.train);
+    input.test_numbers = std::move(split.test);
+    input.truth_known = true;
+    input.test_rows = test->size();
+    input.read = [test, next = std::size_t{0}](io::Rows& chunk, std::size_t rows) mutable {
+        std::vector<std::size_t> numbers;
+        for (; next < test->size() && numbers.size() < rows; ++next) numbers.push_back(next);
+        chunk = io::take(*test, numbers);
+        return !numbers.empty();
+    };
+}
+
+Metric metric_of(const std::string& name, const io::Schema& schema) {
+    const auto known = std::find(std::begin(distance::kMetricNames), std::end(distance::kMetricNames), name);
+    if (known != std::end(distance::kMetricNames))
+        return static_cast<Metric>(known - std::begin(distance::kMetricNames));
+    const bool nominal = std::any_of(schema.attributes.begin(), schema.attributes.end(),
+                                     [](const auto& column) { return column.kind == io::ColumnKind::nominal; });
+    return nominal ? Metric::mixed_euclidean : Metric::euclidean;
+}
+
+std::size_t default_memory(const Device& device) {
+    const DeviceInfo& info = state_of(device).info;
+    if (info.kind == DeviceKind::cpu) return info.memory_bytes / 2;
+    const CurrentDevice current(state_of(device));
+    return device::memory_state().free / 2;
+}
+
+struct Outcome {
+    KnnScore score;
+    std::int64_t rows = 0;
+    double seconds = 0;
+};
+
+/// Predicts chunk after chunk; the next one is read while this one is computed.
+Outcome predict_all(Input& input, KnnSession& session, PredictionWriter* writer, bool quiet) {
+    const double start = steady_seconds();
+    const std::size_t rows_per_chunk = session.chunk_rows(std::min<std::size_t>(input.test_rows, 65536));
+    const auto read_ahead = [&] {
+        return std::async(std::launch::async, [&input, rows_per_chunk]() -> std::optional<io::Rows> {
+            io::Rows chunk;
+            if (!input.read(chunk, rows_per_chunk)) return std::nullopt;
+            return chunk;
+        });
+    };
+    ProgressLine progress(quiet, 0, 0);
+    Outcome outcome;
+    auto next = read_ahead();
+    while (const auto chunk = next.get()) {
+        next = read_ahead();
+        const Predictions predictions = session.predict(*chunk);
+        outcome.rows += static_cast<std::int64_t>(chunk->size());
+        outcome.score.add(predictions, *chunk);
+        if (writer) writer->write(predictions, *chunk, input.test_numbers, input.train_numbers);
+        progress.show(fmt::format("{} rows in {}", outcome.rows, duration(steady_seconds() - start)));
+    }
+    outcome.seconds = steady_seconds() - start;
+    return outcome;
+}
+
+nlohmann::ordered_json as_json(const Input& input, const KnnSession& session, const KnnSettings& settings,
+                               const Device& device, const Outcome& outcome) {
+    nlohmann::ordered_json json{{"rows", outcome.rows},
+                                {"train_rows", session.train_rows()},
+                                {"attributes", input.train.schema.attributes.size()},
+                                {"k", settings.k},
+                                {"metric", distance::kMetricNames[static_cast<std::size_t>(settings.metric)]},
+                                {"vote", knn::kVoteNames[static_cast<std::size_t>(settings.vote)]},
+                                {"task", knn::kTaskNames[static_cast<std::size_t>(settings.task)]},
+                                {"unanswered", outcome.score.unanswered()},
+                                {"device", device.key()},
+                                {"ran", session.ran()},
+                                {"seconds", outcome.seconds}};
+    if (!input.truth_known) return json;
+    if (settings.task == Task::classification) {
+        json["classes"] = input.train.schema.label.values.size();
+        json["correct"] = outcome.score.correct();
+        json["accuracy"] = outcome.score.accuracy();
+    } else {
+        json["root_mean_square_error"] = outcome.score.root_mean_square_error();
+        json["mean_absolute_error"] = outcome.score.mean_absolute_error();
+        json["r_squared"] = outcome.score.r_squared();
+    }
+    return json;
+}
+
+void print_score(const KnnScore& score, Task task) {
+    if (task == Task::classification)
+        fmt::print("accuracy {:.6f} ({} of {} rows)\n", score.accuracy(), score.correct(), score.rows());
+    else
+        fmt::print("root mean square error {:.6g}, mean absolute error {:.6g}, R squared {:.6f} ({} rows)\n",
+                   score.root_mean_square_error(), score.mean_absolute_error(), score.r_squared(), score.rows());
+}
+
+void tell(const KnnOptions& options, const Input& input, const KnnSession& session, const Device& device,
+          const Outcome& outcome) {
+    if (options.quiet) return;
+    const auto& attributes = input.train.schema.attributes;
+    fmt::print(stderr, "{} rows against {}, {} attributes, by {} on {} in {:.3f} s\n", outcome.rows,
+               session.train_rows(), attributes.size(), session.ran(), device.key(), outcome.seconds);
+    if (outcome.score.unanswered() > 0)
+        fmt::print(stderr, "rows that share no known attribute with any training row: {}; their prediction is ?\n",
+                   outcome.score.unanswered());
+}
+
+/// What one option says about another, and what becomes of the tables' options.
+void settle(KnnOptions& options) {
+    using H = io::TableOptions::Header;
+    const bool two = !options.train.empty() || !options.test.empty();
+    if (two == !options.data.empty() || (two && (options.train.empty() || options.test.empty())))
+        throw Failure(ExitCode::usage, "give either --train and --test, or --data to split one table");
+    if (!(options.split > 0 && options.split < 1))
+        throw Failure(ExitCode::usage, "--split is the share of rows to test on, between 0 and 1: 0.3");
+    if (options.k < 1 || options.k > kMaxSmallestK)
+        throw Failure(ExitCode::usage, fmt::format("--k must be 1 to {}", kMaxSmallestK));
+    if (options.delimiter == "tab" || options.delimiter == "\\t") options.delimiter = "\t";
+    if (options.delimiter.size() != 1) throw Failure(ExitCode::usage, "--delimiter is one character, or tab");
+    options.table.delimiter = options.delimiter[0];
+    options.table.header = options.header ? H::present : options.no_header ? H::absent : H::detect;
+    options.table.numeric_label = options.regression;
+    if (options.table.label == "none")
+        throw Failure(ExitCode::usage, "a training table needs a label: name its column with --label");
+}
+
+void run_knn(KnnOptions& options) {
+    settle(options);
+    const Device device = device_of(options.device);
+    const std::size_t memory = options.memory > 0 ? options.memory : default_memory(device);
+    options.table.max_bytes = memory;
+    Input input;
+    if (options.data.empty())
+        read_two_files(options, input);
+    else
+        split_one_file(options, input);
+
+    const KnnSettings settings{.k = options.k,
+                               .metric = metric_of(options.metric, input.train.schema),
+                               .vote = options.weights == "distance" ? Vote::distance_weighted : Vote::majority,
+                               .task = options.regression ? Task::regression : Task::classification,
+                               .variant = options.variant,
+                               .neighbours = options.neighbours,
+                               .memory = memory};
+    KnnSession session(device, input.train.schema, input.train.rows, settings);
+    input.train.rows = io::Rows{};
+    // Without a truth to compare with and without a file to write to, the predictions are the output.
+    std::optional<PredictionWriter> writer;
+    if (!options.output.empty() || (!input.truth_known && !options.json))
+        writer.emplace(options.output, input.train.schema, settings, input.truth_known);
+    const Outcome outcome = predict_all(input, session, writer ? &*writer : nullptr, options.quiet);
+    if (writer) writer->finish();
+    tell(options, input, session, device, outcome);
+    if (options.json)
+        fmt::print("{}\n", as_json(input, session, settings, device, outcome).dump());
+    else if (input.truth_known)
+        print_score(outcome.score, settings.task);
+}
+
+void add_table_options(CLI::App& command, KnnOptions& options) {
+    command.add_option("--train", options.train, "training table, CSV (.gz too)");
+    command.add_option("--test", options.test, "table to predict for; its label column may be absent");
+    command.add_option("--data", options.data, "one table to split into both");
+    command.add_option("--split", options.split, "with --data: share of random rows to test on")->capture_default_str();
+    command.add_option("--seed", options.seed, "with --data: seed of the random split")->capture_default_str();
+    command.add_option("--test-rows", options.test_rows, "with --data: test on so many last rows instead");
+    command.add_option("--label", options.table.label, "label column: name, number from 1, or last")
+        ->capture_default_str();
+    command
+        .add_option("--nominal", options.table.nominal, "columns to compare for equality although they hold numbers")
+        ->delimiter(',');
+    command.add_option("--ignore", options.table.ignored, "columns to leave out")->delimiter(',');
+    command.add_option("--delimiter", options.delimiter, "between fields: a character, or tab")->capture_default_str();
+    auto* header = command.add_flag("--header", options.header, "the first line is a header, even with numbers in it");
+    command.add_flag("--no-header", options.no_header, "the first line is data, even without numbers in it")
+        ->excludes(header);
+}
+
+}  // namespace
+
+void add_knn(CLI::App& app, ExitCode&) {
+    const auto options = std::make_shared<KnnOptions>();
+    CLI::App* command = app.add_subcommand("knn", "Predicts classes or numbers by the k nearest neighbours");
+    add_table_options(*command, *options);
+    command->add_option("--k", options->k, "neighbours that vote")->capture_default_str();
+    command->add_option("--metric", options->metric, "auto is euclidean, or mixed_euclidean if a column is nominal")
+        ->check(CLI::IsMember({"auto", "euclidean", "mixed_euclidean", "manhattan", "chebyshev", "cosine"}))
+        ->capture_default_str();
+    command->add_option("--weights", options->weights, "of votes: uniform, or distance (1 / distance)")
+        ->check(CLI::IsMember({"uniform", "distance"}))
+        ->capture_default_str();
+    command->add_flag("--regression", options->regression, "the label is a number to predict, not a class");
+    command->add_option("-o,--output", options->output, "CSV file of predictions");
+    command->add_flag("--neighbours", options->neighbours, "list the neighbours and distances there too");
+    command->add_option("--device", options->device, kDeviceHelp)->capture_default_str();
+    command->add_option("--variant", options->variant, "force a pipeline instead of the selector's choice");
+    command->add_option("--memory", options->memory, "most memory to use: 500MB, 2GiB (default: half of what is there)")
+        ->transform(CLI::AsSizeValue(true));
+    command->add_flag("--json", options->json, "print what was done as JSON");
+    command->add_flag("--quiet", options->quiet, "say nothing but errors");
+    command->callback([options] { run_knn(*options); });
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,105 @@
+#include "harness/cli/knn_report.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace espalier::cli {
+namespace {
+
+/// The shortest text that reads back as the same number.
+std::string text(float value) {
+    if (std::isnan(value)) return "?";
+    char buffer[32];
+    const auto [end, error] = std::to_chars(std::begin(buffer), std::end(buffer), value);
+    return {buffer, end};
+}
+
+/// A field as RFC 4180 writes it.
+std::string field(const std::string& value) {
+    if (value.find_first_of(",\"\r\n") == std::string::npos && !value.empty()) return value;
+    std::string quoted("\"");
+    for (const char c : value) quoted.append(c == '"' ? 2 : 1, c);
+    return quoted += '"';
+}
+
+}  // namespace
+
+void KnnScore::add(const Predictions& predictions, const io::Rows& truth) {
+    rows_ += static_cast<std::int64_t>(truth.size());
+    for (std::size_t i = 0; i < predictions.classes.size(); ++i) {
+        unanswered_ += predictions.classes[i] == kNoClass;
+        if (!truth.classes.empty()) correct_ += predictions.classes[i] == truth.classes[i];
+    }
+    for (std::size_t i = 0; i < predictions.targets.size(); ++i) {
+        if (std::isnan(predictions.targets[i])) {
+            ++unanswered_;
+            continue;
+        }
+        if (truth.targets.empty()) continue;
+        const double actual = static_cast<double>(truth.targets[i]);
+        const double off = static_cast<double>(predictions.targets[i]) - actual;
+        squares_ += off * off;
+        absolutes_ += std::abs(off);
+        const double from_mean = actual - truth_mean_;
+        truth_mean_ += from_mean / static_cast<double>(++answered_);
+        truth_spread_ += from_mean * (actual - truth_mean_);
+    }
+}
+
+double KnnScore::accuracy() const { return static_cast<double>(correct_) / static_cast<double>(rows_); }
+
+double KnnScore::root_mean_square_error() const { return std::sqrt(squares_ / static_cast<double>(answered_)); }
+
+double KnnScore::mean_absolute_error() const { return absolutes_ / static_cast<double>(answered_); }
+
+double KnnScore::r_squared() const {
+    return truth_spread_ > 0 ? 1 - squares_ / truth_spread_ : std::numeric_limits<double>::quiet_NaN();
+}
+
+PredictionWriter::PredictionWriter(const std::string& path, const io::Schema& schema, const KnnSettings& settings,
+                                   bool with_truth)
+    : schema_(schema),
+      settings_(settings),
+      with_truth_(with_truth),
+      file_(path.empty() ? nullptr : std::make_unique<io::AtomicFile>(path)) {
+    std::string header = "row,predicted";
+    if (with_truth_) header += "," + field(schema.label.name);
+    for (std::int64_t j = 1; settings.neighbours && j <= settings.k; ++j)
+        header.append(",neighbour_").append(std::to_string(j)).append(",distance_").append(std::to_string(j));
+    put(header + "\n");
+}
+
+void PredictionWriter::write(const Predictions& predictions, const io::Rows& rows,
+                             const std::vector<std::size_t>& row_numbers,
+                             const std::vector<std::size_t>& train_numbers) {
+    const std::size_t count = rows.size();
+    const auto class_name = [&](std::int32_t code) {
+        return code == kNoClass ? std::string("?") : field(schema_.label.values[static_cast<std::size_t>(code)]);
+    };
+    for (std::size_t i = 0; i < count; ++i, ++rows_written_) {
+        std::string line = std::to_string((row_numbers.empty() ? rows_written_ : row_numbers[rows_written_]) + 1) + ",";
+        line += predictions.targets.empty() ? class_name(predictions.classes[i]) : text(predictions.targets[i]);
+        if (with_truth_) line += "," + (rows.targets.empty() ? class_name(rows.classes[i]) : text(rows.targets[i]));
+        for (std::size_t at = i; settings_.neighbours && at < predictions.neighbours.size(); at += count) {
+            const auto point = static_cast<std::size_t>(predictions.neighbours[at]);
+            line += "," + std::to_string((train_numbers.empty() ? point : train_numbers[point]) + 1) + "," +
+                    text(predictions.distances[at]);
+        }
+        put(line + "\n");
+    }
+}
+
+void PredictionWriter::put(const std::string& line) {
+    if (file_)
+        file_->write(line);
+    else
+        std::fwrite(line.data(), 1, line.size(), stdout);
+}
+
+void PredictionWriter::finish() {
+    if (file_) file_->commit();
+}
+
+}  // namespace espalier::cli

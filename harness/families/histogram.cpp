@@ -1,0 +1,127 @@
+#include "reference_cpu/histogram.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <optional>
+
+#include "harness/families/random.hpp"
+#include "harness/families/suite.hpp"
+#include "variants/histogram/problem.hpp"
+
+namespace espalier::histogram {
+namespace {
+
+/// Value of a byte for each of 65,536 random numbers, so that value v is about 1 / (v + 1) as frequent as 0.
+std::vector<std::uint8_t> zipf_table() {
+    double total = 0;
+    for (int v = 0; v < kBins; ++v) total += 1.0 / (v + 1);
+    std::vector<std::uint8_t> table;
+    double below = 0;
+    for (int v = 0; v < kBins; ++v) {
+        below += 1.0 / (v + 1) / total;
+        const auto end = v == kBins - 1 ? std::size_t{65536} : static_cast<std::size_t>(below * 65536);
+        table.resize(std::max(table.size(), end), static_cast<std::uint8_t>(v));
+    }
+    return table;
+}
+
+/// Uniform: random bytes. Constant: all equal, so that every increment meets the one before. Ascending:
+/// 0, 1, .. 255, 0, ... Descending: random bytes at an odd address. Special: skewed as words of a language
+/// are (Zipf).
+class BytesWorkload final : public Workload<Problem> {
+public:
+    BytesWorkload(const Problem& problem, std::uint64_t seed, Pattern pattern)
+        : size_(static_cast<std::size_t>(problem.bytes)),
+          offset_(pattern == Pattern::descending && size_ > 0 ? 3 : 0),
+          pattern_(pattern) {
+        refresh(seed);
+    }
+
+    std::vector<std::span<const std::byte>> inputs() const override { return {bytes_of(memory_)}; }
+    std::vector<std::size_t> output_bytes() const override { return {kBins * sizeof(std::uint64_t)}; }
+
+    Buffers bind(std::span<const std::byte* const> in, std::span<std::byte* const> out) const override {
+        const auto* memory = reinterpret_cast<const std::uint8_t*>(in[0]);
+        return {memory ? memory + offset_ : nullptr, reinterpret_cast<std::uint64_t*>(out[0])};
+    }
+
+    Mismatch check(std::span<const std::span<const std::byte>> outputs, const Tolerance&) override {
+        if (!expected_) expected_ = reference::histogram(std::span(memory_).subspan(offset_));
+        const auto actual = values_of<std::uint64_t>(outputs[0]);
+        for (std::size_t bin = 0; bin < kBins; ++bin)
+            if (actual[bin] != (*expected_)[bin])
+                return {"count of byte " + std::to_string(bin) + " is " + std::to_string(actual[bin]) + ", expected " +
+                        std::to_string((*expected_)[bin])};
+        return {};
+    }
+
+    void refresh(std::uint64_t seed) override {
+        static const std::vector<std::uint8_t> zipf = zipf_table();
+        memory_.resize(offset_ + size_);
+        expected_.reset();
+        switch (pattern_) {
+            case Pattern::constant:
+                std::fill(memory_.begin(), memory_.end(), static_cast<std::uint8_t>(seed + size_));
+                break;
+            case Pattern::ascending: std::iota(memory_.begin(), memory_.end(), std::uint8_t{0}); break;
+            case Pattern::special:
+                generate(memory_, [&](std::size_t i) { return zipf[random_bits(seed, i) & 0xFFFF]; });
+                break;
+            case Pattern::descending:
+            case Pattern::uniform:
+                generate(memory_, [&](std::size_t i) { return static_cast<std::uint8_t>(random_bits(seed, i)); });
+                break;
+        }
+    }
+
+private:
+    std::size_t size_, offset_;
+    Pattern pattern_;
+    std::vector<std::uint8_t> memory_;
+    std::optional<Histogram256> expected_;
+};
+
+std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
+    constexpr std::int64_t kKiB = 1024, kMiB = 1024 * kKiB;
+    const bool cpu = kind == DeviceKind::cpu;
+    if (effort == Effort::quick) return {{kKiB}, {64 * kKiB}, {4 * kMiB}};
+    std::vector<Problem> problems;
+    for (std::int64_t bytes = kKiB; bytes <= 64 * kMiB; bytes *= 4) problems.push_back({bytes});
+    // 56 and 100 MiB are the sources' and the peers' sizes; 56 fits most L2 caches of today's GPUs.
+    problems.push_back({100 * kMiB});
+    if (cpu && effort != Effort::full) return problems;
+    for (const std::int64_t bytes : {56 * kMiB, 256 * kMiB, 1024 * kMiB}) problems.push_back({bytes});
+    if (!cpu) problems.push_back({4096 * kMiB});
+    return problems;
+}
+
+std::vector<TypedEdgeCase<Problem>> edge_cases() {
+    std::vector<TypedEdgeCase<Problem>> cases;
+    // Around the widths of loads (4, 8, 16 bytes), a warp's and a block's share of them, and beyond what 8
+    // 15 and 16 bits count in the odd and the even bins of pairs (constant bytes have the size's parity).
+    constexpr std::int64_t kSizes[] = {0,    1,    2,     3,     4,     7,     8,     15,     16,    17,   31,
+                                       63,   64,   65,    127,   255,   256,   257,   511,    513,   1023, 4095,
+                                       4096, 4097, 16383, 16384, 16385, 65535, 65537, 140001, 140002};
+    for (const auto pattern :
+         {Pattern::uniform, Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
+        for (const std::int64_t bytes : kSizes) cases.push_back({{bytes}, pattern});
+    return cases;
+}
+
+}  // namespace
+
+Suite<Problem> suite() {
+    return {.default_problems = default_problems,
+            .edge_cases = edge_cases,
+            .workload = [](const Problem& problem, std::uint64_t seed,
+                           Pattern pattern) -> std::unique_ptr<Workload<Problem>> {
+                return std::make_unique<BytesWorkload>(problem, seed, pattern);
+            },
+            .data_bytes =
+                [](const Problem& problem) {
+                    return static_cast<std::size_t>(problem.bytes) + kBins * sizeof(std::uint64_t);
+                }};
+}
+
+}  // namespace espalier::histogram

@@ -1,0 +1,258 @@
+#include "reference_cpu/knn.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "harness/families/knn_judge.hpp"
+#include "harness/families/random.hpp"
+#include "harness/families/suite.hpp"
+#include "kernels/choose.hpp"
+#include "reference_cpu/distance.hpp"
+#include "variants/knn/problem.hpp"
+
+namespace espalier::knn {
+namespace {
+
+bool is_nominal(std::size_t attribute) { return attribute % 3 == 1; }
+
+/// Values are small whole numbers, as those of the digits data set: then all metrics but cosine are exact
+/// in single precision, equal distances abound, and the rule for ties is put to the test.
+/// Uniform: 0..15, nominal codes 0..3, random classes and targets; a tenth of the cells is missing where
+/// that is allowed. Constant: all items equal. Ascending and descending: along the items, classes too.
+/// Special: NaN, infinities and signed zeros among them.
+class TablesWorkload final : public Workload<Problem> {
+public:
+    TablesWorkload(const Problem& problem, std::uint64_t seed, Pattern pattern) : problem_(problem), pattern_(pattern) {
+        for (std::size_t a = 0; a < dims(); ++a)
+            types_.push_back(problem.metric == Metric::mixed_euclidean && is_nominal(a) ? AttributeType::nominal
+                                                                                        : AttributeType::numeric);
+        refresh(seed);
+    }
+
+    std::vector<std::span<const std::byte>> inputs() const override {
+        return {bytes_of(query_values_), bytes_of(point_values_),
+                classifies() ? bytes_of(point_classes_) : bytes_of(point_targets_), bytes_of(types_)};
+    }
+    std::vector<std::size_t> output_bytes() const override { return {static_cast<std::size_t>(problem_.queries) * 4}; }
+
+    Buffers bind(std::span<const std::byte* const> in, std::span<std::byte* const> out) const override {
+        Buffers buffers{.query_values = reinterpret_cast<const float*>(in[0]),
+                        .point_values = reinterpret_cast<const float*>(in[1]),
+                        .types = reinterpret_cast<const AttributeType*>(in[3]),
+                        .types_on_host = types_.data(),
+                        .stages = {choose<distance::Problem>, choose<smallest_k::Problem>}};
+        if (classifies()) {
+            buffers.point_classes = reinterpret_cast<const std::int32_t*>(in[2]);
+            buffers.classes = reinterpret_cast<std::int32_t*>(out[0]);
+        } else {
+            buffers.point_targets = reinterpret_cast<const float*>(in[2]);
+            buffers.targets = reinterpret_cast<float*>(out[0]);
+        }
+        return buffers;
+    }
+
+    Mismatch check(std::span<const std::span<const std::byte>> outputs, const Tolerance& tolerance) override {
+        const auto classes = values_of<std::int32_t>(outputs[0]);
+        const auto targets = values_of<float>(outputs[0]);
+        for (const std::int64_t query : queries_to_judge()) {
+            const auto q = static_cast<std::size_t>(query);
+            const Judge judge(distances(query), problem_.k, problem_.vote, error(tolerance));
+            if (classifies() && !judge.accepts_class(classes[q], point_classes_))
+                return {
+                    describe(query, std::to_string(classes[q]), std::to_string(judge.expected_class(point_classes_)))};
+            if (!classifies() && !judge.accepts_target(targets[q], point_targets_))
+                return {
+                    describe(query, std::to_string(targets[q]), std::to_string(judge.expected_target(point_targets_)))};
+        }
+        return check_written(classes, targets);
+    }
+
+    void refresh(std::uint64_t seed) override {
+        std::mt19937_64 random(seed);
+        query_values_ = items(problem_.queries, 2 * seed);
+        point_values_ = items(problem_.points, 2 * seed + 1);
+        const auto points = static_cast<std::size_t>(problem_.points);
+        const auto classes = static_cast<std::size_t>(std::max<std::int64_t>(problem_.classes, 1));
+        const bool drawn = pattern_ == Pattern::uniform || pattern_ == Pattern::special;
+        point_classes_.resize(points);
+        point_targets_.resize(points);
+        for (std::size_t p = 0; p < points; ++p) {
+            point_classes_[p] = static_cast<std::int32_t>((drawn ? random() : p) % classes);
+            point_targets_[p] = static_cast<float>(static_cast<std::int64_t>(random() % 2001) - 1000) / 8;
+        }
+        sample_seed_ = random();
+    }
+
+private:
+    [[nodiscard]] std::size_t dims() const { return static_cast<std::size_t>(problem_.dims); }
+    [[nodiscard]] bool classifies() const { return problem_.task == Task::classification; }
+
+    /// Attribute-major.
+    std::vector<float> items(std::int64_t count, std::uint64_t seed) const {
+        const auto n = static_cast<std::size_t>(count);
+        std::vector<float> values(n * dims());
+        generate(values, [&](std::size_t i) { return value(i % n, i / n, random_bits(seed, i)); });
+        return values;
+    }
+
+    float value(std::size_t item, std::size_t attribute, std::uint64_t bits) const {
+        using Limits = std::numeric_limits<float>;
+        if (problem_.missing == Missing::allowed && bits % 10 == 0) return Limits::quiet_NaN();
+        if (pattern_ == Pattern::constant) return 2;
+        if (pattern_ == Pattern::ascending) return static_cast<float>((item + attribute) % 7);
+        if (pattern_ == Pattern::descending) return static_cast<float>(6 - (item + 2 * attribute) % 7);
+        if (pattern_ == Pattern::special && (bits >> 8) % 16 == 0) {
+            constexpr std::array specials{Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), 0.0F, -0.0F};
+            return specials[(bits >> 16) % specials.size()];
+        }
+        return static_cast<float>((bits >> 8) % (types_[attribute] == AttributeType::nominal ? 4 : 16));
+    }
+
+    /// See `distance` for how roundings add up. A cosine distance is a difference of numbers around 1.
+    [[nodiscard]] DistanceError error(const Tolerance& tolerance) const {
+        const double off =
+            tolerance.absolute + tolerance.relative * (8 + std::sqrt(static_cast<double>(problem_.dims)));
+        if (problem_.metric == Metric::cosine) return {.absolute = off};
+        const bool scaled = problem_.missing == Missing::allowed && problem_.metric != Metric::chebyshev;
+        return {.relative = scaled ? off : 0};
+    }
+
+    /// All if they are few enough for the oracle, else the last one, which chunks get wrong first, and
+    /// random others.
+    [[nodiscard]] std::vector<std::int64_t> queries_to_judge() const {
+        constexpr std::int64_t kTerms = 1 << 26;
+        const std::int64_t each = std::max<std::int64_t>(problem_.points * std::max<std::int64_t>(problem_.dims, 1), 1);
+        std::vector<std::int64_t> queries;
+        if (problem_.queries * each <= kTerms) {
+            for (std::int64_t q = 0; q < problem_.queries; ++q) queries.push_back(q);
+            return queries;
+        }
+        queries.push_back(problem_.queries - 1);
+        std::mt19937_64 random(sample_seed_);
+        for (std::int64_t left = kTerms; left > each; left -= each)
+            queries.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(problem_.queries)));
+        return queries;
+    }
+
+    [[nodiscard]] std::vector<double> distances(std::int64_t query) const {
+        std::vector<float> x(dims()), y(dims());
+        for (std::size_t a = 0; a < dims(); ++a)
+            x[a] = query_values_[a * static_cast<std::size_t>(problem_.queries) + static_cast<std::size_t>(query)];
+        const auto points = static_cast<std::size_t>(problem_.points);
+        std::vector<double> all(points);
+        for (std::size_t p = 0; p < points; ++p) {
+            for (std::size_t a = 0; a < dims(); ++a) y[a] = point_values_[a * points + p];
+            all[p] = reference::distance(x, y, problem_.metric, problem_.missing, types_);
+        }
+        return all;
+    }
+
+    /// Of the queries that were not judged: something plausible must have been written.
+    [[nodiscard]] Mismatch check_written(std::span<const std::int32_t> classes, std::span<const float> targets) const {
+        if (pattern_ != Pattern::uniform || problem_.missing != Missing::none || problem_.points == 0 ||
+            problem_.k == 0)
+            return {};
+        for (std::size_t q = 0; q < classes.size(); ++q)
+            if (classifies() ? classes[q] < 0 || classes[q] >= problem_.classes : !(std::abs(targets[q]) <= 125))
+                return {describe(static_cast<std::int64_t>(q),
+                                 classifies() ? std::to_string(classes[q]) : std::to_string(targets[q]), "another")};
+        return {};
+    }
+
+    [[nodiscard]] std::string describe(std::int64_t query, const std::string& actual,
+                                       const std::string& expected) const {
+        return std::string("the ") + (classifies() ? "class" : "target") + " of query " + std::to_string(query) +
+               " is " + actual + ", expected " + expected;
+    }
+
+    Problem problem_;
+    Pattern pattern_;
+    std::vector<AttributeType> types_;
+    std::vector<float> query_values_, point_values_, point_targets_;
+    std::vector<std::int32_t> point_classes_;
+    std::uint64_t sample_seed_ = 0;
+};
+
+std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
+    struct Size {
+        std::int64_t queries, points;
+    };
+    const bool cpu = kind == DeviceKind::cpu;
+    std::vector<Size> sizes{{1, 1000}, {100, 1000}, {1000, 1000}};
+    std::vector<std::int64_t> dims{10, 50}, ks{1, 10};
+    if (effort != Effort::quick) {
+        sizes = cpu ? std::vector<Size>{{1, 10000}, {100, 1000}, {1000, 1000}, {200, 10000}}
+                    : std::vector<Size>{{1, 100000}, {1000, 1000}, {10000, 10000}, {1000, 100000}, {100000, 1000}};
+        dims = cpu ? std::vector<std::int64_t>{4, 50} : std::vector<std::int64_t>{4, 50, 210};
+        ks = {1, 10, 100};
+    }
+    // K12 and K13: n by n with 50 attributes, nominal ones among them.
+    if (effort == Effort::full) sizes.insert(sizes.end(), {{5000, 5000}, {50000, 50000}, {100000, 100000}});
+    std::vector<Problem> problems;
+    for (const auto& [queries, points] : sizes)
+        for (const auto d : dims)
+            for (const auto k : ks)
+                for (const auto metric : {Metric::euclidean, Metric::mixed_euclidean})
+                    problems.push_back({.queries = queries, .points = points, .dims = d, .k = k, .metric = metric});
+    return problems;
+}
+
+void add_sizes(std::vector<TypedEdgeCase<Problem>>& cases, Problem problem) {
+    // Empty and single in every dimension, k at and beyond the points, one class, and odd sizes.
+    for (const auto& [queries, points, dims, k, classes] : {std::array<std::int64_t, 5>{0, 5, 2, 1, 2},
+                                                            {3, 0, 2, 1, 2},
+                                                            {3, 5, 0, 2, 2},
+                                                            {3, 5, 2, 0, 2},
+                                                            {1, 1, 1, 1, 1},
+                                                            {1, 9, 3, 9, 3},
+                                                            {4, 9, 3, 12, 3},
+                                                            {33, 17, 5, 1, 2},
+                                                            {31, 65, 4, 7, 1},
+                                                            {40, 33, 2, 6, 100}}) {
+        problem.queries = queries, problem.points = points, problem.dims = dims;
+        problem.k = k, problem.classes = classes;
+        cases.push_back({problem});
+    }
+}
+
+std::vector<TypedEdgeCase<Problem>> edge_cases() {
+    std::vector<TypedEdgeCase<Problem>> cases;
+    for (const auto vote : {Vote::majority, Vote::distance_weighted})
+        for (const auto task : {Task::classification, Task::regression}) {
+            add_sizes(cases, {.vote = vote, .task = task});
+            for (const auto metric :
+                 {Metric::euclidean, Metric::mixed_euclidean, Metric::manhattan, Metric::chebyshev, Metric::cosine})
+                for (const auto missing : {Missing::none, Missing::allowed})
+                    cases.push_back({{21, 35, 7, 5, 4, metric, missing, vote, task}});
+            for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
+                for (const std::int64_t k : {1, 6, 30})
+                    cases.push_back(
+                        {{.queries = 13, .points = 25, .dims = 3, .k = k, .classes = 3, .vote = vote, .task = task},
+                         pattern});
+        }
+    // More than one chunk for the smallest budget of every pipeline, and the longest list.
+    cases.push_back({{.queries = 700, .points = 600, .dims = 2}});
+    cases.push_back({{.queries = 2, .points = 1100, .dims = 2, .k = 1024, .classes = 7}});
+    return cases;
+}
+
+}  // namespace
+
+Suite<Problem> suite() {
+    return {.default_problems = default_problems,
+            .edge_cases = edge_cases,
+            .workload = [](const Problem& problem, std::uint64_t seed,
+                           Pattern pattern) -> std::unique_ptr<Workload<Problem>> {
+                return std::make_unique<TablesWorkload>(problem, seed, pattern);
+            },
+            .data_bytes =
+                [](const Problem& problem) {
+                    const auto values = (problem.queries + problem.points) * (problem.dims + 1);
+                    return static_cast<std::size_t>(values) * sizeof(float) + static_cast<std::size_t>(problem.dims);
+                }};
+}
+
+}  // namespace espalier::knn

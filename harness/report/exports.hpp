@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "harness/core/device_info.hpp"
+#include "harness/records/case_record.hpp"
+
+/// The records of one family on one device in formats that other tools read. They are exports: made anew from
+/// the JSON Lines under results/ and never read back.
+namespace espalier::report {
+
+/// Google Benchmark's JSON, one benchmark per case, named family/variant/problem/configuration, so that its
+/// compare.py and what reads its output take these results. Times are medians in ns; a case that is not ok
+/// is one with `error_occurred` and its status and reason as `error_message`.
+std::string google_benchmark_json(const DeviceInfo& device, std::span<const CaseRecord> cases);
+
+/// The auto-tuning community's T4 results format, schema version 1.0.0: configuration, raw times in ms,
+/// validity and counters of every case that was tried. Cases that were never measured have no place in it.
+std::string t4_json(std::span<const CaseRecord> cases);
+
+}  // namespace espalier::report

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace espalier::report {
+
+struct PageOptions {
+    std::filesystem::path results, output;
+    std::vector<std::string> devices;  ///< keys; empty means all
+    bool quiet = false;                ///< keep what the page's writer prints to stdout to itself
+};
+
+/// Writes output/index.html and output/figures/ from a results folder, with plots/report.py, and returns the
+/// page's path. Throws `PageError` if Python, its packages or plots/ are missing, or it found no usable results.
+std::filesystem::path write_page(const PageOptions& options);
+
+/// Why there is no page; `what()` names the fix. `bad_data()` tells results at fault from a machine that lacks
+/// something.
+class PageError : public std::runtime_error {
+public:
+    PageError(const std::string& message, bool bad_data) : std::runtime_error(message), bad_data_(bad_data) {}
+    [[nodiscard]] bool bad_data() const { return bad_data_; }
+
+private:
+    bool bad_data_;
+};
+
+}  // namespace espalier::report

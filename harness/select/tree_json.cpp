@@ -1,0 +1,81 @@
+#include "harness/select/tree_json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace espalier::select {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Four decimals, as in selector.json: more is noise, and the last bits differ between machines.
+double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+class Writer {
+public:
+    explicit Writer(const Trained& trained) : trained_(trained) { add(0); }
+
+    ordered_json nodes() && { return std::move(nodes_); }
+
+private:
+    /// Appends a node and everything below it; returns its number.
+    std::size_t add(int index) {
+        const Node& node = trained_.tree.nodes[static_cast<std::size_t>(index)];
+        const std::size_t id = nodes_.size();
+        nodes_.push_back(node.leaf < 0 ? split(node) : leaf(node.leaf));
+        nodes_[id]["id"] = id;
+        if (node.leaf < 0) {
+            const std::size_t left = add(node.yes), right = add(node.no);
+            nodes_[id]["left"] = left;
+            nodes_[id]["right"] = right;
+        }
+        return id;
+    }
+
+    ordered_json split(const Node& node) const {
+        const FeatureInfo& feature = trained_.family->features()[node.test.column];
+        ordered_json entry{{"id", 0}, {"feature", feature.name}};
+        if (node.test.category)
+            entry["categories"] = {feature.categories[static_cast<std::size_t>(node.test.value)]};
+        else
+            entry["threshold"] = node.test.value;
+        return entry;
+    }
+
+    ordered_json leaf(int index) const {
+        const TreeLeaf& leaf = trained_.tree.leaves[static_cast<std::size_t>(index)];
+        ordered_json ranking = ordered_json::array();
+        for (std::size_t i = 0; i < leaf.ranking.size(); ++i) {
+            const Candidate& candidate = trained_.evidence.matrix.candidates[leaf.ranking[i]];
+            const VariantInfo& variant = trained_.family->variants()[candidate.variant];
+            ranking.push_back({{"variant", variant.name},
+                               {"configuration", variant.configurations[candidate.configuration].text()},
+                               {"slowdown", rounded(leaf.slowdowns[i])}});
+        }
+        return {{"id", 0},
+                {"leaf", index},
+                {"problems", leaf.rows.size()},
+                {"margin", rounded(leaf.margin)},
+                {"regret", rounded(leaf.regret)},
+                {"regret_lo", rounded(leaf.regret_interval.lo)},
+                {"regret_hi", rounded(leaf.regret_interval.hi)},
+                {"ranking", std::move(ranking)}};
+    }
+
+    const Trained& trained_;
+    ordered_json nodes_ = ordered_json::array();
+};
+
+}  // namespace
+
+std::string tree_json(const Trained& trained, const std::string& device_key) {
+    return ordered_json{{"schema", "espalier.tree/1"},
+                        {"family", trained.family->name()},
+                        {"device_key", device_key},
+                        {"data_sha256", trained.evidence.data_sha256},
+                        {"nodes", Writer(trained).nodes()}}
+               .dump(1) +
+           "\n";
+}
+
+}  // namespace espalier::select

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "espalier/device.hpp"
+#include "espalier/error.hpp"
+#include "espalier/explanation.hpp"
+#include "espalier/export.hpp"
+#include "espalier/options.hpp"
+
+namespace espalier {
+
+/// The inner product of two vectors of `elements` numbers, written to the one at `result`, which must not
+/// overlap them. No elements give 0. The result is off by at most 1e-4 times the sum of |a_i b_i|; sums
+/// beyond the range of a float are infinite or NaN.
+/// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
+ESPALIER_API Result<void> dot_product(const Device& device, const float* a, const float* b, std::int64_t elements,
+                                      float* result, const Options& options = {});
+
+/// What `dot_product` would run, and why. `variant` as in `Options`.
+ESPALIER_API Result<Explanation> explain_dot_product(const Device& device, std::int64_t elements,
+                                                     std::string_view variant = {});
+
+}  // namespace espalier

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "espalier/device.hpp"
+#include "espalier/error.hpp"
+#include "espalier/explanation.hpp"
+#include "espalier/export.hpp"
+#include "espalier/options.hpp"
+
+namespace espalier {
+
+/// How often each value of a byte occurs. 64 bits: a count may pass 2^32.
+using Histogram256 = std::array<std::uint64_t, 256>;
+
+/// Counts how often each of the 256 values occurs among `size` bytes at any address; overwrites the 256
+/// `counts`, which must not overlap the bytes.
+/// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
+ESPALIER_API Result<void> count_bytes(const Device& device, const std::uint8_t* bytes, std::int64_t size,
+                                      std::uint64_t* counts, const Options& options = {});
+
+/// What `count_bytes` would run, and why. `variant` as in `Options`.
+ESPALIER_API Result<Explanation> explain_count_bytes(const Device& device, std::int64_t size,
+                                                     std::string_view variant = {});
+
+}  // namespace espalier

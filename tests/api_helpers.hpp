@@ -1,0 +1,31 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+#include <vector>
+
+#include "espalier/espalier.hpp"
+
+namespace espalier {
+
+/// Every device that the program can use: the CPU, and GPU 0 (a real one, or the host executor's).
+inline std::vector<Device> usable_devices() {
+    std::vector all{Device::cpu()};
+    if (const auto gpu = Device::cuda()) all.push_back(gpu.value());
+    return all;
+}
+
+/// `part` is what the message must tell the user.
+inline void expect_error(const Result<void>& result, ErrorCode code, std::string_view part) {
+    ASSERT_FALSE(result) << "expected an error about " << part;
+    EXPECT_EQ(result.error().code, code) << result.error().message;
+    EXPECT_NE(result.error().message.find(part), std::string::npos) << result.error().message;
+}
+inline void expect_invalid(const Result<void>& result, std::string_view part) {
+    expect_error(result, ErrorCode::invalid_argument, part);
+}
+
+inline void expect_ok(const Result<void>& result) { ASSERT_TRUE(result) << result.error().message; }
+
+}  // namespace espalier

@@ -1,0 +1,271 @@
+// pairwise_distances, select_smallest_k and coherent sums as a user calls them: results against the oracle,
+// and every error.
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "api_helpers.hpp"
+#include "reference_cpu/coherent_sum.hpp"
+#include "reference_cpu/distance.hpp"
+#include "reference_cpu/smallest_k.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr auto kHuge = std::numeric_limits<std::int64_t>::max();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<float> noise(std::size_t size, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<float> values(size);
+    for (auto& value : values) value = static_cast<float>(random() % 1000) / 100;
+    return values;
+}
+
+// --- distances
+
+constexpr std::int64_t kQueries = 19, kPoints = 33, kDims = 7;
+
+struct Sets {
+    std::vector<float> queries = noise(kQueries * kDims, 1), points = noise(kPoints * kDims, 2);  // item-major
+
+    [[nodiscard]] Items query_items() const { return {queries.data(), kQueries, kDims}; }
+    [[nodiscard]] Items point_items() const { return {points.data(), kPoints, kDims}; }
+};
+
+std::vector<float> transposed(const std::vector<float>& values, std::size_t rows, std::size_t columns) {
+    std::vector<float> result(values.size());
+    for (std::size_t r = 0; r < rows; ++r)
+        for (std::size_t c = 0; c < columns; ++c) result[c * rows + r] = values[r * columns + c];
+    return result;
+}
+
+void expect_distances(const std::vector<float>& result, const Sets& sets, const DistanceRule& rule) {
+    for (std::size_t p = 0; p < kPoints; ++p)
+        for (std::size_t q = 0; q < kQueries; ++q) {
+            const double expected =
+                reference::distance({&sets.queries[q * kDims], kDims}, {&sets.points[p * kDims], kDims}, rule.metric,
+                                    rule.missing, rule.types);
+            if (std::isnan(expected))
+                EXPECT_TRUE(std::isnan(result[p * kQueries + q]));
+            else
+                EXPECT_NEAR(result[p * kQueries + q], expected, 1e-4 * (1 + expected));
+        }
+}
+
+constexpr AttributeType kTypes[kDims] = {AttributeType::numeric, AttributeType::nominal, AttributeType::numeric,
+                                         AttributeType::numeric, AttributeType::nominal, AttributeType::nominal,
+                                         AttributeType::numeric};
+
+TEST(PairwiseDistances, EqualTheOracleForEveryMetricAndLayout) {
+    Sets sets;
+    sets.queries[3] = sets.points[40] = kNaN;
+    const auto queries = transposed(sets.queries, kQueries, kDims), points = transposed(sets.points, kPoints, kDims);
+    for (const Device& device : usable_devices())
+        for (const auto metric :
+             {Metric::euclidean, Metric::mixed_euclidean, Metric::manhattan, Metric::chebyshev, Metric::cosine}) {
+            const DistanceRule rule{metric, Missing::allowed, kTypes};
+            std::vector<float> result(kQueries * kPoints, -1);
+            expect_ok(pairwise_distances(device, sets.query_items(), sets.point_items(), rule, result.data()));
+            expect_distances(result, sets, rule);
+
+            std::vector<float> same(result.size(), -1);
+            expect_ok(pairwise_distances(device, {queries.data(), kQueries, kDims, Layout::attribute_major},
+                                         {points.data(), kPoints, kDims, Layout::attribute_major}, rule, same.data()));
+            expect_distances(same, sets, rule);
+        }
+}
+
+// GPU variants keep the types in constant memory, of which a device has one copy.
+TEST(PairwiseDistances, OfOtherAttributeTypesMayRunAtTheSameTime) {
+    const Sets sets;
+    const std::vector all_nominal(kDims, AttributeType::nominal), all_numeric(kDims, AttributeType::numeric);
+    for (const Device& device : usable_devices()) {
+        std::vector<std::thread> threads;
+        for (const auto* types : {&all_nominal, &all_numeric, &all_nominal, &all_numeric})
+            threads.emplace_back([&, types] {
+                const DistanceRule rule{Metric::mixed_euclidean, Missing::none, *types};
+                for (int i = 0; i < 60; ++i) {
+                    std::vector<float> result(kQueries * kPoints, -1);
+                    expect_ok(pairwise_distances(device, sets.query_items(), sets.point_items(), rule, result.data()));
+                    expect_distances(result, sets, rule);
+                }
+            });
+        for (auto& thread : threads) thread.join();
+    }
+}
+
+TEST(PairwiseDistances, OfNothing) {
+    const Sets sets;
+    std::vector<float> result(kPoints, -1);
+    for (const Device& device : usable_devices()) {
+        expect_ok(pairwise_distances(device, {nullptr, 0, kDims}, sets.point_items(), {}, nullptr));
+        expect_ok(pairwise_distances(device, sets.query_items(), {nullptr, 0, kDims}, {}, nullptr));
+        expect_ok(pairwise_distances(device, {nullptr, 1, 0}, {nullptr, kPoints, 0}, {}, result.data()));
+        EXPECT_EQ(result, std::vector<float>(kPoints, 0));
+    }
+}
+
+TEST(PairwiseDistances, RefuseWhatIsNotAProblem) {
+    const Sets sets;
+    std::vector<float> result(kQueries * kPoints);
+    const auto call = [&](const Items& queries, const Items& points, const DistanceRule& rule, float* to,
+                          const Options& options = {}) {
+        return pairwise_distances(Device::cpu(), queries, points, rule, to, options);
+    };
+    const Items queries = sets.query_items(), points = sets.point_items();
+    expect_invalid(call({queries.values, -1, kDims}, points, {}, result.data()), "queries.count is -1");
+    expect_invalid(call(queries, {points.values, -1, kDims}, {}, result.data()), "points.count is -1");
+    expect_invalid(call({queries.values, 1, -1}, {points.values, 1, -1}, {}, result.data()), "dims is -1");
+    expect_invalid(call(queries, {points.values, kPoints, kDims - 1}, {}, result.data()), "7 attributes");
+    expect_invalid(call({queries.values, kHuge / 2, 2}, {points.values, kHuge / 2, 2}, {}, result.data()), "memory");
+    expect_invalid(call({nullptr, kQueries, kDims}, points, {}, result.data()), "queries.values is null");
+    expect_invalid(call(queries, {nullptr, kPoints, kDims}, {}, result.data()), "points.values is null");
+    expect_invalid(call(queries, points, {}, nullptr), "result is null");
+    expect_invalid(call(queries, points, {}, const_cast<float*>(points.values)), "overlap");
+    expect_invalid(call(queries, points, {Metric::mixed_euclidean}, result.data()), "type of each");
+    expect_invalid(call(queries, points, {static_cast<Metric>(9)}, result.data()), "Metric");
+    expect_invalid(call(queries, points, {.missing = static_cast<Missing>(9)}, result.data()), "Missing");
+    expect_invalid(call({queries.values, kQueries, kDims, static_cast<Layout>(9)}, points, {}, result.data()),
+                   "Layout");
+    const std::vector types(kDims, static_cast<AttributeType>(7));
+    expect_invalid(call(queries, points, {Metric::mixed_euclidean, Missing::none, types}, result.data()),
+                   "AttributeType");
+    const auto* odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(queries.values) + 1);
+    expect_invalid(call({odd, 1, kDims}, points, {}, result.data()), "aligned");
+    expect_invalid(call(queries, points, {}, result.data(), {.memory = Memory::device}), "attribute_major");
+}
+
+// --- the k smallest
+
+TEST(SelectSmallestK, EqualsTheOracle) {
+    constexpr std::int64_t rows = 21, columns = 90;
+    auto matrix = noise(rows * columns, 3);
+    for (std::size_t i = 0; i < matrix.size(); i += 7) matrix[i] = std::floor(matrix[i]);  // ties
+    matrix[5] = kNaN;
+    for (const Device& device : usable_devices())
+        for (const std::int64_t k : {1, 10, 90, 100}) {
+            std::vector<float> values(static_cast<std::size_t>(rows * k), -1);
+            std::vector<std::int32_t> indices(values.size(), -7);
+            expect_ok(select_smallest_k(device, {rows, columns, k}, matrix.data(), values.data(), indices.data()));
+            for (std::size_t r = 0; r < rows; ++r) {
+                std::vector<float> row;
+                for (std::size_t c = 0; c < columns; ++c) row.push_back(matrix[c * rows + r]);
+                const auto expected = reference::smallest_k(row, k);
+                for (std::size_t j = 0; j < expected.size(); ++j) {
+                    EXPECT_EQ(indices[j * rows + r], expected[j].index) << device.key() << " k " << k;
+                    if (!std::isnan(expected[j].value)) {
+                        EXPECT_EQ(values[j * rows + r], expected[j].value);
+                    }
+                }
+            }
+        }
+}
+
+TEST(SelectSmallestK, RefusesWhatIsNotAProblem) {
+    std::vector<float> matrix(6), values(6);
+    std::vector<std::int32_t> indices(6);
+    const auto call = [&](const SelectionShape& shape) {
+        return select_smallest_k(Device::cpu(), shape, matrix.data(), values.data(), indices.data());
+    };
+    expect_invalid(call({2, 3, 0}), "k is 0");
+    expect_invalid(call({2, 3, kMaxSmallestK + 1}), "1 to 1024");
+    expect_invalid(call({-2, 3, 1}), "rows is -2");
+    expect_invalid(call({2, -3, 1}), "columns is -3");
+    expect_invalid(call({1, std::int64_t{1} << 31, 1}), "32 bits");
+    expect_invalid(call({kHuge / 2, 100, 1}), "memory");
+    expect_invalid(select_smallest_k(Device::cpu(), {2, 3, 1}, nullptr, values.data(), indices.data()), "distances");
+    expect_invalid(select_smallest_k(Device::cpu(), {2, 3, 1}, matrix.data(), nullptr, indices.data()), "values");
+    expect_invalid(select_smallest_k(Device::cpu(), {2, 3, 1}, matrix.data(), values.data(), nullptr), "indices");
+    expect_invalid(select_smallest_k(Device::cpu(), {2, 3, 1}, matrix.data(), matrix.data(), indices.data()),
+                   "overlap");
+}
+
+// --- coherent sums
+
+class CoherentSums : public testing::Test {
+protected:
+    static constexpr CoherentSumShape kShape{.receivers = 5, .samples = 40, .sources = 6, .span = 9};
+
+    CoherentSums() {
+        std::mt19937 random(4);
+        for (auto& delay : delays_) delay = static_cast<std::int32_t>(random() % (kShape.span + 1));
+    }
+
+    std::vector<double> expected(std::size_t source) const {
+        std::vector<double> magnitude;
+        return reference::coherent_sum(traces_, kShape.samples + kShape.span, &delays_[source * kShape.receivers],
+                                       kShape.receivers, kShape.samples, magnitude);
+    }
+
+    std::vector<float> traces_ = noise(kShape.receivers * (kShape.samples + kShape.span), 5);
+    std::vector<std::int32_t> delays_ = std::vector<std::int32_t>(kShape.sources * kShape.receivers);
+};
+
+TEST_F(CoherentSums, EqualTheOracle) {
+    for (const Device& device : usable_devices()) {
+        std::vector<float> sums(kShape.sources * kShape.samples), maximum(kShape.sources);
+        std::vector<std::int32_t> sample(kShape.sources);
+        expect_ok(sum_coherently(device, kShape, traces_.data(), delays_.data(), sums.data()));
+        expect_ok(maximum_coherence(device, kShape, traces_.data(), delays_.data(), maximum.data(), sample.data()));
+        for (std::size_t source = 0; source < kShape.sources; ++source) {
+            const auto oracle = expected(source);
+            for (std::size_t k = 0; k < oracle.size(); ++k)
+                EXPECT_NEAR(sums[source * kShape.samples + k], oracle[k], 1e-3);
+            EXPECT_NEAR(maximum[source], *std::max_element(oracle.begin(), oracle.end()), 1e-3);
+            EXPECT_NEAR(oracle[static_cast<std::size_t>(sample[source])], maximum[source], 1e-3);
+        }
+    }
+}
+
+TEST_F(CoherentSums, RefuseWhatIsNotAProblem) {
+    std::vector<float> sums(kShape.sources * kShape.samples);
+    const auto call = [&](const CoherentSumShape& shape) {
+        return sum_coherently(Device::cpu(), shape, traces_.data(), delays_.data(), sums.data());
+    };
+    expect_invalid(call({-1, 40, 6, 9}), "receivers is -1");
+    expect_invalid(call({5, -1, 6, 9}), "samples is -1");
+    expect_invalid(call({5, 40, -1, 9}), "sources is -1");
+    expect_invalid(call({5, 40, 6, -1}), "span is -1");
+    expect_invalid(call({1, std::int64_t{1} << 31, 1, 0}), "32 bits");
+    expect_invalid(call({kHuge / 100, 40, 6, 9}), "memory");
+    expect_invalid(sum_coherently(Device::cpu(), kShape, nullptr, delays_.data(), sums.data()), "traces");
+    expect_invalid(sum_coherently(Device::cpu(), kShape, traces_.data(), nullptr, sums.data()), "delays");
+    expect_invalid(sum_coherently(Device::cpu(), kShape, traces_.data(), delays_.data(), nullptr), "sums");
+    expect_invalid(maximum_coherence(Device::cpu(), kShape, traces_.data(), delays_.data(), nullptr, nullptr),
+                   "maximum");
+    delays_[7] = 10;
+    expect_invalid(call(kShape), "source 1 at receiver 2 is 10");
+    delays_[7] = -1;
+    expect_invalid(call(kShape), "not in 0..9");
+}
+
+// --- what all functions share
+
+TEST(Explain, AgreesWithTheFamilysKey) {
+    for (const Device& device : usable_devices())
+        for (const auto& why :
+             {explain_pairwise_distances(device, {nullptr, 100, 5}, {nullptr, 200, 5}, {Metric::manhattan}),
+              explain_select_smallest_k(device, {100, 200, 7}),
+              explain_coherent_sum(device, {10, 20, 30, 4}, Coherence::maximum)}) {
+            ASSERT_TRUE(why) << why.error().message;
+            const auto same = explain(device, why.value().family, why.value().problem);
+            ASSERT_TRUE(same) << same.error().message;
+            EXPECT_EQ(same.value().text(), why.value().text());
+        }
+}
+
+TEST(Explain, RefusesWhatTheCallRefuses) {
+    const auto cpu = Device::cpu();
+    EXPECT_FALSE(explain_pairwise_distances(cpu, {nullptr, 1, 5}, {nullptr, 1, 6}, {}));
+    EXPECT_FALSE(explain_select_smallest_k(cpu, {1, 1, 0}));
+    EXPECT_FALSE(explain_coherent_sum(cpu, {-1, 1, 1, 1}, Coherence::sums));
+    EXPECT_FALSE(explain_coherent_sum(cpu, {1, 1, 1, 1}, static_cast<Coherence>(5)));
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,191 @@
+// The emitted C++: it compiles (this program contains it), decides as the tree in memory does, depends on
+// nothing but the data, and cannot be made to say anything by them.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <regex>
+
+#include "harness/core/selector.hpp"
+#include "harness/select/emit.hpp"
+#include "harness/select/train.hpp"
+#include "tests/synthetic/family.hpp"
+#include "variants/synthetic/ids.hpp"
+#include "variants/synthetic/problem.hpp"
+
+namespace espalier::synthetic::selectors {
+Selector<Problem> cpu_test_2t();  // compiled from what emit_synthetic wrote
+}
+
+namespace espalier::select {
+namespace {
+
+std::vector<CaseRecord> sweep() { return synthetic::records(synthetic::regions, synthetic::problems()); }
+
+Trained train_on(const std::vector<CaseRecord>& records, const DeviceInfo& device = synthetic::device()) {
+    return train(synthetic::family(), device, records);
+}
+
+TEST(Emitter, CompiledSelectorDecidesAsTheTree) {
+    const Trained trained = train_on(sweep());
+    ASSERT_GE(trained.tree.leaves.size(), 4U);
+    const auto selector = synthetic::selectors::cpu_test_2t();
+    EXPECT_EQ(selector.device_key, "cpu-test-2t");
+    EXPECT_EQ(selector.kind, DeviceKind::cpu);
+    EXPECT_EQ(selector.sm, 0);
+    EXPECT_EQ(selector.threads, 2);
+    EXPECT_EQ(selector.isa, "avx2");
+    EXPECT_EQ(selector.data_sha256, trained.evidence.data_sha256);
+
+    const Matrix& matrix = trained.evidence.matrix;
+    const auto variants = synthetic::family().variants();
+    std::mt19937_64 random(1);
+    std::vector<bool> reached(trained.tree.leaves.size());
+    for (int i = 0; i < 100'000; ++i) {
+        const synthetic::Problem problem{static_cast<std::int64_t>(random() % (1ULL << (random() % 34))),
+                                         static_cast<std::int64_t>(random() % (1ULL << (random() % 12))),
+                                         static_cast<synthetic::Order>(random() % 3)};
+        const Leaf<synthetic::Problem>& leaf = selector.select(problem, synthetic::device());
+        const auto expected = trained.tree.leaf_of(synthetic::family().feature_values(problem_key(problem)));
+        ASSERT_EQ(static_cast<std::size_t>(leaf.id), expected) << problem_key(problem);
+        if (reached[expected]) continue;
+        reached[expected] = true;
+        const TreeLeaf& known = trained.tree.leaves[expected];
+        EXPECT_EQ(static_cast<std::size_t>(leaf.problems), known.rows.size());
+        EXPECT_NEAR(leaf.regret, known.regret, 0.006);
+        EXPECT_EQ(leaf.path, path_to_leaf(synthetic::family(), trained.tree, expected));
+        ASSERT_EQ(leaf.ranking.size(), known.ranking.size());
+        for (std::size_t c = 0; c < known.ranking.size(); ++c) {
+            const auto [variant, configuration] = matrix.candidates[known.ranking[c]];
+            EXPECT_EQ(static_cast<std::size_t>(leaf.ranking[c].variant), variant);
+            EXPECT_EQ(leaf.ranking[c].configuration, variants[variant].configurations[configuration]);
+        }
+        EXPECT_EQ(leaf.ranking.back().variant, synthetic::VariantId::base);
+    }
+    EXPECT_TRUE(std::all_of(reached.begin(), reached.end(), [](bool r) { return r; }));
+}
+
+TEST(Emitter, FindsTheKnownRegions) {
+    const Trained trained = train_on(sweep());
+    EXPECT_LT(trained.evaluation.training.geomean, 1.01);
+    EXPECT_LT(trained.evaluation.held_out.geomean, 1.1);
+    EXPECT_GT(trained.evaluation.best_single, 1.2);
+    EXPECT_EQ(trained.source.find("peer_other"), std::string::npos);
+}
+
+TEST(Emitter, SameDataSameBytes) {
+    auto records = sweep();
+    const std::string source = train_on(records).source;
+    for (unsigned seed = 0; seed < 5; ++seed) {
+        std::shuffle(records.begin(), records.end(), std::mt19937_64(seed));
+        EXPECT_EQ(train_on(records).source, source);
+    }
+}
+
+const std::vector<std::string> kHostile{"\"; int x = 1; //",
+                                        "*/ evil /*",
+                                        "\n#include \"/etc/passwd\"\n",
+                                        "?\?/\nint x;",
+                                        "\\",
+                                        "\\\nint x;",
+                                        "</script><script>",
+                                        "{{{{",
+                                        "}}}}",
+                                        "{0}",
+                                        "%s%n",
+                                        "../../../x",
+                                        "\x1b[2J",
+                                        std::string("a\0b", 3),
+                                        std::string(100'000, 'a')};
+
+TEST(Emitter, HostileTextInResultsChangesNoByte) {
+    const auto clean = sweep();
+    const std::string source = train_on(clean).source;
+    for (const std::string& text : kHostile) {
+        auto records = clean;
+        for (CaseRecord& r : records) {
+            r.counters_reason = r.reason = text;
+            r.role = text;
+            r.counters.emplace_back(text, 1);
+            r.features.emplace_back(text, 1);
+        }
+        CaseRecord stranger = records.front();
+        stranger.variant = text;
+        records.push_back(stranger);
+        stranger = records.front();
+        stranger.configuration = text;
+        records.push_back(stranger);
+        EXPECT_EQ(train_on(records).source, source) << text;
+    }
+}
+
+/// The code of a source: what is left without its comments.
+std::string code_of(const std::string& source) { return std::regex_replace(source, std::regex("//[^\n]*\n"), "\n"); }
+
+TEST(Emitter, HostileDeviceAndDriverStayWithinTheirComment) {
+    const auto clean = sweep();
+    const Trained plain = train_on(clean);
+    for (const std::string& text : kHostile) {
+        auto records = clean;
+        for (CaseRecord& r : records) r.provenance.driver = r.provenance.runtime = text;
+        DeviceInfo device = synthetic::device();
+        device.name = text;
+        const std::string source = train_on(records, device).source;
+        EXPECT_EQ(std::count(source.begin(), source.end(), '\n'),
+                  std::count(plain.source.begin(), plain.source.end(), '\n'))
+            << text;
+        EXPECT_EQ(code_of(source), code_of(plain.source)) << text;
+        EXPECT_EQ(source.find('?'), std::string::npos) << text;
+        EXPECT_EQ(source.find("\\"), std::string::npos) << text;
+        EXPECT_TRUE(
+            std::all_of(source.begin(), source.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
+    }
+}
+
+TEST(Emitter, RefusesKeysAndProblemsThatAreNone) {
+    for (const std::string& text : kHostile) {
+        auto records = sweep();
+        DeviceInfo device = synthetic::device();
+        device.key = text;
+        for (CaseRecord& r : records) r.provenance.device_key = text;
+        EXPECT_THROW(static_cast<void>(train_on(records, device)), BadEvidence) << text;
+
+        records = sweep();
+        records.front().problem = text;
+        EXPECT_THROW(static_cast<void>(train_on(records)), BadEvidence) << text;
+    }
+    EXPECT_FALSE(valid_device_key(""));
+    EXPECT_FALSE(valid_device_key("1080ti"));
+    EXPECT_FALSE(valid_device_key("a.b"));
+    EXPECT_TRUE(valid_device_key("nvidia-h200"));
+}
+
+// The same kernel registered twice: 100 sweeps in which `beta` and `gamma` are the baseline over again.
+TEST(Emitter, TwinsMakeNoLeaves) {
+    int split = 0;
+    constexpr int kSweeps = 100;
+    for (std::uint64_t seed = 0; seed < kSweeps; ++seed) {
+        const auto records = synthetic::records(
+            [](const auto& variant, const auto&, const auto& f) { return (variant == "alpha" ? 3 : 1) * (50 + f[3]); },
+            synthetic::problems(), 0.03, seed);
+        const Evidence evidence = read_evidence(synthetic::family(), synthetic::device(), records);
+        split += learn(evidence.matrix, evidence.matrix.all()).leaves.size() > 1;
+    }
+    EXPECT_LE(split, kSweeps * 5 / 100);
+}
+
+TEST(Emitter, CommittedStyle) {
+    const std::string source = train_on(sweep()).source;
+    std::size_t start = 0;
+    for (std::size_t end; (end = source.find('\n', start)) != std::string::npos; start = end + 1) {
+        EXPECT_LE(end - start, 120U) << source.substr(start, end - start);
+        EXPECT_TRUE(end == start || source[end - 1] != ' ');
+    }
+    EXPECT_NE(source.find("problem.values() <= 2000)"), std::string::npos) << source;
+}
+
+}  // namespace
+}  // namespace espalier::select

@@ -1,0 +1,223 @@
+// What training takes from results and what it refuses.
+
+#include "harness/select/evidence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+
+#include "tests/synthetic/family.hpp"
+
+namespace espalier::select {
+namespace {
+
+using Records = std::vector<CaseRecord>;
+
+class EvidenceTest : public testing::Test {
+protected:
+    Records records = synthetic::records(synthetic::regions, synthetic::problems());
+    EvidenceOptions options;
+
+    Evidence read() const { return read_evidence(synthetic::family(), synthetic::device(), records, options); }
+
+    CaseRecord& record(const std::string& variant, const std::string& configuration = "default") {
+        return *std::find_if(records.begin(), records.end(), [&](const CaseRecord& r) {
+            return r.variant == variant && r.configuration == configuration && r.status == Status::ok;
+        });
+    }
+
+    std::string refusal() const {
+        try {
+            static_cast<void>(read());
+        } catch (const BadEvidence& error) {
+            return error.what();
+        }
+        return "";
+    }
+
+    static std::vector<std::string> variants(const Evidence& evidence) {
+        std::vector<std::string> names;
+        for (const Candidate& c : evidence.matrix.candidates)
+            names.emplace_back(synthetic::family().variants()[c.variant].name);
+        return names;
+    }
+
+    static bool mentions(const Evidence& evidence, const std::string& text) {
+        return std::any_of(evidence.notices.begin(), evidence.notices.end(),
+                           [&](const std::string& notice) { return notice.find(text) != std::string::npos; });
+    }
+};
+
+TEST_F(EvidenceTest, BuildsTheMatrixWithoutPeers) {
+    const Evidence evidence = read();
+    EXPECT_EQ(variants(evidence), (std::vector<std::string>{"alpha", "alpha", "base", "beta", "gamma"}));
+    EXPECT_EQ(evidence.matrix.baseline, 2U);
+    EXPECT_EQ(evidence.matrix.rows(), 75U);
+    EXPECT_TRUE(evidence.notices.empty());
+    EXPECT_EQ(evidence.data_sha256.size(), 64U);
+    for (std::size_t p = 0; p < evidence.matrix.rows(); ++p) {
+        EXPECT_LT(evidence.matrix.loss_of(p, 2), kInfeasible);
+        const bool declined = evidence.matrix.value(p, 0) > 1000;
+        EXPECT_EQ(evidence.matrix.state(p, 4), declined ? CellState::unsupported : CellState::measured);
+        Loss least = kInfeasible;
+        for (std::size_t c = 0; c < 5; ++c) least = std::min(least, evidence.matrix.loss_of(p, c));
+        EXPECT_EQ(least, 0);
+    }
+}
+
+TEST_F(EvidenceTest, DoesNotDependOnTheOrderOfRecords) {
+    const Evidence before = read();
+    std::shuffle(records.begin(), records.end(), std::mt19937_64(3));
+    const Evidence after = read();
+    EXPECT_EQ(before.data_sha256, after.data_sha256);
+    EXPECT_EQ(before.matrix.problems, after.matrix.problems);
+    EXPECT_EQ(before.matrix.loss, after.matrix.loss);
+}
+
+TEST_F(EvidenceTest, DigestChangesWithWhatIsUsedAndWithNothingElse) {
+    const auto before = read().data_sha256;
+    record("gamma").counters_reason = "none";
+    record("beta").counters.emplace_back("x", 1);
+    record("peer_other").samples_ns[0] *= 2;
+    EXPECT_EQ(read().data_sha256, before);
+    record("beta").samples_ns[0] *= 1.0000001;
+    EXPECT_NE(read().data_sha256, before);
+}
+
+TEST_F(EvidenceTest, AVariantThatWasWrongOnceIsNoCandidate) {
+    for (const Status status : {Status::wrong, Status::crashed}) {
+        const auto before = records;
+        record("gamma").status = status;
+        const Evidence evidence = read();
+        EXPECT_EQ(variants(evidence), (std::vector<std::string>{"alpha", "alpha", "base", "beta"}));
+        EXPECT_TRUE(mentions(evidence, "gamma was wrong"));
+        records = before;
+    }
+    record("alpha", "block=64").status = Status::wrong;
+    EXPECT_EQ(variants(read()), (std::vector<std::string>{"base", "beta", "gamma"})) << "every configuration goes";
+}
+
+TEST_F(EvidenceTest, RefusesAWrongBaseline) {
+    record("base").status = Status::wrong;
+    EXPECT_NE(refusal().find("the baseline base was wrong"), std::string::npos);
+}
+
+TEST_F(EvidenceTest, RefusesImplausibleTimes) {
+    for (const double time : {0.0, -1.0, static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
+        const auto before = records;
+        record("beta").time_ns = time;
+        EXPECT_NE(refusal().find("implausible"), std::string::npos) << time;
+        records = before;
+        record("beta").samples_ns[3] = time;
+        EXPECT_NE(refusal().find("implausible"), std::string::npos) << time;
+        records = before;
+    }
+}
+
+TEST_F(EvidenceTest, RefusesMixtures) {
+    const auto before = records;
+    record("beta").provenance.device_key = "cpu-other-4t";
+    EXPECT_NE(refusal().find("device"), std::string::npos);
+    const std::vector<std::pair<std::string Provenance::*, std::string>> members{
+        {&Provenance::driver, "drivers"}, {&Provenance::runtime, "runtimes"}, {&Provenance::build, "builds"}};
+    for (const auto& [member, name] : members) {
+        records = before;
+        record("beta").provenance.*member = "another";
+        EXPECT_NE(refusal().find(name), std::string::npos);
+        options.allow_mixed = true;
+        EXPECT_EQ(refusal(), "");
+        options.allow_mixed = false;
+    }
+}
+
+TEST_F(EvidenceTest, RefusesDuplicatesHowevertheProblemIsSpelled) {
+    CaseRecord twin = record("beta");
+    std::reverse(twin.samples_ns.begin(), twin.samples_ns.end());
+    const auto values = synthetic::family().feature_values(twin.problem);
+    twin.problem = "order=any;columns=" + std::to_string(static_cast<int>(values[1])) +
+                   ";rows=" + std::to_string(static_cast<int>(values[0]));
+    records.push_back(twin);
+    EXPECT_NE(refusal().find("two records of beta"), std::string::npos) << refusal();
+}
+
+TEST_F(EvidenceTest, RefusesHolesUnlessAllowed) {
+    std::erase_if(records,
+                  [](const CaseRecord& r) { return r.variant == "beta" && r.problem == synthetic::problems()[7]; });
+    EXPECT_NE(refusal().find("--allow-partial"), std::string::npos);
+    options.allow_partial = true;
+    EXPECT_EQ(read().matrix.rows(), 75U);
+    std::erase_if(records,
+                  [](const CaseRecord& r) { return r.variant == "base" && r.problem == synthetic::problems()[9]; });
+    const Evidence evidence = read();
+    EXPECT_EQ(evidence.matrix.rows(), 74U) << "without the baseline a problem says nothing";
+    EXPECT_TRUE(mentions(evidence, "incomplete"));
+}
+
+TEST_F(EvidenceTest, ABudgetThatRanOutIsNoHole) {
+    for (CaseRecord& r : records)
+        if (r.variant == "alpha" && r.problem < "rows=100000")
+            r.status = Status::not_measured, r.reason = "time budget";
+    EXPECT_EQ(refusal(), "");
+    record("base").status = Status::not_measured;
+    EXPECT_NE(refusal().find("no time of the baseline"), std::string::npos);
+}
+
+TEST_F(EvidenceTest, ABaselineThatTimedOutStaysChoosableAsTheSlowest) {
+    const std::string problem = record("base").problem;
+    record("base").status = Status::timeout;
+    const Evidence evidence = read();
+    const auto p =
+        static_cast<std::size_t>(std::find(evidence.matrix.problems.begin(), evidence.matrix.problems.end(), problem) -
+                                 evidence.matrix.problems.begin());
+    EXPECT_EQ(evidence.matrix.state(p, evidence.matrix.baseline), CellState::missing);
+    EXPECT_LT(evidence.matrix.loss_of(p, evidence.matrix.baseline), kInfeasible);
+    for (std::size_t c = 0; c < evidence.matrix.candidates.size(); ++c)
+        EXPECT_LE(evidence.matrix.log_slowdown(p, c), evidence.matrix.log_slowdown(p, evidence.matrix.baseline));
+}
+
+TEST_F(EvidenceTest, ReportsWhatTheBuildDoesNotKnow) {
+    for (CaseRecord& r : records)
+        if (r.variant == "gamma") r.variant = "renamed\x1b[31m\n";
+    for (CaseRecord& r : records)
+        if (r.configuration == "block=64") r.configuration = "block=32";
+    const Evidence evidence = read();
+    EXPECT_EQ(variants(evidence), (std::vector<std::string>{"alpha", "base", "beta"}));
+    EXPECT_TRUE(mentions(evidence, "'renamed?[31m?'")) << "escapes must not reach a terminal";
+    EXPECT_TRUE(mentions(evidence, "'block=32'"));
+    options.strict = true;
+    EXPECT_NE(refusal().find("--strict"), std::string::npos);
+}
+
+TEST_F(EvidenceTest, ReportsSourcesThatHaveChanged) {
+    for (CaseRecord& r : records)
+        if (r.variant == "beta") r.provenance.source_id = std::string(64, '0');
+    EXPECT_TRUE(mentions(read(), "the source of beta has changed"));
+    options.strict = true;
+    EXPECT_NE(refusal(), "");
+    options.strict = false;
+    record("beta").provenance.source_id = "*/ evil";
+    EXPECT_NE(refusal().find("no SHA-256"), std::string::npos);
+}
+
+TEST_F(EvidenceTest, RefusesProblemsThatTheFamilyDoesNotKnow) {
+    record("beta").problem = "rows=10;depth=3";
+    EXPECT_NE(refusal().find("is no problem of synthetic"), std::string::npos);
+}
+
+TEST_F(EvidenceTest, NoiseCostsNothing) {
+    // The same code twice: nothing but noise of 2% parts beta from the baseline.
+    records =
+        synthetic::records([](const auto& variant, const auto&, const auto&) { return variant == "alpha" ? 200 : 100; },
+                           synthetic::problems(), 0.02);
+    const Evidence evidence = read();
+    int paid = 0;
+    for (std::size_t p = 0; p < evidence.matrix.rows(); ++p)
+        for (const std::size_t c : {std::size_t{2}, std::size_t{3}})
+            paid += evidence.matrix.loss_of(p, c) > kLossUnit / 1000;
+    EXPECT_LE(paid, static_cast<int>(evidence.matrix.rows()) * 5 / 100);
+}
+
+}  // namespace
+}  // namespace espalier::select

@@ -1,0 +1,150 @@
+// `espalier knn` as a user runs it. That its predictions are right is knn_sklearn_test.py's business; here it
+// is what it prints and writes, what it refuses, and that three million rows pass in bounded memory.
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "harness/io/split.hpp"
+#include "tests/run_program.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr const char* kTrain = "x,y,class\n0,0,low\n0,1,low\n1,0,low\n9,9,high\n9,8,high\n8,9,high\n";
+
+class KnnCommand : public testing::Test {
+protected:
+    [[nodiscard]] Finished run(const std::string& arguments) const { return run_espalier(folder, "knn " + arguments); }
+
+    void expect_failure(const std::string& arguments, int code, std::initializer_list<const char*> parts) const {
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.code, code) << arguments << "\n" << finished.err;
+        EXPECT_EQ(finished.out, "") << arguments;
+        expect_holds(finished.err, parts);
+    }
+
+    TemporaryFolder folder;
+    std::string train = "--train " + quoted(folder.file("train.csv", kTrain)) + " ";
+
+    [[nodiscard]] std::string test(const std::string& content) const {
+        return "--test " + quoted(folder.file("test.csv", content)) + " ";
+    }
+};
+
+TEST_F(KnnCommand, PrintsTheAccuracy) {
+    const auto finished = run(train + test("x,y,class\n1,1,low\n8,8,high\n7,7,low\n2,2,low\n") + "--k 3");
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_EQ(finished.out, "accuracy 0.750000 (3 of 4 rows)\n");
+    expect_holds(finished.err, {"4 rows against 6, 2 attributes, by knn/", "distance/", "smallest_k/"});
+}
+
+TEST_F(KnnCommand, WritesPredictionsWithNeighbours) {
+    const std::string output = folder / "out.csv";
+    const auto finished =
+        run(train + test("class,y,x\nlow,1,1\nhigh,9,10\n") + "--k 2 --neighbours --quiet -o " + quoted(output));
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_EQ(finished.err, "");
+    EXPECT_EQ(read_bytes(output),
+              "row,predicted,class,neighbour_1,distance_1,neighbour_2,distance_2\n"
+              "1,low,low,2,1,3,1\n"
+              "2,high,high,4,1,5,1.4142135\n");
+}
+
+TEST_F(KnnCommand, PredictsWithoutALabelToStdout) {
+    const auto finished = run(train + test("x,y\n1,1\n9,9\n") + "--k 1 --quiet");
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_EQ(finished.out, "row,predicted\n1,low\n2,high\n");
+}
+
+TEST_F(KnnCommand, SpeaksJson) {
+    const auto finished = run(train + test("1,1,low\n") + "--k 3 --json --weights distance --metric manhattan");
+    const auto json = nlohmann::json::parse(finished.out);
+    EXPECT_EQ(json.at("accuracy"), 1.0);
+    EXPECT_EQ(json.at("correct"), 1);
+    EXPECT_EQ(json.at("metric"), "manhattan");
+    EXPECT_EQ(json.at("vote"), "distance_weighted");
+    EXPECT_EQ(json.at("train_rows"), 6);
+}
+
+TEST_F(KnnCommand, ARowThatSharesNothingWithTheTrainingHasNoAnswer) {
+    const auto finished = run(train + test("x,y,class\n,,low\n1,NA,low\n") + "--k 1 -o " + quoted(folder / "out.csv"));
+    EXPECT_EQ(finished.out, "accuracy 0.500000 (1 of 2 rows)\n");
+    expect_holds(finished.err, {"share no known attribute with any training row: 1;"});
+    EXPECT_EQ(read_bytes(folder / "out.csv"), "row,predicted,class\n1,?,low\n2,low,low\n");
+}
+
+TEST_F(KnnCommand, ContradictoryOptionsAreUsageErrors) {
+    const std::string good = test("1,1,low\n");
+    expect_failure("", 2, {"--train and --test", "--data"});
+    expect_failure(train, 2, {"--train and --test"});
+    expect_failure(train + good + "--data x.csv", 2, {"--data"});
+    expect_failure(train + good + "--k 7", 2, {"--k is 7", "6 rows", "smaller k"});
+    expect_failure(train + good + "--k 0", 2, {"--k must be 1 to 1024"});
+    expect_failure(train + good + "--metric hamming", 2, {"--metric", "hamming"});
+    expect_failure(train + good + "--delimiter ab", 2, {"--delimiter"});
+    expect_failure(train + good + "--memory 100B", 2, {"--memory", "raise it"});
+    expect_failure(train + good + "--variant nothing", 2, {"nothing", "cpu_two_stage"});
+    expect_failure("--data " + quoted(folder / "train.csv") + " --test-rows 6", 2, {"--test-rows 6", "6 rows"});
+    expect_failure("--data " + quoted(folder / "train.csv") + " --split 1.5", 2, {"--split", "between 0 and 1"});
+    const std::string nominal = "--data " + quoted(folder.file("n.csv", "sky,c\nred,a\nblue,b\nred,a\n"));
+    expect_failure(nominal + " --k 1 --metric euclidean", 2, {"'sky' is nominal", "mixed_euclidean", "--ignore 1"});
+}
+
+TEST_F(KnnCommand, BadDataLeavesTheOldPredictionsAlone) {
+    const std::string output = folder.file("out.csv", "old");
+    const std::string write = "--k 1 -o " + quoted(output);
+    expect_failure(train + "--test nowhere.csv " + write, 4, {"nowhere.csv", "no such file"});
+    expect_failure(train + test("x,y,class\n1,1,low\n1,1\n") + write, 4, {"test.csv: line 3: 2 fields"});
+    expect_failure(train + test("x,y,class\n1,1,low\n1,one,low\n") + write, 4, {"line 3, column 'y'", "'one'"});
+    expect_failure(train + test("x,y,class\n1,1,middle\n") + write, 4, {"'middle' does not occur", "high, low"});
+    expect_failure(train + test("x,z,class\n1,1,low\n") + write, 4, {"'z' is not in the training table"});
+    EXPECT_EQ(read_bytes(output), "old");
+}
+
+TEST_F(KnnCommand, ThreeMillionRowsStreamInBoundedMemory) {
+    constexpr std::int64_t kRows = 3'000'000;
+    const std::string pipe = folder / "pipe.csv";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    std::thread writer([&] {
+        std::ofstream out(pipe, std::ios::binary);
+        out << "x,y,class\n";
+        for (std::int64_t i = 0; i < kRows; ++i) out << i % 10 << ',' << i % 10 << (i % 10 < 5 ? ",low\n" : ",high\n");
+    });
+    const auto finished = run(train + "--test " + quoted(pipe) + " --k 1 --quiet -o " + quoted(folder / "out.csv"));
+    writer.join();
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_EQ(finished.out, "accuracy 1.000000 (3000000 of 3000000 rows)\n");
+    std::ifstream predictions(folder / "out.csv");
+    std::string line, last;
+    std::int64_t lines = 0;
+    for (; std::getline(predictions, line); ++lines) last = line;
+    EXPECT_EQ(lines, kRows + 1);
+    EXPECT_EQ(last, "3000000,high,high");
+#if !defined(__SANITIZE_ADDRESS__)
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    EXPECT_LT(usage.ru_maxrss, 128 * 1024) << "KiB";
+#endif
+}
+
+TEST(Split, IsThePublishedShuffle) {
+    // The first outputs of SplitMix64 with seed 0 are E220A8397B1DCDAF, 6E789E6AA1B965F4, 06C45D188009454F;
+    // modulo 4, 3 and 2 they are 3, 0 and 1, so that only rows 2 and 0 change places: 2 1 0 3.
+    const auto split = io::random_split(4, 0.5, 0);
+    EXPECT_EQ(split.test, (std::vector<std::size_t>{1, 2}));
+    EXPECT_EQ(split.train, (std::vector<std::size_t>{0, 3}));
+    for (const double fraction : {1e-9, 0.999999}) {
+        const auto extreme = io::random_split(5, fraction, 3);
+        EXPECT_FALSE(extreme.test.empty());
+        EXPECT_FALSE(extreme.train.empty());
+        EXPECT_EQ(extreme.test.size() + extreme.train.size(), 5U);
+    }
+    EXPECT_EQ(io::tail_split(5, 2).test, (std::vector<std::size_t>{3, 4}));
+}
+
+}  // namespace
+}  // namespace espalier

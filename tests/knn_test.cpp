@@ -1,0 +1,218 @@
+// What the sweep's edge cases cannot ask of the knn pipelines: chunks of every size, the neighbours
+// themselves, workspaces that are too small, and the judge of their predictions.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "harness/device/host_cpu.hpp"
+#include "harness/families/bench_memory.hpp"
+#include "harness/families/knn_judge.hpp"
+#include "kernels/choose.hpp"
+#include "reference_cpu/distance.hpp"
+#include "tests/temporary_folder.hpp"
+#include "variants/knn/registry.hpp"
+
+namespace espalier::knn {
+namespace {
+
+struct Result {
+    std::vector<std::int32_t> classes, indices;
+    std::vector<float> distances;
+};
+
+/// A problem with data, run on variants directly. Values are whole, so that distances are exact.
+class Tables {
+public:
+    explicit Tables(const Problem& problem) : problem_(problem) {
+        std::mt19937 random(5);
+        const auto draw = [&](std::int64_t count, unsigned below) {
+            std::vector<float> values(static_cast<std::size_t>(count));
+            for (float& value : values) value = static_cast<float>(random() % below);
+            return values;
+        };
+        query_values_ = draw(problem.queries * problem.dims, 6);
+        point_values_ = draw(problem.points * problem.dims, 6);
+        for (std::int64_t p = 0; p < problem.points; ++p)
+            point_classes_.push_back(static_cast<std::int32_t>(random() % static_cast<unsigned>(problem.classes)));
+    }
+
+    Result run(const Registered<Problem>& entry, const DeviceInfo& device, std::size_t workspace_bytes) const {
+        const auto lists = static_cast<std::size_t>(problem_.queries * problem_.k) * 4;
+        BenchMemory queries = uploaded(device, query_values_), points = uploaded(device, point_values_);
+        BenchMemory point_classes = uploaded(device, point_classes_), workspace(device.kind, workspace_bytes);
+        BenchMemory classes(device.kind, static_cast<std::size_t>(problem_.queries) * 4);
+        BenchMemory distances(device.kind, lists), indices(device.kind, lists);
+        workspace.fill(0, workspace_bytes, 0xFF);
+        Context context{device, nullptr, {workspace.data(), workspace_bytes}};
+        entry.variant.run(context, problem_,
+                          {.query_values = reinterpret_cast<const float*>(queries.data()),
+                           .point_values = reinterpret_cast<const float*>(points.data()),
+                           .point_classes = reinterpret_cast<const std::int32_t*>(point_classes.data()),
+                           .classes = reinterpret_cast<std::int32_t*>(classes.data()),
+                           .neighbour_distances = reinterpret_cast<float*>(distances.data()),
+                           .neighbour_indices = reinterpret_cast<std::int32_t*>(indices.data()),
+                           .stages = {choose<distance::Problem>, choose<smallest_k::Problem>}},
+                          Configuration{});
+        return {downloaded<std::int32_t>(classes), downloaded<std::int32_t>(indices), downloaded<float>(distances)};
+    }
+
+    [[nodiscard]] Result expected() const {
+        Result result;
+        const auto n = static_cast<std::size_t>(problem_.queries), k = static_cast<std::size_t>(problem_.k);
+        result.indices.resize(n * k);
+        result.distances.resize(n * k);
+        for (std::size_t q = 0; q < n; ++q) {
+            std::vector<double> all;
+            for (std::size_t p = 0; p < static_cast<std::size_t>(problem_.points); ++p)
+                all.push_back(reference::distance(item(query_values_, n, q),
+                                                  item(point_values_, static_cast<std::size_t>(problem_.points), p),
+                                                  problem_.metric, problem_.missing, {}));
+            const auto near = reference::nearest(all, problem_.k);
+            for (std::size_t j = 0; j < k; ++j) {
+                result.indices[j * n + q] = near[j].index;
+                result.distances[j * n + q] = static_cast<float>(near[j].distance);
+            }
+            result.classes.push_back(reference::knn_class(near, point_classes_, problem_.vote));
+        }
+        return result;
+    }
+
+private:
+    template <class T>
+    static BenchMemory uploaded(const DeviceInfo& device, const std::vector<T>& values) {
+        BenchMemory memory(device.kind, values.size() * sizeof(T));
+        memory.store(0, bytes_of(values));
+        return memory;
+    }
+    template <class T>
+    static std::vector<T> downloaded(const BenchMemory& memory) {
+        std::vector<T> values(memory.size() / sizeof(T));
+        memory.load(0, std::as_writable_bytes(std::span(values)));
+        return values;
+    }
+    [[nodiscard]] std::vector<float> item(const std::vector<float>& values, std::size_t count, std::size_t i) const {
+        std::vector<float> one;
+        for (std::size_t a = 0; a < static_cast<std::size_t>(problem_.dims); ++a) one.push_back(values[a * count + i]);
+        return one;
+    }
+
+    Problem problem_;
+    std::vector<float> query_values_, point_values_;
+    std::vector<std::int32_t> point_classes_;
+};
+
+DeviceInfo device_of(DeviceKind kind) { return kind == DeviceKind::cpu ? device::describe_cpu() : device::open(0); }
+
+/// Every pipeline, on the CPU and on the host executor.
+class Pipeline : public testing::TestWithParam<const Registered<Problem>*> {};
+
+TEST_P(Pipeline, ChunksOfAnySizeGiveTheSameNeighbours) {
+    const Registered<Problem>& entry = *GetParam();
+    const DeviceInfo device = device_of(entry.kind);
+    const Problem problem{.queries = 103, .points = 37, .dims = 3, .k = 4, .classes = 3};
+    const Tables tables(problem);
+    const Result expected = tables.expected();
+    const std::size_t all = entry.variant.workspace(problem, entry.variant.space.enumerate()[0], device);
+    for (const std::size_t bytes :
+         {all, std::size_t{20'000}, std::size_t{10'000}, std::size_t{4'000}, std::size_t{3'000}}) {
+        SCOPED_TRACE(std::to_string(bytes) + " bytes of workspace");
+        const Result actual = tables.run(entry, device, bytes);
+        EXPECT_EQ(actual.classes, expected.classes);
+        EXPECT_EQ(actual.indices, expected.indices);
+        EXPECT_EQ(actual.distances, expected.distances);
+    }
+}
+
+TEST_P(Pipeline, AWorkspaceThatIsTooSmallForOneQueryIsOutOfMemory) {
+    const Registered<Problem>& entry = *GetParam();
+    const DeviceInfo device = device_of(entry.kind);
+    const Tables tables({.queries = 5, .points = 1000, .dims = 3, .k = 4, .classes = 3});
+    try {
+        static_cast<void>(tables.run(entry, device, 2000));
+        FAIL() << "ran";
+    } catch (const device::DeviceError& error) {
+        EXPECT_TRUE(error.out_of_memory());
+        expect_holds(error.what(), {"1000 points", "distance/", "smallest_k/", "given are 2000"});
+    }
+}
+
+TEST_P(Pipeline, WhatItAsksForIsEnough) {
+    // Nothing throws for any shape, and the budget holds where one query allows it.
+    const Registered<Problem>& entry = *GetParam();
+    const DeviceInfo device = device_of(entry.kind);
+    for (const auto& configuration : entry.variant.space.enumerate())
+        for (const std::int64_t queries : {1, 1000, 10'000'000})
+            for (const std::int64_t points : {1, 1000, 1'000'000}) {
+                const Problem problem{.queries = queries, .points = points, .dims = 20, .k = 10};
+                const std::size_t bytes = entry.variant.workspace(problem, configuration, device);
+                EXPECT_GE(bytes, static_cast<std::size_t>(points) * 4);
+                EXPECT_LE(bytes, std::max(static_cast<std::size_t>(configuration["budget_mib"]) << 20,
+                                          static_cast<std::size_t>(points) * 400 + (5U << 20)));
+            }
+}
+
+std::vector<const Registered<Problem>*> pipelines() {
+    std::vector<const Registered<Problem>*> all;
+    for (const auto& entry : registry())
+        if (!entry.gpu_only) all.push_back(&entry);
+    return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Knn, Pipeline, testing::ValuesIn(pipelines()),
+                         [](const auto& pipeline) { return std::string(pipeline.param->variant.name); });
+
+TEST(KnnReference, TiesGoToTheSmallestClassAndTheFirstPoint) {
+    const std::vector<std::int32_t> classes{2, 1, 2, 1, 0};
+    const auto near = reference::nearest({1, 1, 1, 1, 5}, 2);
+    EXPECT_EQ(near[0].index, 0);
+    EXPECT_EQ(near[1].index, 1);
+    EXPECT_EQ(reference::knn_class(near, classes, Vote::majority), 1);
+    EXPECT_EQ(reference::knn_class(reference::nearest({1, 2, 1, 2, 9}, 4), classes, Vote::majority), 1);
+    EXPECT_EQ(reference::knn_class(reference::nearest({1, 2, 1, 2, 9}, 4), classes, Vote::distance_weighted), 2);
+    EXPECT_EQ(reference::knn_class(reference::nearest({1, 1, 1, 0, 9}, 4), classes, Vote::distance_weighted), 1);
+    const double nan = std::nan("");
+    EXPECT_EQ(reference::knn_class(reference::nearest({nan, 3, nan, nan, nan}, 3), classes, Vote::majority), 1);
+    EXPECT_EQ(reference::knn_class(reference::nearest({nan, nan}, 2), classes, Vote::majority), kNoClass);
+}
+
+TEST(KnnReference, TargetsAreMeans) {
+    const std::vector<float> targets{10, 20, 40};
+    EXPECT_EQ(reference::knn_target(reference::nearest({1, 2, 9}, 2), targets, Vote::majority), 15);
+    EXPECT_NEAR(reference::knn_target(reference::nearest({1, 3, 9}, 2), targets, Vote::distance_weighted), 12.5, 1e-12);
+    EXPECT_EQ(reference::knn_target(reference::nearest({0, 3, 9}, 3), targets, Vote::distance_weighted), 10);
+    EXPECT_TRUE(std::isnan(reference::knn_target({}, targets, Vote::majority)));
+}
+
+TEST(KnnJudge, IsStrictWhereArithmeticIsExact) {
+    const std::vector<std::int32_t> classes{0, 1, 1};
+    const Judge judge({1, 1, 1}, 1, Vote::majority, {});
+    EXPECT_TRUE(judge.accepts_class(0, classes));
+    EXPECT_FALSE(judge.accepts_class(1, classes)) << "the first of equally near points must be taken";
+    const std::vector<float> targets{10, 20, 40};
+    EXPECT_TRUE(judge.accepts_target(10, targets));
+    EXPECT_FALSE(judge.accepts_target(20, targets));
+}
+
+TEST(KnnJudge, AllowsWhatRoundingCanDoAndNoMore) {
+    const std::vector<std::int32_t> classes{0, 1, 2, 3};
+    const Judge judge({1, 1 + 1e-9, 2, 3}, 1, Vote::majority, {.relative = 1e-6});
+    EXPECT_TRUE(judge.accepts_class(0, classes));
+    EXPECT_TRUE(judge.accepts_class(1, classes));
+    EXPECT_FALSE(judge.accepts_class(2, classes));
+    EXPECT_FALSE(judge.accepts_class(kNoClass, classes));
+    // Two places for three equally near points: classes 1 and 2 may have two votes and one, class 0 has two.
+    const std::vector<std::int32_t> few{0, 0, 1, 1, 2};
+    const Judge crowded({1, 1, 2, 2, 2}, 4, Vote::majority, {.relative = 1e-6});
+    EXPECT_TRUE(crowded.accepts_class(0, few));
+    EXPECT_FALSE(crowded.accepts_class(1, few)) << "two votes each at best, and then class 0 has the tie";
+    EXPECT_FALSE(crowded.accepts_class(2, few));
+    const std::vector<float> targets{10, 20, 40, 80};
+    EXPECT_TRUE(judge.accepts_target(20, targets));
+    EXPECT_FALSE(judge.accepts_target(40, targets));
+    EXPECT_FALSE(judge.accepts_target(std::nanf(""), targets));
+}
+
+}  // namespace
+}  // namespace espalier::knn

@@ -1,0 +1,355 @@
+#!/usr/bin/python3
+"""The report, end to end: results folders of every condition in, page and exports out.
+
+usage: report_test.py PATH_OF_ESPALIER
+"""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jsonschema
+
+ESPALIER = ""
+REPOSITORY = Path(__file__).resolve().parent.parent
+COLUMNS = ("family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,"
+           "bytes,ops,gb_per_s,gop_per_s,roofline_share,regret").split(",")
+HOSTILE = "</td><script>alert('x')</script> \" & =1+1 ${IFS} $x^2$ \\frac{1}{2} {{ 7*191 }} */ ??/ ../../x"
+PROVENANCE = {"device_key": "", "driver": "580.1", "runtime": "13.0", "build": "0.1.0 test", "source_id": "ab12",
+              "cache": "cold", "session": "2026-01-01T00:00:00Z"}
+
+
+def sealed(kind: str, body: dict) -> str:
+    line = json.dumps({"schema": f"espalier.{kind}/1", kind: body}, separators=(",", ":"), ensure_ascii=False)[:-1]
+    return f'{line},"crc32":"{zlib.crc32(line.encode()):08x}"}}\n'
+
+
+def case(family="histogram", variant="global_atomics", problem="bytes=1024;distribution=uniform", time=1000.0,
+         configuration="default", status="ok", reason="", role="documented", features=None, device="test-gpu") -> dict:
+    ok = status == "ok"
+    return {"family": family, "variant": variant, "role": role, "problem": problem, "configuration": configuration,
+            "status": status, "reason": reason, "verification": "oracle" if ok else "",
+            "samples_ns": [time * 0.98, time, time * 1.02] if ok else [], "time_ns": time if ok else 0,
+            "time_lo_ns": time * 0.98 if ok else 0, "time_hi_ns": time * 1.02 if ok else 0, "bytes": 1024.0,
+            "ops": 2048.0, "floor_ns": 100.0, "features": features or [{"name": "bytes", "value": 1024.0}],
+            "conditions": {}, "counters": {}, "counters_reason": "",
+            "provenance": PROVENANCE | {"device_key": device}}
+
+
+def sweep() -> list[dict]:
+    """Two families, curves that cross, a variant that fails on each way of failing, one that never runs."""
+    cases = []
+    for exponent in range(10, 22, 2):
+        size = 2**exponent
+        for distribution in ("uniform", "constant"):
+            problem = f"bytes={size};distribution={distribution}"
+            features = [{"name": "bytes", "value": float(size)}]
+            for block in (128, 256):
+                cases.append(case(variant="shared_atomics", problem=problem, time=9000 + size / 9 + block,
+                                  configuration=f"block={block}", features=features))
+            cases.append(case(problem=problem, time=4000 + size / 2, role="baseline", features=features))
+            cases.append(case(variant="peer_cub", problem=problem, time=8000 + size / 20, role="peer", features=features))
+            for status in ("wrong", "crashed", "timeout", "out_of_memory", "unsupported", "not_measured"):
+                cases.append(case(variant="unlucky", problem=problem, status=status, configuration=f"as={status}",
+                                  reason=f"because of {status}", features=features))
+    for n in (16, 64, 256):
+        cases.append(case("dot", "host_finish", f"n={n}", 2000 + n, features=[{"name": "n", "value": float(n)}]))
+    return cases
+
+
+def to_csv(cases: list[dict]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    features = list(dict.fromkeys(f["name"] for c in cases for f in c["features"]))
+    writer.writerow(COLUMNS + features)
+    for c in cases:
+        t = c["time_ns"]
+        measured = [t, c["time_lo_ns"], c["time_hi_ns"], c["bytes"], c["ops"], c["bytes"] / t, c["ops"] / t,
+                    c["floor_ns"] / t, 1.0] if c["status"] == "ok" else ["", "", "", c["bytes"], c["ops"], "", "", "", ""]
+        values = {f["name"]: f["value"] for f in c["features"]}
+        writer.writerow([c[name] for name in COLUMNS[:7]] + measured + [values.get(name, "") for name in features])
+    return out.getvalue()
+
+
+def write_device(results: Path, cases: list[dict], key: str = "test-gpu", name: str = "Test GPU") -> Path:
+    folder = results / key
+    folder.mkdir(parents=True)
+    device = {"kind": "cuda", "key": key, "name": name, "emulated": False}
+    device |= dict.fromkeys(("memory_bytes", "l2_bytes"), 2**30)
+    device |= dict.fromkeys(("bytes_per_second", "cached_bytes_per_second", "fp32_per_second", "int_per_second"), 1e12)
+    device |= {"threads": 4} | dict.fromkeys(("avx2", "fma", "avx512", "avx512_vnni"), False)
+    device |= dict.fromkeys(
+        ("sm", "sm_count", "clock_khz", "max_threads_per_sm", "registers_per_sm", "shared_per_block",
+         "shared_per_block_optin", "shared_per_sm", "constant_bytes", "texture_1d_linear_floats", "texture_2d_width",
+         "texture_2d_height", "texture_2d_pitch", "texture_pitch_alignment"), 90)
+    (folder / "device.json").write_text(sealed("device", device))
+    for family in {c["family"] for c in cases}:
+        own = [c for c in cases if c["family"] == family]
+        (folder / f"{family}.jsonl").write_text("".join(sealed("case", c) for c in own), encoding="utf-8")
+        (folder / f"{family}.csv").write_text(to_csv(own), encoding="utf-8")
+    return folder
+
+
+class Page(HTMLParser):
+    """The tags, attributes and text of a page, and whether its elements nest."""
+
+    VOID = {"meta", "br", "img", "link", "input", "hr"}
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags, self.attributes, self.text, self.open, self.problems = [], [], "", [], []
+        self.feed(text)
+        self.problems += [f"<{tag}> is never closed" for tag in self.open]
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += attributes
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += attributes
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.problems.append(f"</{tag}> at {self.getpos()} closes nothing")
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.text += data
+
+
+class ReportCase(unittest.TestCase):
+    """A results folder, the command over it and the page that it wrote."""
+
+    def make_folders(self, temporary: tempfile.TemporaryDirectory) -> None:
+        self.results, self.output = Path(temporary.name) / "results", Path(temporary.name) / "report"
+        self.results.mkdir()
+
+    def run_report(self, *options: str, expect: int = 0) -> subprocess.CompletedProcess:
+        command = [ESPALIER, "report", "--results", str(self.results), "-o", str(self.output), *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        return done
+
+    def page(self) -> Page:
+        page = Page((self.output / "index.html").read_text(encoding="utf-8"))
+        self.assertEqual(page.problems, [])
+        identities = [value for name, value in page.attributes if name == "id"]
+        self.assertEqual(len(identities), len(set(identities)), "an identifier occurs twice")
+        return page
+
+
+class OrdinaryResults(ReportCase):
+    """Many looks at one page."""
+
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        ReportCase.make_folders(cls, temporary)
+        write_device(cls.results, sweep())
+        cls.printed = ReportCase.run_report(cls()).stdout
+
+    def test_shows_every_family_variant_status_and_reason(self):
+        self.assertEqual(self.printed.strip(), str(self.output / "index.html"))
+        page = self.page()
+        for text in ("histogram", "dot", "shared_atomics", "global_atomics", "peer_cub", "unlucky", "host_finish",
+                     "Test GPU", "580.1", "because of wrong", "because of crashed", "because of timeout",
+                     "because of out_of_memory", "because of unsupported", "because of not_measured", "not trained yet"):
+            self.assertIn(text, page.text)
+        self.assertGreaterEqual(page.tags.count("svg"), 6)
+        for figure in ("times", "behind", "winners", "roofline"):
+            for ending in ("svg", "png"):
+                self.assertTrue((self.output / f"figures/test-gpu-histogram-{figure}.{ending}").stat().st_size > 1000)
+
+    def test_is_one_self_contained_page(self):
+        page = self.page()
+        for name, value in page.attributes:
+            if name in ("src", "href", "xlink:href", "action", "srcset", "data", "poster"):
+                self.assertRegex(value or "", r"^(#|figures/)[\w.-]+$", f"{name} leaves the page")
+        text = (self.output / "index.html").read_text(encoding="utf-8")
+        self.assertNotRegex(text, r"(?i)https?:|@import|url\((?!#)")
+        self.assertNotIn("script", page.tags)
+        self.assertIn("default-src 'none'", text)
+
+    def test_a_peer_never_wins(self):
+        row = re.search(r"peer_cub</th>.*?</tr>", (self.output / "index.html").read_text(), re.S)[0]
+        self.assertRegex(row, r'peer</td><td class="n">0</td>')
+
+    def test_exports_are_what_other_tools_read(self):
+        cases = sweep()
+        written = json.loads(self.run_report("--json", "--no-page").stdout)
+        self.assertEqual(len(written["exports"]), 6)
+        exports = self.output / "exports/test-gpu"
+        own = [c for c in cases if c["family"] == "histogram"]
+
+        benchmarks = json.loads((exports / "histogram.benchmark.json").read_text())["benchmarks"]
+        self.assertEqual(len(benchmarks), len(own))
+        by_name = {b["name"]: b for b in benchmarks}
+        best = by_name["histogram/shared_atomics/bytes=1024;distribution=uniform/block=128"]
+        self.assertAlmostEqual(best["real_time"], 9000 + 1024 / 9 + 128)
+        self.assertEqual(best["time_unit"], "ns")
+        wrong = by_name["histogram/unlucky/bytes=1024;distribution=uniform/as=wrong"]
+        self.assertEqual((wrong["error_occurred"], wrong["error_message"]), (True, "wrong: because of wrong"))
+
+        t4 = json.loads((exports / "histogram.t4.json").read_text())
+        jsonschema.validate(t4, {
+            "type": "object", "required": ["schema_version", "results"],
+            "properties": {"schema_version": {"const": "1.0.0"}, "results": {"type": "array", "items": {
+                "type": "object", "required": ["configuration", "times", "invalidity", "correctness"],
+                "properties": {
+                    "configuration": {"type": "object"}, "objectives": {"type": "array"},
+                    "times": {"type": "object", "properties": {"runtimes": {"type": "array", "items": {"type": "number"}}}},
+                    "invalidity": {"enum": ["timeout", "compile", "runtime", "correctness", "constraints", "correct"]},
+                    "correctness": {"type": "number"},
+                    "measurements": {"type": "array", "items": {"type": "object", "required": ["name", "value", "unit"]}},
+                }}}}})
+        self.assertEqual(len(t4["results"]), sum(c["status"] != "not_measured" for c in own))
+        first = next(r for r in t4["results"] if r["configuration"].get("block") == 256)
+        self.assertEqual(first["invalidity"], "correct")
+        self.assertEqual(len(first["times"]["runtimes"]), 3)
+
+        with open(exports / "histogram.csv", newline="") as stream:
+            self.assertEqual(next(csv.reader(stream))[: len(COLUMNS)], COLUMNS)
+
+    def test_the_same_results_give_the_same_page(self):
+        first = (self.output / "index.html").read_bytes()
+        self.run_report()
+        self.assertEqual(first, (self.output / "index.html").read_bytes())
+
+
+class OtherResults(ReportCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.make_folders(temporary)
+
+    def test_hostile_text_is_inert(self):
+        cases = [case(reason=HOSTILE, status="wrong"), case(variant=HOSTILE), case(variant="sober", time=500.0)]
+        cases += [case(variant=HOSTILE, problem=f"n={n}", time=500.0 + n, configuration=HOSTILE) for n in (1, 2, 4, 8)]
+        folder = write_device(self.results, cases, name=HOSTILE)
+        node = {"id": 0, "ranking": [{"variant": HOSTILE, "configuration": HOSTILE}], "problems": 3}
+        (folder / "histogram.tree.json").write_text(json.dumps({"nodes": [node]}))
+        (folder / "selector.json").write_text(json.dumps({"histogram": {"leaves": HOSTILE, "regret_geomean": HOSTILE}}))
+        done = subprocess.run(["/usr/bin/python3", str(REPOSITORY / "plots/report.py"), "--results", str(self.results),
+                               "--output", str(self.output)], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = self.page()
+        self.assertNotIn("script", page.tags)
+        self.assertIn(HOSTILE, page.text)
+        self.assertNotIn("1337", page.text)  # the template's language in the data is only text
+        self.assertFalse([name for name, _ in page.attributes if name.startswith("on")])
+        for path in self.output.rglob("*"):
+            self.assertTrue(path.resolve().is_relative_to(self.output.resolve()))
+        for svg in (self.output / "figures").glob("*.svg"):
+            self.assertNotIn("<script", svg.read_text(encoding="utf-8"))
+
+    def test_the_tree_is_drawn(self):
+        folder = write_device(self.results, sweep())
+        leaf = {"problems": 6, "margin": 1.5, "regret": 1.01, "regret_lo": 1.0, "regret_hi": 1.03}
+        nodes = [
+            {"id": 0, "feature": "bytes", "threshold": 65536, "left": 1, "right": 2},
+            {"id": 1, **leaf, "ranking": [{"variant": "global_atomics", "configuration": "default", "slowdown": 1.0}]},
+            {"id": 2, "feature": "distribution", "categories": ["uniform"], "left": 3, "right": 4},
+            {"id": 3, **leaf, "ranking": [{"variant": "shared_atomics", "configuration": "block=128", "slowdown": 1.0}]},
+            {"id": 4, **leaf, "ranking": [{"variant": "shared_atomics", "configuration": "block=256", "slowdown": 1.0}]},
+        ]
+        (folder / "histogram.tree.json").write_text(json.dumps({"schema": "espalier.tree/1", "nodes": nodes}))
+        merit = {"regret_geomean": 1.001, "held_out": {"regret_geomean": 1.0123, "problems": 12}, "leaves": 3, "depth": 2}
+        (folder / "selector.json").write_text(json.dumps({"families": {"histogram": merit}}))
+        self.run_report()
+        page = self.page()
+        self.assertIn("if bytes ≤ 65,536:", page.text)
+        self.assertIn("if distribution is uniform:", page.text)
+        self.assertIn("shared_atomics [block=256]", page.text)
+        self.assertIn("1.012", page.text)  # of the held-out problems, not of the training
+        self.assertTrue((self.output / "figures/test-gpu-histogram-tree.png").exists())
+
+        for broken in ([], [{"id": 0, "feature": "n", "threshold": 1, "left": 0, "right": 0}], [{"id": 0}], "x"):
+            (folder / "histogram.tree.json").write_text(json.dumps({"nodes": broken}))
+            self.run_report()
+            self.assertIn("The tree's file cannot be drawn", self.page().text)
+
+    def test_says_what_is_missing(self):
+        self.assertIn("measure first with espalier sweep", self.run_report(expect=4).stderr)
+        self.results.rmdir()
+        self.assertIn("measure first with espalier sweep", self.run_report(expect=4).stderr)
+        write_device(self.results, sweep())
+        self.assertIn("no results of moon", self.run_report("--device", "moon", expect=4).stderr)
+
+    def test_one_damaged_file_hides_nothing_else(self):
+        folder = write_device(self.results, sweep())
+        (folder / "dot.csv").write_text("family,variant\ndot,x\n")
+        (folder / "selector.json").write_text("[" * 100000)
+        whole = (folder / "histogram.jsonl").read_text()
+        (folder / "histogram.jsonl").write_text(whole.replace("580.1", "580.2", 1))
+        done = self.run_report(expect=4)
+        self.assertIn("histogram.jsonl, line 1", done.stderr)
+        page = self.page()
+        self.assertIn("its header lacks role", page.text)
+        self.assertIn("selector.json: not JSON", page.text)
+        self.assertIn("shared_atomics", page.text)
+
+    def test_rejects_implausible_times_by_line(self):
+        folder = write_device(self.results, sweep())
+        lines = (folder / "dot.csv").read_text().splitlines()
+        cells = lines[1].split(",")
+        for text in ("0", "-1", "nan", "inf", "1e999", "fast"):
+            cells[7] = text
+            lines.append(",".join(cells))
+        cells[7], cells[14] = "1", "75"
+        lines.append(",".join(cells))
+        (folder / "dot.csv").write_text("\n".join(lines) + "\n")
+        self.run_report()
+        text = self.page().text
+        self.assertEqual(text.count("implausible"), 6)
+        self.assertIn("time_ns is not a number: 'fast'", text)
+
+    def test_results_without_a_single_success(self):
+        write_device(self.results, [case(status="unsupported", reason="needs a GPU")])
+        self.run_report()
+        page = self.page()
+        self.assertIn("No case of this family is ok", page.text)
+        self.assertIn("needs a GPU", page.text)
+        self.assertEqual(page.tags.count("svg"), 0)
+
+    def test_a_single_problem_and_a_cloud_of_them(self):
+        write_device(self.results, [case("dot", "host_finish", "n=16", 5000.0)])
+        cloud = [case("dot", "host_finish", f"m={i * 7 % 11};n={i * i + 1}", 5000.0 + i, device="other-gpu")
+                 for i in range(1, 10)]
+        write_device(self.results, cloud, key="other-gpu")
+        self.run_report()
+        self.assertTrue((self.output / "figures/other-gpu-dot-times.svg").exists())
+
+    def test_published_figures_stand_beside_ours(self):
+        features = [{"name": "dims", "value": 10.0}]
+        key = "queries=10000;points=10000;dims={};metric=euclidean"
+        cases = [case("distance", "global", key.format(d), 1e6 * d, features=features) for d in (10, 30, 50)]
+        write_device(self.results, cases)
+        (self.results / "published").mkdir()
+        tables = REPOSITORY / "results/published/tables.json"
+        (self.results / "published/tables.json").write_bytes(tables.read_bytes())
+        self.run_report()
+        text = self.page().text
+        self.assertIn("K1: Bandwidth reached by two distance kernels", text)
+        self.assertIn("20.07", text)  # as printed
+        self.assertIn("30 ms", text)  # as measured here
+        (self.results / "published/tables.json").write_text('{"tables": [{"id": 3}]}')
+        self.run_report()
+        self.assertIn("not a table of published figures", self.page().text)
+
+
+
+if __name__ == "__main__":
+    ESPALIER = sys.argv.pop(1)
+    unittest.main()

@@ -1,0 +1,158 @@
+// The order of smallest_k, the limits of its variants, and what of the CUB variants needs no CUB.
+
+#include "reference_cpu/smallest_k.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "harness/device/runtime.hpp"
+#include "harness/families/family.hpp"
+#include "variants/smallest_k/order.hpp"
+#include "variants/smallest_k/sorted_rows.cuh"
+
+namespace espalier::smallest_k {
+namespace {
+
+using Floats = std::numeric_limits<float>;
+
+TEST(SmallestKOrder, KeysOrderAsDocumented) {
+    const float ascending[] = {-Floats::infinity(),
+                               Floats::lowest(),
+                               -1.0F,
+                               -Floats::min(),
+                               -Floats::denorm_min(),
+                               0.0F,
+                               Floats::denorm_min(),
+                               Floats::min(),
+                               1.0F,
+                               std::nextafter(1.0F, 2.0F),
+                               Floats::max(),
+                               Floats::infinity(),
+                               Floats::quiet_NaN()};
+    for (std::size_t i = 1; i < std::size(ascending); ++i) {
+        EXPECT_LT(key_of(ascending[i - 1]), key_of(ascending[i])) << i;
+        if (i + 1 < std::size(ascending)) {
+            EXPECT_EQ(value_of(key_of(ascending[i])), ascending[i]);
+        }
+    }
+    EXPECT_EQ(key_of(-0.0F), key_of(0.0F));
+    EXPECT_EQ(key_of(-Floats::quiet_NaN()), key_of(Floats::quiet_NaN()));
+    EXPECT_LT(key_of(Floats::quiet_NaN()), kEmptyKey);
+    EXPECT_TRUE(std::isnan(value_of(kNanKey)));
+    EXPECT_TRUE(std::isnan(value_of(kEmptyKey)));
+    EXPECT_EQ(index_of_entry(kEmptyEntry), kNoIndex);
+}
+
+TEST(SmallestKOrder, TheQuickTestNeverTurnsAwayWhatComesBefore) {
+    const float values[] = {-Floats::infinity(), -1.0F, -0.0F, 0.0F, 1.0F, Floats::infinity(), Floats::quiet_NaN()};
+    for (const float value : values)
+        for (const float worst : values)
+            EXPECT_TRUE(key_of(value) >= key_of(worst) || may_come_before(value, worst)) << value << " " << worst;
+}
+
+Support supports(std::string_view variant, const Problem& problem, const Configuration& configuration,
+                 const DeviceInfo& device) {
+    const Family& family = *find_family("smallest_k");
+    return family.supports(family.find(variant), problem_key(problem), configuration, device);
+}
+
+TEST(SmallestKLimits, ListsInRegisters) {
+    DeviceInfo device = device::open(0);
+    const Configuration in_memory{{"block", 256}, {"texture", 0}}, in_texture{{"block", 256}, {"texture", 1}};
+    EXPECT_TRUE(supports("register_insertion", {9, 500, 118}, in_memory, device));
+    EXPECT_TRUE(supports("register_insertion", {9, 500, 119}, in_memory, device));
+    EXPECT_FALSE(supports("register_insertion", {9, 500, 120}, in_memory, device));
+    device.texture_1d_linear_floats = 60;
+    EXPECT_TRUE(supports("register_insertion", {5, 12, 3}, in_texture, device));
+    EXPECT_FALSE(supports("register_insertion", {61, 1, 3}, in_texture, device));
+    EXPECT_TRUE(supports("register_insertion", {61, 1, 3}, in_memory, device));
+}
+
+TEST(SmallestKLimits, ListsInSharedMemory) {
+    DeviceInfo device = device::open(0);
+    device.shared_per_block_optin = 16 * 1024;  // the source's device
+    EXPECT_TRUE(supports("shared_insertion", {9, 500, 8}, {{"block", 256}}, device));
+    EXPECT_FALSE(supports("shared_insertion", {9, 500, 9}, {{"block", 256}}, device));
+}
+
+TEST(SmallestKLimits, ListsOfOneTile) {
+    const DeviceInfo device = device::open(0);
+    EXPECT_TRUE(supports("block_rank_merge", {9, 500, 64}, {{"tile", 64}}, device));
+    EXPECT_FALSE(supports("block_rank_merge", {9, 500, 65}, {{"tile", 64}}, device));
+}
+
+TEST(SmallestKLimits, RowsBeyondSharedMemoryAreSortedInTheWorkspace) {
+    DeviceInfo device = device::open(0);
+    device.shared_per_block_optin = 512;  // 64 entries
+    const Family& family = *find_family("smallest_k");
+    const std::size_t v = family.find("bitonic_sort_rows");
+    for (const std::int64_t columns : {63, 64, 65, 130}) {
+        const auto bench = family.bench(problem_key(Problem{11, columns, 9}), 3, Pattern::uniform, device);
+        bench->run(v, family.variants()[v].configurations[0]);
+        EXPECT_EQ(bench->check(v).description, "") << columns;
+    }
+}
+
+/// The gathering and keeping around CUB's sorts, with the standard library's stable sort in between.
+TEST(SmallestKSortedRows, GatherSortAndKeepMatchTheOracle) {
+    const DeviceInfo device = device::open(0);
+    for (const Problem& problem : {Problem{1, 1, 1}, Problem{33, 65, 7}, Problem{5, 3, 6}, Problem{4, 0, 2},
+                                   Problem{70, 31, 31}, Problem{32, 32, 1}}) {
+        std::mt19937 random(5);
+        std::vector<float> matrix(static_cast<std::size_t>(problem.elements()));
+        for (float& value : matrix) value = static_cast<float>(random() % 20);  // many ties
+        device::Buffer distances(matrix.size() * 4);
+        const auto results = static_cast<std::size_t>(problem.results());
+        device::Buffer values(results * 4), indices(results * 4);
+        if (!matrix.empty()) device::copy_to_device(distances.data(), matrix.data(), distances.size());
+
+        const Batch batch(problem);
+        device::Buffer workspace(batch.bytes());
+        const Context context{device, nullptr, {workspace.data(), workspace.size()}};
+        const Buffers buffers{distances.as<float>(), values.as<float>(), indices.as<std::int32_t>()};
+        sort_batches(context, problem, buffers, batch, BatchArrays(batch, workspace.data()),
+                     [&](std::int64_t count, auto& keys, auto& columns) {
+                         for (std::int64_t row = 0; row < count; ++row) {
+                             const std::int64_t at = row * problem.columns;
+                             std::vector<std::int32_t> order(static_cast<std::size_t>(problem.columns));
+                             std::iota(order.begin(), order.end(), 0);
+                             std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
+                                 return keys.Current()[at + a] < keys.Current()[at + b];
+                             });
+                             for (std::size_t j = 0; j < order.size(); ++j) {
+                                 const auto to = at + static_cast<std::int64_t>(j);
+                                 keys.Alternate()[to] = keys.Current()[at + order[j]];
+                                 columns.Alternate()[to] = columns.Current()[at + order[j]];
+                             }
+                         }
+                         keys.selector = columns.selector = 1;
+                     });
+
+        for (std::int64_t row = 0; row < problem.rows; ++row) {
+            std::vector<float> row_values;
+            for (std::int64_t c = 0; c < problem.columns; ++c)
+                row_values.push_back(matrix[static_cast<std::size_t>(c * problem.rows + row)]);
+            const auto expected = reference::smallest_k(row_values, problem.k);
+            for (std::int64_t j = 0; j < problem.k; ++j) {
+                const auto at = j * problem.rows + row;
+                const auto& [value, index] = expected[static_cast<std::size_t>(j)];
+                EXPECT_EQ(indices.as<std::int32_t>()[at], index);
+                EXPECT_TRUE(values.as<float>()[at] == value || index == kNoIndex);
+            }
+        }
+    }
+}
+
+TEST(SmallestKSortedRows, WorkspaceOfABatchIsBounded) {
+    EXPECT_EQ(Batch({1000000, 1000, 5}).rows, (1 << 26) / 1000);
+    EXPECT_EQ(Batch({3, 1 << 27, 5}).rows, 1);
+    EXPECT_EQ(Batch({0, 0, 5}).rows, 1);
+}
+
+}  // namespace
+}  // namespace espalier::smallest_k

@@ -1,0 +1,230 @@
+// Rows as matrices: 16 windows of 32 bytes, 16 bytes apart, times a 32 x 16 Toeplitz matrix of one row of the
+// coefficients (shifted down by one from column to column) are 256 consecutive values' sums over the five
+// taps of that row. Tensor cores multiply bytes so fast that the zeros, 27 of 32 numbers, do not matter: what
+// remains is reading and writing the image once.
+//
+// A window row of the first matrix is exactly what a lane loads: of 32 consecutive words the lane's own, and
+// those 4, 32 and 36 words on. Every row of the image is loaded once by each warp and goes into five rows
+// of the result, whose sums stay in registers; no shared memory, no barrier. The matrix's columns are
+// ordered so that a lane ends up with four consecutive bytes of the result.
+//
+// Coefficients beyond a byte are split into a signed high and an unsigned low one, whose sums are added
+// up at the end: twice the multiplications, and still exact.
+
+#include "device/mma.hpp"
+#include "harness/core/variant.hpp"
+#include "variants/convolution_2d/gpu_words.cuh"
+#include "variants/convolution_2d/limits.hpp"
+
+namespace espalier::convolution_2d {
+namespace {
+
+using namespace device;
+
+constexpr int kWarps = 4;
+constexpr int kSegment = 256;  ///< values of a row that a warp computes
+constexpr int kRim = 8;        ///< bytes by which a window starts before the values computed from it
+constexpr int kTiles = 2;      ///< an instruction has 8 columns: 2 for the 16 values of a window
+constexpr int kInFlight = kDiameter;
+
+/// The words of its windows that a lane holds, counted from the first: 0, 32, 4, 36.
+constexpr int window_word(int w) { return w % 2 * 32 + w / 2 * 4; }
+
+/// The Toeplitz matrices as instructions take them: words of [part][row of taps][tile][half] of each lane.
+template <int kParts>
+struct Matrices {
+    std::uint32_t words[kParts][kDiameter][kTiles][2][32];
+};
+
+/// Byte `part` of a coefficient: the last one with its sign, those below without.
+template <int kParts>
+__device__ std::uint32_t byte_of_tap(std::int32_t tap, int part) {
+    return static_cast<std::uint32_t>(tap >> (8 * part)) & 0xFFU;
+}
+
+template <int kChannels, int kParts>
+__device__ void fill_matrices(Matrices<kParts>& matrices, const Taps<std::int32_t>& taps) {
+    auto* const words = &matrices.words[0][0][0][0][0];
+    for (unsigned index = threadIdx.x; index < sizeof(matrices) / 4; index += 32 * kWarps) {
+        const int lane = static_cast<int>(index % 32), half = static_cast<int>(index / 32 % 2);
+        const int tile = static_cast<int>(index / 64 % kTiles), row = static_cast<int>(index / 128 % kDiameter);
+        const int part = static_cast<int>(index / (128 * kDiameter));
+        // Column lane / 4 of a tile is this of the 16 values, so that a lane's sums are neighbours.
+        const int value = lane / 8 * 4 + tile * 2 + lane / 4 % 2;
+        std::uint32_t word = 0;
+        for (int b = 0; b < 4; ++b) {
+            const int distance = 16 * half + 4 * (lane % 4) + b - kRim - value + kRadius * kChannels;
+            if (distance < 0 || distance > 2 * kRadius * kChannels || distance % kChannels != 0) continue;
+            word |= byte_of_tap<kParts>(taps.values[row * kDiameter + distance / kChannels], part) << (8 * b);
+        }
+        words[index] = word;
+    }
+}
+
+template <int kParts>
+struct Sums {
+    std::int32_t values[kParts][kTiles][4];
+
+    __device__ void clear() {
+#pragma unroll
+        for (int part = 0; part < kParts; ++part)
+#pragma unroll
+            for (int tile = 0; tile < kTiles; ++tile)
+#pragma unroll
+                for (int v = 0; v < 4; ++v) values[part][tile][v] = 0;
+    }
+
+    __device__ std::int32_t total(int tile, int v) const {
+        std::int32_t sum = values[kParts - 1][tile][v];
+#pragma unroll
+        for (int part = kParts - 2; part >= 0; --part) sum = 256 * sum + values[part][tile][v];
+        return sum;
+    }
+};
+
+template <int kChannels, int kParts, bool kWords>
+__global__ void __launch_bounds__(32 * kWarps)
+    correlate(Images images, const __grid_constant__ Taps<std::int32_t> taps, int rows_per_warp) {
+    auto& matrices = shared<Matrices<kParts>>();
+    fill_matrices<kChannels>(matrices, taps);
+    __syncthreads();
+
+    const std::int32_t row_values = images.width * kChannels;
+    const unsigned across = (static_cast<unsigned>(row_values) + kSegment - 1) / kSegment;
+    const unsigned warp = blockIdx.x * kWarps + threadIdx.x / 32;
+    const auto first = static_cast<std::int32_t>(warp % across * kSegment);
+    const std::int64_t first_row = static_cast<std::int64_t>(warp / across) * rows_per_warp;
+    if (first_row >= images.height) return;
+    const auto y0 = static_cast<std::int32_t>(first_row);
+    const std::int32_t y_end = min(y0 + rows_per_warp, images.height);
+    const int lane = static_cast<int>(threadIdx.x % 32);
+
+    std::uint32_t b[kParts][kDiameter][kTiles][2];
+#pragma unroll
+    for (int part = 0; part < kParts; ++part)
+#pragma unroll
+        for (int i = 0; i < kDiameter; ++i)
+#pragma unroll
+            for (int tile = 0; tile < kTiles; ++tile)
+#pragma unroll
+                for (int half = 0; half < 2; ++half) b[part][i][tile][half] = matrices.words[part][i][tile][half][lane];
+
+    const std::int32_t from = first - kRim + 4 * lane;
+    // Unaligned words are made of the two around them, which must lie within the row, too.
+    constexpr int kAround = kWords ? 0 : 4;
+    const bool inside = first >= kRim + kAround && first + kSegment + kRim + kAround <= row_values;
+    const auto load = [&](std::uint32_t(&windows)[4], std::int32_t row) {
+        const std::int32_t y = border_index(row, images.height, images.border);
+        if (inside && y >= 0) {
+            const std::uint8_t* const bytes = images.source + images.offset<kChannels>(y, 0) + from;
+            const unsigned skipped = kWords ? 0 : reinterpret_cast<std::uintptr_t>(bytes) % 4;
+            const auto* const words = reinterpret_cast<const std::uint32_t*>(bytes - skipped);
+#pragma unroll
+            for (int w = 0; w < 4; ++w) {
+                windows[w] = words[window_word(w)];
+                if constexpr (!kWords) windows[w] = __funnelshift_r(windows[w], words[window_word(w) + 1], 8 * skipped);
+            }
+        } else {
+            // One copy of this code for the four: the border is rare and the instruction cache small.
+#pragma unroll 1
+            for (int w = 0; w < 4; ++w) {
+                const std::uint32_t word = load_word<kChannels, kWords>(images, row, from + 4 * window_word(w));
+#pragma unroll
+                for (int v = 0; v < 4; ++v) windows[v] = v == w ? word : windows[v];
+            }
+        }
+    };
+
+    Sums<kParts> sums[kInFlight];
+    std::uint32_t windows[kInFlight][4] = {}, next[kInFlight][4] = {};
+#pragma unroll
+    for (int s = 0; s < kInFlight; ++s) sums[s].clear();
+    // Five rows of the image a round, so that which sums a row goes to is known when compiling. The next five
+    // are on their way meanwhile: the first round only sends for them.
+    for (std::int32_t y = y0 - kRadius - kInFlight; y < y_end + kRadius; y += kInFlight) {
+        if (y + kInFlight < y_end + kRadius) {
+#pragma unroll
+            for (int s = 0; s < kInFlight; ++s) load(next[s], y + kInFlight + s);
+        }
+        if (y >= y0 - kRadius) {
+#pragma unroll
+            for (int s = 0; s < kInFlight; ++s) {
+#pragma unroll
+                for (int i = 0; i < kDiameter; ++i)
+#pragma unroll
+                    for (int tile = 0; tile < kTiles; ++tile)
+#pragma unroll
+                        for (int part = 0; part < kParts; ++part) {
+                            auto& sum = sums[(s - i + kInFlight) % kInFlight].values[part][tile];
+                            if (part == kParts - 1)
+                                multiply_u8_s8(sum, windows[s], b[part][i][tile]);
+                            else
+                                multiply_u8_u8(sum, windows[s], b[part][i][tile]);
+                        }
+                // This row was the last that the one two rows up waited for.
+                auto& done = sums[(s + 1) % kInFlight];
+                const std::int32_t row = y + s - kRadius;
+                if (row >= y0 && row < y_end) {
+#pragma unroll
+                    for (int half = 0; half < 2; ++half)
+                        store_word<kChannels, kWords>(
+                            images, row, first + 128 * half + 4 * lane,
+                            pack_saturated(done.total(0, 2 * half), done.total(0, 2 * half + 1),
+                                           done.total(1, 2 * half), done.total(1, 2 * half + 1)));
+                }
+                done.clear();
+            }
+        }
+#pragma unroll
+        for (int s = 0; s < kInFlight; ++s)
+#pragma unroll
+            for (int w = 0; w < 4; ++w) windows[s][w] = next[s][w];
+    }
+}
+
+Support supports(const Problem& problem, const Configuration&, const DeviceInfo& device) {
+    if (device.sm < 80)
+        return Support::no("needs compute capability 8.0 for byte matrices, this is " + std::to_string(device.sm));
+    if (Support support = supports_32_bit_rows(problem); !support) return support;
+    if (Support support = supports_32_bit_coordinates(problem); !support) return support;
+    return supports_32_bit_sums(problem);
+}
+
+template <int kParts>
+void correlate_in(Context& context, const Problem& problem, const Buffers& buffers, int rows_per_warp) {
+    const std::int64_t across = (problem.row_values() + kSegment - 1) / kSegment;
+    const std::int64_t down = (problem.height + rows_per_warp - 1) / rows_per_warp;
+    const dim3 grid(static_cast<unsigned>((across * down + kWarps - 1) / kWarps));
+    with_channels(problem.channels, [&](auto channels) {
+        const auto kernel = rows_of_words(problem, buffers) ? correlate<channels(), kParts, true>
+                                                            : correlate<channels(), kParts, false>;
+        launch(kernel, grid, dim3(32 * kWarps), 0, context.stream, Images(problem, buffers),
+               Taps<std::int32_t>(*buffers.filter), rows_per_warp);
+    });
+}
+
+void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
+    if (problem.values() == 0) return;
+    bool bytes = true;
+    for (const float tap : *buffers.filter) bytes = bytes && tap >= -128 && tap <= 127;
+    const int rows = configuration["rows_per_warp"];
+    if (bytes)
+        correlate_in<1>(context, problem, buffers, rows);
+    else
+        correlate_in<2>(context, problem, buffers, rows);
+}
+
+}  // namespace
+
+Variant<Problem> tensor_toeplitz() {
+    return {.role = Role::modern,
+            .summary = "rows times Toeplitz matrices of the coefficients on tensor cores",
+            .limits = "compute capability 8.0; whole coefficients; width x channels <= 2,147,482,624",
+            .tolerance = kExact,
+            // With the four rows above and below, multiples of the five that are loaded at once.
+            .space = {{"rows_per_warp", {36, 16, 66}}},
+            .supports = supports,
+            .run = run};
+}
+
+}  // namespace espalier::convolution_2d

@@ -1,0 +1,47 @@
+// Distance matrix, selection and vote on the GPU; nothing but the predictions would have to leave it (source
+// K 5.4, 5.5). The queries are cut into chunks that fit a memory budget, because the matrix outgrows the
+// device's memory long before the training set does.
+
+#include "device/kernel.hpp"
+#include "harness/core/variant.hpp"
+#include "variants/knn/chunk_kernels.cuh"
+#include "variants/knn/two_stage.hpp"
+
+namespace espalier::knn {
+namespace {
+
+using namespace device;
+
+Support supports(const Problem& problem, const Configuration&, const DeviceInfo&) {
+    return two_stage_supports(problem);
+}
+
+std::size_t workspace(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+    return two_stage_workspace(problem, device, static_cast<std::size_t>(configuration["budget_mib"]) << 20);
+}
+
+void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
+    const auto gather = [&](std::int64_t first, std::int64_t count, float* to) {
+        gather_queries(problem, buffers.query_values, first, count, to, context.stream);
+    };
+    const auto vote = [&](std::int64_t first, const Neighbours& chunk) {
+        vote_per_query(problem, buffers, chunk, first, context.stream);
+    };
+    run_two_stage(context, problem, buffers, gather, vote);
+}
+
+}  // namespace
+
+Variant<Problem> two_stage() {
+    return {.role = Role::baseline,
+            .summary = "distance matrix, then selection, then vote, all on the GPU, in chunks of queries",
+            .source = "K 5.4, 5.5",
+            .limits = "k <= 1,024",
+            .tolerance = kTwoStage,
+            .space = {{"budget_mib", {1024, 64, 8192}}},
+            .supports = supports,
+            .workspace = workspace,
+            .run = run};
+}
+
+}  // namespace espalier::knn
