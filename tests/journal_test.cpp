@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -35,6 +36,24 @@ std::uint64_t damaged_bytes(const Journal& journal) {
     return total;
 }
 
+/// A file that no disk slows down, for tests that need tens of thousands.
+class MemoryFile {
+public:
+    MemoryFile() : file_(memfd_create("journal", 0)) {}
+    ~MemoryFile() { close(file_); }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+
+    void replace(const std::string& content) const {
+        ASSERT_EQ(ftruncate(file_, 0), 0);
+        ASSERT_EQ(pwrite(file_, content.data(), content.size(), 0), static_cast<ssize_t>(content.size()));
+    }
+    [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
+
+private:
+    int file_;
+};
+
 TEST(Journal, RoundTrips) {
     const TemporaryFolder folder;
     const std::string path = journal_of(folder, 3);
@@ -53,9 +72,11 @@ TEST(Journal, RoundTrips) {
 TEST(Journal, TruncatedAtEveryByteLosesOnlyTheRecordThatIsCut) {
     const TemporaryFolder folder;
     const std::string whole = read_bytes(journal_of(folder, 4));
+    const MemoryFile file;
     for (std::size_t length = 0; length <= whole.size(); ++length) {
         const std::string cut = whole.substr(0, length);
-        const Journal journal = load_journal(folder.file("cut.jsonl", cut));
+        file.replace(cut);
+        const Journal journal = load_journal(file.path());
         // A record is complete with its closing brace, whether or not its newline made it.
         std::size_t complete = 0;
         for (std::size_t end = whole.find('\n'); end != std::string::npos && end <= length;
@@ -76,16 +97,15 @@ TEST(Journal, EveryFlippedBitIsNoticedAndCostsAtMostTwoRecords) {
     for (const CaseRecord& record : load_journal(folder / "journal.jsonl").cases)
         originals.insert(encode(record).dump());
     std::mt19937 random(1);
-    const std::string path = folder / "flipped.jsonl";
+    const MemoryFile file;
     for (int flip = 0; flip < 20'000; ++flip) {
         std::string bytes = whole;
         const std::size_t at = random() % bytes.size();
         bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
-        std::ofstream(path, std::ios::binary) << bytes;
-        const Journal journal = load_journal(path);
+        file.replace(bytes);
+        const Journal journal = load_journal(file.path());
         ASSERT_GE(journal.cases.size() + journal.devices.size(), 5U) << "flip at byte " << at;
-        // The last newline is the one byte that no record needs.
-        ASSERT_EQ(journal.damage.empty(), at + 1 == bytes.size()) << "flip at byte " << at;
+        ASSERT_FALSE(journal.damage.empty()) << "flip at byte " << at;
         for (const CaseRecord& record : journal.cases)
             ASSERT_TRUE(originals.contains(encode(record).dump())) << "flip at byte " << at << " was accepted";
     }
