@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "harness/select/grow.hpp"
 #include "harness/select/matrix.hpp"
@@ -9,17 +10,16 @@
 namespace espalier::select {
 
 struct OptimalOptions {
-    int deepest = 3;      ///< tests on any path
-    int most_leaves = 8;  ///< of the whole tree
-    std::size_t least_rows = 2;
-    std::size_t most_work = 2'000'000'000;  ///< additions to spend, about a second
+    SplitOptions split;
+    int deepest = 4;                        ///< tests on any path
+    int most_leaves = 16;                   ///< of the whole tree
+    std::size_t most_work = 1'000'000'000;  ///< additions to spend; a second is worth about as many
 };
 
-/// The tree with the least loss of all with these limits, by dynamic programming over the subsets of rows
-/// that conjunctions of tests cut out, bounded by what perfect choices would cost. Among equal losses the
-/// fewest leaves. Nothing if the search would take more than `most_work`. Exact, and therefore only for
-/// shallow trees: a yardstick for `learn`.
-std::optional<GrownTree> optimal_tree(const Matrix& matrix, std::span<const std::size_t> rows,
-                                      const OptimalOptions& options = {});
+/// The trees with the least loss of all within the limits that have at most 1, 2, ... leaves, by dynamic
+/// programming over the subsets of rows that conjunctions of tests cut out, bounded by what perfect choices
+/// would cost. Nothing if the search would take more than `most_work`.
+std::optional<std::vector<GrownTree>> optimal_trees(const Matrix& matrix, std::span<const std::size_t> rows,
+                                                    const OptimalOptions& options = {});
 
 }  // namespace espalier::select
