@@ -104,7 +104,7 @@ private:
         Status status = Status::out_of_memory;
         try {
             verifier_.emplace(family_, request_.problem, device_, request_.seed, oracle_operations());
-            return true;
+            return !request_.baseline || !verifier_->needs_baseline() || run_baseline();
         } catch (const device::DeviceError& error) {
             reason = error.what();
             if (!error.out_of_memory()) status = Status::crashed, usable_ = false;
@@ -114,6 +114,19 @@ private:
         for (const Candidate& candidate : candidates_) fail(candidate.index, status, "preparing the data: " + reason);
         if (usable_) send_(done_);
         return false;
+    }
+
+    /// A baseline that fails is not the candidates' fault: the sweep sees in which phase this process
+    /// ended and asks again without it.
+    bool run_baseline() {
+        progress_.step(Phase::baseline);
+        try {
+            verifier_->run_baseline();
+        } catch (const std::bad_alloc&) {
+        } catch (const device::DeviceError& error) {
+            usable_ = error.out_of_memory();
+        }
+        return usable_;
     }
 
     /// Where time is short the oracle gets a smaller twin: it runs twice, at some 5e8 operations a second.
