@@ -166,16 +166,20 @@ private:
                  [this, &candidate] { verifier_->bench().run(candidate.variant, candidate.configuration); },
                  candidate.run_seconds * 1e9});
         const Stopwatch watch(done_.timing_seconds);
-        ConditionsWatch conditions;
+        const auto conditions = watch_conditions(device_);
+        TimingOutcome outcome;
         const bool fine = guarded_by_page([&] {
             for (const Candidate& candidate : candidates_)
                 verifier_->bench().reserve(candidate.variant, candidate.configuration);
             const auto sampler = make_sampler(device_, request_.cold);
-            time_in_rounds(contenders_, *sampler, {request_.noise, request_.timing_seconds, deadline_, request_.seed},
-                           progress_);
+            outcome = time_in_rounds(contenders_, *sampler, *conditions,
+                                     {request_.noise, request_.timing_seconds, deadline_, request_.seed}, progress_);
         });
         if (!fine) usable_ = false;  // the others' samples are worth less than a clean start without it
-        done_.conditions = conditions.read();
+        done_.conditions = conditions->read();
+        done_.conditions.emplace_back("disturbed_rounds", static_cast<double>(outcome.disturbed));
+        done_.conditions.emplace_back("repeated_rounds", static_cast<double>(outcome.repeated));
+        std::sort(done_.conditions.begin(), done_.conditions.end());
     }
 
     template <class Body>
