@@ -17,22 +17,14 @@
 namespace espalier::select {
 namespace {
 
-/// For every axis of the key the values to draw from: the measured ones, either side of every threshold,
-/// and, where the axis is a size, numbers in between.
-std::vector<std::vector<double>> pools_of(const Family& family, const Matrix& matrix, const Tree& tree) {
-    std::vector<std::set<double>> values(matrix.columns.size());
-    for (std::size_t p = 0; p < matrix.rows(); ++p)
-        for (std::size_t c = 0; c < matrix.columns.size(); ++c) values[c].insert(matrix.value(p, c));
-    for (const Node& node : tree.nodes)
-        if (node.leaf < 0 && !node.test.category && !matrix.columns[node.test.column].derived)
-            for (const double step : {0, 1}) values[node.test.column].insert(std::floor(node.test.value) + step);
+/// For every axis of the key the values that were measured; empty for derived features.
+std::vector<std::vector<double>> measured_values(const Family& family, const Matrix& matrix) {
     std::vector<std::vector<double>> pools;
-    std::mt19937_64 random(3);
-    for (std::size_t c = 0; c < values.size(); ++c) {
-        auto& pool = pools.emplace_back(values[c].begin(), values[c].end());
-        if (family.features()[c].derived || !family.features()[c].categories.empty() || pool.size() < 5) continue;
-        std::uniform_real_distribution<double> between(std::log(pool.front() + 1), std::log(pool.back() + 1));
-        for (int i = 0; i < 50; ++i) pool.push_back(std::floor(std::exp(between(random))));
+    for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
+        std::set<double> values;
+        for (std::size_t p = 0; p < matrix.rows() && !family.features()[c].derived; ++p)
+            values.insert(matrix.value(p, c));
+        pools.emplace_back(values.begin(), values.end());
     }
     return pools;
 }
@@ -55,6 +47,37 @@ void compare(const Family& family, const DeviceInfo& device, const Matrix& matri
     }
 }
 
+/// Compares at random problems, and on both sides of the boundary wherever moving one number changes the leaf.
+void compare_boundaries(const Family& family, const DeviceInfo& device, const Matrix& matrix, const Tree& tree) {
+    const auto pools = measured_values(family, matrix);
+    std::mt19937_64 random(5);
+    const auto leaf_of = [&](const std::vector<double>& values) {
+        return tree.leaf_of(family.feature_values(family.key_of(values)));
+    };
+    const auto check = [&](const std::vector<double>& values) {
+        const std::string problem = family.key_of(values);
+        if (family.supports(family.baseline(device.kind), problem, {}, device))
+            compare(family, device, matrix, tree, problem);
+    };
+    for (int i = 0; i < 1000 && !testing::Test::HasFailure(); ++i) {
+        std::vector<double> from;
+        for (const auto& pool : pools) from.push_back(pool.empty() ? 0 : pool[random() % pool.size()]);
+        check(from);
+        const std::size_t axis = random() % pools.size();
+        if (pools[axis].size() < 2 || !family.features()[axis].categories.empty()) continue;
+        std::vector<double> to = from;
+        to[axis] = pools[axis][random() % pools[axis].size()];
+        if (leaf_of(from) == leaf_of(to)) continue;
+        while (std::abs(from[axis] - to[axis]) > 1) {
+            std::vector<double> middle = from;
+            middle[axis] = std::floor((from[axis] + to[axis]) / 2);
+            (leaf_of(middle) == leaf_of(from) ? from : to) = middle;
+        }
+        check(from);
+        check(to);
+    }
+}
+
 TEST(CommittedSelectors, DecideAsTheTreesOfTheCommittedResults) {
     int compared = 0;
     for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
@@ -70,15 +93,7 @@ TEST(CommittedSelectors, DecideAsTheTreesOfTheCommittedResults) {
             const Tree tree = learn(evidence.matrix, evidence.matrix.all());
             for (const std::string& problem : evidence.matrix.problems)
                 compare(*family, results.device, evidence.matrix, tree, problem);
-            const auto pools = pools_of(*family, evidence.matrix, tree);
-            std::mt19937_64 random(5);
-            for (int i = 0; i < 3000 && !HasFailure(); ++i) {
-                std::vector<double> values;
-                for (const auto& pool : pools) values.push_back(pool[random() % pool.size()]);
-                const std::string problem = family->key_of(values);
-                if (!family->supports(family->baseline(results.device.kind), problem, {}, results.device)) continue;
-                compare(*family, results.device, evidence.matrix, tree, problem);
-            }
+            compare_boundaries(*family, results.device, evidence.matrix, tree);
             ++compared;
         }
     }
