@@ -74,10 +74,18 @@ __global__ void read_histogram(int* out) {
 template <bool Right>
 __global__ void bytes(int* out) {
     auto& values = shared<unsigned char[64], struct Values>();
-    values[threadIdx.x] = 1;
-    if (!Right) values[(threadIdx.x + 1) % 64] = 1;
+    values[threadIdx.x] = static_cast<unsigned char>(threadIdx.x);
+    if (!Right) values[(threadIdx.x + 1) % 64] = 255;
     __syncthreads();
     out[threadIdx.x] = values[63 - threadIdx.x];
+}
+
+/// Every thread writes the same: allowed.
+template <bool Right>
+__global__ void agree(int* out) {
+    auto& value = shared<int, struct Value>();
+    value = Right ? 7 : static_cast<int>(threadIdx.x);
+    out[threadIdx.x] = value;
 }
 
 template <bool Right>
@@ -121,6 +129,7 @@ TEST(Races, RightKernelsHaveNone) {
         EXPECT_NO_THROW(results_of(count_blocks<true>, 64, 8, 1));
         EXPECT_NO_THROW(results_of(read_histogram<true>, 64, 1, 64));
         EXPECT_NO_THROW(results_of(bytes<true>, 64, 1, 64));
+        EXPECT_NO_THROW(results_of(agree<true>, 64, 1, 64));
         EXPECT_NO_THROW(run_last_block<true>());
     }
 }
@@ -136,6 +145,7 @@ TEST(Races, ThatNoOrderShowsAreFound) {
     expect_race(count<false>, 1, 64, {"Counter"});
     expect_race(count_blocks<false>, 8, 1, {"device memory", "of another block"});
     expect_race(bytes<false>, 1, 64, {"Values"});
+    expect_race(agree<false>, 1, 64, {"Value"});
 }
 
 TEST(Races, BetweenBlocksAreFoundWithoutAnAtomic) {

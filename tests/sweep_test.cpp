@@ -274,6 +274,16 @@ TEST_F(Sweeping, WhatTheOracleCannotAffordIsVerifiedOnATwin) {
     }
 }
 
+TEST_F(Sweeping, ABaselineThatHangsAtFullSizeTakesNobodyAlong) {
+    EXPECT_EQ(run(sweep("--variant right,right_baseline -p size=13000077 -p seed=666 --timeout 3s")).code, 1);
+    ASSERT_EQ(results().cases.size(), 3U);
+    for (const CaseRecord& record : results().cases) {
+        const bool baseline = record.variant == "right_baseline";
+        EXPECT_EQ(record.status, baseline ? Status::timeout : Status::ok) << record.variant << ": " << record.reason;
+        EXPECT_EQ(record.verification, baseline ? "" : "twin");
+    }
+}
+
 TEST_F(Sweeping, ADryRunMeasuresNothing) {
     const Finished finished = run(sweep("--variant right -p size=10 -p seed=0,1 --dry-run"));
     EXPECT_EQ(finished.code, 0);

@@ -212,11 +212,14 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
         ks = {1, 10, 100};
     }
     // K12 and K13: n by n with 50 attributes, nominal ones among them.
-    if (effort == Effort::full) sizes.insert(sizes.end(), {{5000, 5000}, {50000, 50000}, {100000, 100000}});
-    // K9, K10: how much of the way to the device and back can be hidden. A CPU has no such way.
+    if (effort == Effort::full) sizes.push_back({5000, 5000});
+    if (effort == Effort::full && cpu) sizes.push_back({10000, 10000});
+    if (effort == Effort::full && !cpu) sizes.insert(sizes.end(), {{50000, 50000}, {100000, 100000}});
+    // K9, K10, K14: how much of the way to the device and back can be hidden. A CPU has no such way.
     std::vector<Size> streamed;
     if (!cpu) streamed = {{1000, 1000}, {10000, 10000}, {100000, 1000}};
-    if (!cpu && effort == Effort::full) streamed.insert(streamed.end(), {{5000, 5000}, {50000, 50000}});
+    if (!cpu && effort == Effort::full)
+        streamed.insert(streamed.end(), {{5000, 5000}, {50000, 50000}, {1000000, 1000}});
     std::vector<Problem> problems;
     for (const auto& [queries, points] : sizes)
         for (const auto d : dims)

@@ -33,8 +33,10 @@ struct CaseRecord {
     std::string family, variant, role;
     std::string problem, configuration;  ///< canonical key, configuration text
     Status status = Status::not_measured;
-    std::string reason;        ///< why not ok; never empty then
-    std::string verification;  ///< what an `ok` result was compared with: "oracle", "twin" or "twin+baseline"
+    std::string reason;  ///< why not ok; never empty then
+
+    /// What an `ok` result was compared with: "oracle", "twin", "twin+baseline" or "baseline" (sweep/verify.hpp).
+    std::string verification;
 
     std::vector<double> samples_ns;  ///< raw, in the order taken; sample i of all candidates is from round i
     double time_ns = 0, time_lo_ns = 0, time_hi_ns = 0;  ///< median and its 95% interval

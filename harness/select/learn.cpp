@@ -6,7 +6,6 @@
 #include <numeric>
 #include <vector>
 
-#include "harness/select/folds.hpp"
 #include "harness/select/ranking.hpp"
 
 namespace espalier::select {
@@ -81,6 +80,11 @@ double log_regret(const Matrix& matrix, const Tree& tree, std::size_t problem) {
     return matrix.log_slowdown(problem, chosen(matrix, problem, leaf.ranking));
 }
 
+std::vector<Fold> evaluation_folds(const Matrix& matrix, const LearnOptions& options) {
+    constexpr std::size_t kFolds = 10;
+    return deal_folds(matrix, matrix.all(), kFolds, options.seed + 1);
+}
+
 Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options) {
     const auto rows = matrix.all();
     std::vector<double> logs;
@@ -89,8 +93,7 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
     evaluation.training = summarise(logs, options.seed);
 
     logs.clear();
-    constexpr std::size_t kFolds = 10;
-    for (const Fold& fold : deal_folds(matrix, rows, kFolds, options.seed + 1)) {
+    for (const Fold& fold : evaluation_folds(matrix, options)) {
         const Tree without = learn(matrix, fold.training, options);
         for (const std::size_t p : fold.held_out) logs.push_back(log_regret(matrix, without, p));
     }

@@ -2,8 +2,9 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
+#include <vector>
 
+#include "harness/select/folds.hpp"
 #include "harness/select/matrix.hpp"
 #include "harness/select/regret.hpp"
 #include "harness/select/sizes.hpp"
@@ -31,6 +32,9 @@ struct Evaluation {
     double best_single = 1;  ///< geometric mean of always taking one choice, the baseline where it is unsupported
     std::size_t best_single_candidate = 0;
 };
+
+/// The folds that held-out regret is measured on.
+std::vector<Fold> evaluation_folds(const Matrix& matrix, const LearnOptions& options = {});
 
 Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options = {});
 

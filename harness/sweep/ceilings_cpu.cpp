@@ -1,37 +1,48 @@
 #include "harness/sweep/ceilings_cpu.hpp"
 
 #include <immintrin.h>
-#include <omp.h>
 
 #include <algorithm>
+#include <barrier>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <thread>
+#include <vector>
 
 namespace espalier {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Runs `body` on every thread at once, several times; seconds of the best run.
+constexpr double kLongest = 0.3;  // seconds for one ceiling: a busy machine gets fewer runs
+
+/// Runs `body` on every thread at once, several times; seconds of the best run. Threads of its own, which
+/// sleep while they wait: OpenMP's spin, and on a busy machine take the processor from the one awaited.
 template <class Body>
-double best_seconds(int threads, int runs, Body body) {
-    double best = 1e30;
-    for (int run = 0; run < runs; ++run) {
-        Clock::time_point start;
-        Clock::time_point stop;
-#pragma omp parallel num_threads(threads)
+double best_seconds(int threads, Body body) {
+    constexpr int kRuns = 5;
+    double best = std::numeric_limits<double>::infinity();
+    const auto begun = Clock::now();
+    for (int run = 0; run < kRuns; ++run) {
+        if (run > 0 && std::chrono::duration<double>(Clock::now() - begun).count() > kLongest) break;
+        std::vector<Clock::time_point> starts(static_cast<std::size_t>(threads)), stops(starts);
+        std::barrier together(threads);
         {
-#pragma omp barrier
-#pragma omp master
-            start = Clock::now();
-            body(omp_get_thread_num());
-#pragma omp barrier
-#pragma omp master
-            stop = Clock::now();
+            std::vector<std::jthread> all;
+            for (int thread = 0; thread < threads; ++thread)
+                all.emplace_back([&, thread] {
+                    together.arrive_and_wait();
+                    starts[static_cast<std::size_t>(thread)] = Clock::now();
+                    body(thread);
+                    stops[static_cast<std::size_t>(thread)] = Clock::now();
+                });
         }
-        best = std::min(best, std::chrono::duration<double>(stop - start).count());
+        const auto first = *std::min_element(starts.begin(), starts.end());
+        const auto last = *std::max_element(stops.begin(), stops.end());
+        best = std::min(best, std::chrono::duration<double>(last - first).count());
     }
     return best;
 }
@@ -150,7 +161,7 @@ Loops loops_for(const DeviceInfo& device) {
 
 double rate_of(int threads, double (*loop)()) {
     double operations = 0;
-    const double seconds = best_seconds(threads, 5, [&](int thread) {
+    const double seconds = best_seconds(threads, [&](int thread) {
         const double mine = loop();
         if (thread == 0) operations = mine;
     });
@@ -172,11 +183,11 @@ double memory_rate(const DeviceInfo& device, const Loops& loops) {
     std::memset(from.get(), 1, bytes);
     std::memset(to.get(), 2, bytes);
     const auto offset = [&](int thread) { return share * static_cast<std::size_t>(thread); };
-    const double copying = best_seconds(device.threads, 3, [&](int thread) {
+    const double copying = best_seconds(device.threads, [&](int thread) {
         std::memcpy(to.get() + offset(thread), from.get() + offset(thread), share);
     });
     const double reading =
-        best_seconds(device.threads, 3, [&](int thread) { loops.read(from.get() + offset(thread), share); });
+        best_seconds(device.threads, [&](int thread) { loops.read(from.get() + offset(thread), share); });
     const double total = static_cast<double>(share) * device.threads;
     return std::max(2 * total / copying, total / reading);
 }
@@ -184,7 +195,7 @@ double memory_rate(const DeviceInfo& device, const Loops& loops) {
 double cache_rate(const DeviceInfo& device, const Loops& loops) {
     constexpr std::size_t kBytes = 16 * 1024;  // fits any first-level data cache
     constexpr int kPasses = 1 << 15;
-    const double seconds = best_seconds(device.threads, 3, [&](int) {
+    const double seconds = best_seconds(device.threads, [&](int) {
         alignas(64) std::byte data[kBytes] = {};
         for (int pass = 0; pass < kPasses; ++pass) {
             keep(data);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "harness/records/codec.hpp"
 #include "harness/sweep/clock.hpp"
@@ -19,6 +20,7 @@ constexpr double kCeilingsSeconds = 60;  // a second or two when it is quiet
 std::string_view doing(Phase phase) {
     switch (phase) {
         case Phase::preparing: return "preparing";
+        case Phase::baseline: return "running the baseline";
         case Phase::verifying: return "verifying";
         case Phase::timing: return "timing";
         case Phase::counting: return "counting";
@@ -80,6 +82,10 @@ private:
                 pool_.discard();
                 return true;
             }
+            if (without_baseline(outcome, worker.page())) {
+                pool_.discard();
+                return false;
+            }
             blame(outcome, worker.page());
             // Without progress it would go on for ever.
             if (open_.size() == open_before)
@@ -98,6 +104,7 @@ private:
                                   .total_seconds = seconds_left,
                                   .cold = budget_.cold,
                                   .full_verification = options_.verification == Verification::full,
+                                  .baseline = use_baseline_,
                                   .counters = options_.counters != CounterMode::off,
                                   .candidates = {}};
         for (const std::size_t i : asked_)
@@ -156,6 +163,13 @@ private:
         return true;
     }
 
+    /// The others need not go down with a baseline that hangs or crashes at full size: they do without the
+    /// comparison. The baseline itself is judged in its turn.
+    bool without_baseline(const WorkerProcess::Outcome& end, const ProgressPage& page) {
+        if (page.phase.load() != Phase::baseline || std::holds_alternative<Stopped>(end)) return false;
+        return std::exchange(use_baseline_, false);
+    }
+
     void close_all(Status status, const std::string& reason) {
         for (const std::size_t i : std::vector(open_)) close(i, status, reason);
     }
@@ -202,6 +216,7 @@ private:
     const ProblemBudget& budget_;
     const std::function<void(const std::string&)>& tick_;
     ProblemOutcome outcome_;
+    bool use_baseline_ = true;
     std::vector<std::size_t> open_;   ///< cases without an outcome
     std::vector<std::size_t> asked_;  ///< those of the current request, by candidate
 };

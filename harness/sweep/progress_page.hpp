@@ -6,7 +6,7 @@
 namespace espalier {
 
 /// What a worker is busy with.
-enum class Phase : std::uint32_t { idle, preparing, verifying, timing, counting, ceilings };
+enum class Phase : std::uint32_t { idle, preparing, baseline, verifying, timing, counting, ceilings };
 
 /// A page that parent and worker share: the worker notes what it is about to run, the parent sees
 /// whether it moves and, if it dies, which case it died of. Memory instead of messages, because

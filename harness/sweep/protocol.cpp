@@ -48,6 +48,7 @@ std::string encode(const Measure& request) {
                 {"total_seconds", request.total_seconds},
                 {"cold", request.cold},
                 {"full_verification", request.full_verification},
+                {"baseline", request.baseline},
                 {"counters", request.counters},
                 {"candidates", candidates}}
         .dump();
@@ -62,6 +63,7 @@ Measure decode_measure(const json& message) {
                     .total_seconds = message.at("total_seconds"),
                     .cold = message.at("cold"),
                     .full_verification = message.at("full_verification"),
+                    .baseline = message.at("baseline"),
                     .counters = message.at("counters"),
                     .candidates = {}};
     for (const json& candidate : message.at("candidates"))

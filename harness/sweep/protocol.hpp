@@ -27,6 +27,7 @@ struct Measure {
     double total_seconds = 1e9;  ///< after which nothing new is begun
     bool cold = false;
     bool full_verification = false;
+    bool baseline = true;   ///< compare with the baseline where the oracle cannot afford the problem
     bool counters = false;  ///< collect hardware counters once everything is timed and judged
     std::vector<Candidate> candidates;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <random>
 
 #include "harness/device/range.hpp"
@@ -17,6 +18,7 @@ namespace {
 constexpr double kHopeless = 3;
 constexpr std::size_t kSettledRounds = 8;  // 6 samples give the first true 95% interval
 constexpr std::size_t kMostRounds = 128;
+constexpr std::size_t kFreeRepeats = 4;  // of disturbed rounds; beyond them one for four good ones
 
 /// Collects the manual time of each run by its contender.
 class Collector final : public benchmark::BenchmarkReporter {
@@ -70,7 +72,9 @@ void run_round(std::vector<Contender>& contenders, const std::vector<std::size_t
 }
 
 std::size_t best_of(const std::vector<Contender>& contenders) {
-    const auto median = [](const Contender& c) { return median_interval(c.samples_ns).median; };
+    const auto median = [](const Contender& c) {
+        return c.samples_ns.empty() ? std::numeric_limits<double>::infinity() : median_interval(c.samples_ns).median;
+    };
     return static_cast<std::size_t>(
         std::min_element(contenders.begin(), contenders.end(),
                          [&](const Contender& a, const Contender& b) { return median(a) < median(b); }) -
@@ -91,36 +95,98 @@ bool settled(const Contender& contender, const Contender& best, double noise) {
     return ratio.relative_half_width() <= std::max(noise, (ratio.lo - 1) / 10);
 }
 
+/// The rounds of one problem.
+class Rounds {
+public:
+    Rounds(std::vector<Contender>& contenders, Sampler& sampler, Conditions& conditions, const TimingGoal& goal,
+           ProgressPage& progress)
+        : contenders_(contenders),
+          sampler_(sampler),
+          conditions_(conditions),
+          goal_(goal),
+          progress_(progress),
+          random_(goal.seed) {
+        for (std::size_t i = 0; i < contenders.size(); ++i) {
+            batches_.push_back(sampler.batch_for(contenders[i].estimate_ns));
+            alive_.push_back(i);
+        }
+    }
+
+    TimingOutcome run() {
+        while (outcome_.rounds < kMostRounds && !alive_.empty() && in_time()) {
+            if (!take_round()) continue;
+            if (outcome_.rounds == 1) adjust_batches();
+            if (outcome_.rounds < next_look_) continue;
+            if (dismiss()) break;
+            next_look_ = outcome_.rounds + std::max<std::size_t>(2, outcome_.rounds * 2 / 5);
+        }
+        return outcome_;
+    }
+
+private:
+    [[nodiscard]] bool in_time() const {
+        const double now = steady_seconds();
+        return now <= goal_.deadline && (outcome_.rounds < kLeastRounds || now - start_ <= goal_.seconds);
+    }
+
+    /// False if the round was disturbed and is taken back, whole, so that samples stay paired. On a machine that is
+    /// never quiet that has to end.
+    bool take_round() {
+        std::vector<std::size_t> before;
+        for (const Contender& contender : contenders_) before.push_back(contender.samples_ns.size());
+        std::shuffle(alive_.begin(), alive_.end(), random_);
+        conditions_.begin_round();
+        run_round(contenders_, alive_, batches_, sampler_, goal_.deadline, progress_);
+        const bool disturbed = conditions_.disturbed();
+        outcome_.disturbed += disturbed;
+        if (disturbed && outcome_.repeated < kFreeRepeats + outcome_.rounds / 4) {
+            ++outcome_.repeated;
+            for (std::size_t i = 0; i < contenders_.size(); ++i) contenders_[i].samples_ns.resize(before[i]);
+            return false;
+        }
+        ++outcome_.rounds;
+        return true;
+    }
+
+    /// The verification's estimates included copies and page faults.
+    void adjust_batches() {
+        for (const std::size_t i : alive_)
+            if (!contenders_[i].samples_ns.empty()) batches_[i] = sampler_.batch_for(contenders_[i].samples_ns.back());
+    }
+
+    /// Lets those go that need no more samples; true if that is all of them. The best stays for as long as
+    /// anything is compared with it, then until it is settled itself. Nobody comes back: samples would
+    /// no longer be paired.
+    bool dismiss() {
+        const std::size_t best = best_of(contenders_);
+        std::erase_if(alive_, [&](std::size_t i) {
+            return i != best && (hopeless(contenders_[i], contenders_[best]) ||
+                                 settled(contenders_[i], contenders_[best], goal_.noise));
+        });
+        return alive_.size() == 1 && alive_.front() == best &&
+               settled(contenders_[best], contenders_[best], goal_.noise);
+    }
+
+    std::vector<Contender>& contenders_;
+    Sampler& sampler_;
+    Conditions& conditions_;
+    const TimingGoal& goal_;
+    ProgressPage& progress_;
+    std::mt19937_64 random_;
+    double start_ = steady_seconds();
+    std::vector<int> batches_;
+    std::vector<std::size_t> alive_;
+    /// Looking after every round would stop at the moment when the interval is narrow by chance, and so
+    /// misses the truth more often than it says.
+    std::size_t next_look_ = kLeastRounds;
+    TimingOutcome outcome_;
+};
+
 }  // namespace
 
-void time_in_rounds(std::vector<Contender>& contenders, Sampler& sampler, const TimingGoal& goal,
-                    ProgressPage& progress) {
-    const double start = steady_seconds();
-    std::mt19937_64 random(goal.seed);
-    std::vector<int> batches;
-    std::vector<std::size_t> alive;
-    for (std::size_t i = 0; i < contenders.size(); ++i) {
-        batches.push_back(sampler.batch_for(contenders[i].estimate_ns));
-        alive.push_back(i);
-    }
-    for (std::size_t round = 0; round < kMostRounds && !alive.empty(); ++round) {
-        const double now = steady_seconds();
-        if (now > goal.deadline || (round >= kLeastRounds && now - start > goal.seconds)) return;
-        std::shuffle(alive.begin(), alive.end(), random);
-        run_round(contenders, alive, batches, sampler, goal.deadline, progress);
-        if (round == 0)  // the verification's estimate included copies and page faults
-            for (const std::size_t i : alive)
-                if (!contenders[i].samples_ns.empty()) batches[i] = sampler.batch_for(contenders[i].samples_ns.back());
-        if (round + 1 < kLeastRounds) continue;
-        const std::size_t best = best_of(contenders);
-        std::erase_if(alive, [&](std::size_t i) {
-            return i != best &&
-                   (hopeless(contenders[i], contenders[best]) || settled(contenders[i], contenders[best], goal.noise));
-        });
-        // The best goes on as long as anything is compared with it, then until it is settled itself.
-        if (alive.size() == 1 && settled(contenders[best], contenders[best], goal.noise)) return;
-        if (std::ranges::count(alive, best) == 0) alive.push_back(best);
-    }
+TimingOutcome time_in_rounds(std::vector<Contender>& contenders, Sampler& sampler, Conditions& conditions,
+                             const TimingGoal& goal, ProgressPage& progress) {
+    return Rounds(contenders, sampler, conditions, goal, progress).run();
 }
 
 }  // namespace espalier

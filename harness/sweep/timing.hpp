@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/sweep/conditions.hpp"
 #include "harness/sweep/progress_page.hpp"
 #include "harness/sweep/sampler.hpp"
 
@@ -29,12 +30,17 @@ struct TimingGoal {
 /// Least samples that a contender needs to count as measured.
 inline constexpr std::size_t kLeastRounds = 3;
 
+struct TimingOutcome {
+    std::size_t rounds = 0, disturbed = 0, repeated = 0;  ///< repeated ones are not among the rounds
+};
+
 /// Times all contenders in rounds: each round takes one sample of each, in random order, so that what drifts
 /// meets all of them alike and sample i of any two is a pair. A contender leaves when it is hopeless (more
 /// than three times as slow as the best, intervals apart) or when its ratio to the best is known well
-/// enough; the rest go on until the goal or the budget is reached. The loop is Google Benchmark's, with
+/// enough; the rest go on until the goal or the budget is reached. A round that was disturbed is repeated, up to a
+/// limit. The loop is Google Benchmark's, with
 /// manual time. Rethrows what a run throws, with the progress page still naming its contender.
-void time_in_rounds(std::vector<Contender>& contenders, Sampler& sampler, const TimingGoal& goal,
-                    ProgressPage& progress);
+TimingOutcome time_in_rounds(std::vector<Contender>& contenders, Sampler& sampler, Conditions& conditions,
+                             const TimingGoal& goal, ProgressPage& progress);
 
 }  // namespace espalier

@@ -31,25 +31,28 @@ Verifier::Verifier(const Family& family, std::string problem, const DeviceInfo& 
 }
 
 Verdict Verifier::judge(std::size_t variant, const Configuration& configuration, double seconds) {
-    if (twin_.empty() || !family_.supports(variant, twin_, configuration, device_)) {
-        adopted_ = false;
-        return judge_on(*bench_, variant, configuration, seconds);
+    if (twin_.empty()) return judge_on(*bench_, variant, configuration, seconds);
+    const bool has_twin = bool(family_.supports(variant, twin_, configuration, device_));
+    Verdict verdict;
+    if (has_twin) {
+        verdict = judge_on(*twin_bench_, variant, configuration, seconds);
+        verdict.how = "twin";
+        if (verdict.wrong) verdict.wrong.description = "on " + twin_ + ": " + verdict.wrong.description;
+        if (verdict.wrong) return verdict;
     }
-    Verdict verdict = judge_on(*twin_bench_, variant, configuration, seconds);
-    if (verdict.wrong) {
-        verdict.wrong.description = "on " + twin_ + ": " + verdict.wrong.description;
-        return verdict;
-    }
-    verdict.how = "twin";
     const double start = steady_seconds();
     bench_->poison(kPoisons[0]);
     bench_->run(variant, configuration);
     finish(device_);
     verdict.run_seconds = steady_seconds() - start;
-    verdict.overran = bool(bench_->check_guards());
-    if (auto compared = compare_with_baseline(variant, configuration)) {
-        verdict.how = "twin+baseline";
+    verdict.wrong = bench_->check_guards();
+    verdict.overran = bool(verdict.wrong);
+    if (verdict.wrong) return verdict;
+    if (auto compared = compare_with_baseline(variant)) {
+        verdict.how = has_twin ? "twin+baseline" : "baseline";
         verdict.wrong = std::move(*compared);
+    } else if (!has_twin) {
+        return judge_on(*bench_, variant, configuration, seconds);
     }
     return verdict;
 }
@@ -73,15 +76,7 @@ Verdict Verifier::judge_on(Bench& bench, std::size_t variant, const Configuratio
     return verdict;
 }
 
-std::optional<Mismatch> Verifier::compare_with_baseline(std::size_t variant, const Configuration& configuration) {
-    if (auto overrun = bench_->check_guards()) return overrun;
-    const std::size_t baseline = family_.baseline(device_.kind);
-    if (!baseline_tried_) {
-        run_baseline();
-        bench_->poison(kPoisons[1]);  // the outputs are the baseline's now: the candidate's once more
-        bench_->run(variant, configuration);
-        finish(device_);
-    }
+std::optional<Mismatch> Verifier::compare_with_baseline(std::size_t variant) {
     if (!baseline_ran_) return std::nullopt;
     if (bench_->outputs_as_kept()) return Mismatch{};
     // Rounding may differ, and only the family knows by how much.
@@ -89,19 +84,21 @@ std::optional<Mismatch> Verifier::compare_with_baseline(std::size_t variant, con
     if (!adopted_) return std::nullopt;
     Mismatch wrong = bench_->check(variant);
     if (wrong)
-        wrong.description =
-            "differs from " + std::string(family_.variants()[baseline].name) + " at full size: " + wrong.description;
+        wrong.description = "differs from " + std::string(family_.variants()[family_.baseline(device_.kind)].name) +
+                            " at full size: " + wrong.description;
     return wrong;
 }
 
-void Verifier::run_baseline() {
-    baseline_tried_ = true;
+bool Verifier::needs_baseline() const {
     const std::size_t baseline = family_.baseline(device_.kind);
-    if (baseline == Family::npos) return;
-    const Configuration& configuration = family_.variants()[baseline].configurations.front();
-    if (!family_.supports(baseline, problem_, configuration, device_)) return;
+    return !twin_.empty() && baseline != Family::npos &&
+           family_.supports(baseline, problem_, family_.variants()[baseline].configurations.front(), device_);
+}
+
+void Verifier::run_baseline() {
+    const std::size_t baseline = family_.baseline(device_.kind);
     bench_->poison(kPoisons[2]);
-    bench_->run(baseline, configuration);
+    bench_->run(baseline, family_.variants()[baseline].configurations.front());
     finish(device_);
     bench_->keep_outputs();
     baseline_ran_ = true;

@@ -13,7 +13,7 @@ namespace espalier {
 struct Verdict {
     Mismatch wrong;
     bool overran = false;    ///< it wrote outside of its outputs: this process's memory is not to be trusted
-    std::string how;         ///< "oracle", "twin" or "twin+baseline"
+    std::string how;         ///< "oracle", "twin", "twin+baseline" or "baseline"
     double run_seconds = 0;  ///< of one run, launch to completion, untuned: a first estimate
 };
 
@@ -22,8 +22,9 @@ struct Verdict {
 /// Where the oracle affords the problem (twin.hpp), outputs are compared with the oracle's. Where it does
 /// not, the candidate is judged by the oracle on a scaled-down twin, and at full size its outputs
 /// are compared with those of the baseline, itself so judged: a fault that shows only at full size is
-/// found unless the baseline shares it. If the twin cannot stand in (the candidate declines it, or the
-/// problem cannot shrink), the oracle computes the full problem, however long it takes.
+/// found unless the baseline shares it. A candidate that declines the twin is compared with the baseline
+/// alone. Where the problem cannot shrink, or there is nothing else, the oracle computes all of it, however long
+/// it takes.
 ///
 /// Each judgement runs the candidate several times over differently poisoned outputs, so that what was
 /// left by an earlier run, and a race that shows now and then, is seen.
@@ -35,6 +36,10 @@ public:
     /// The full problem's data, for timing.
     [[nodiscard]] Bench& bench() { return *bench_; }
 
+    /// Whether `judge` can make use of the baseline's outputs at full size, and the run that gives them.
+    [[nodiscard]] bool needs_baseline() const;
+    void run_baseline();
+
     /// Runs and judges; for about `seconds` if a run is short, at least twice if it is not very long.
     Verdict judge(std::size_t variant, const Configuration& configuration, double seconds);
 
@@ -43,16 +48,15 @@ public:
 
 private:
     Verdict judge_on(Bench& bench, std::size_t variant, const Configuration& configuration, double seconds);
-    /// Empty if equal; unset if there is nothing to compare with.
-    std::optional<Mismatch> compare_with_baseline(std::size_t variant, const Configuration& configuration);
-    void run_baseline();
+    /// What differs from the baseline's outputs; unset if there is nothing to compare with.
+    std::optional<Mismatch> compare_with_baseline(std::size_t variant);
 
     const Family& family_;
     std::string problem_;
     DeviceInfo device_;
     std::string twin_;  ///< empty where the oracle judges the problem itself
     std::unique_ptr<Bench> bench_, twin_bench_;
-    bool baseline_tried_ = false, baseline_ran_ = false, adopted_ = false;
+    bool baseline_ran_ = false, adopted_ = false;
 };
 
 /// Waits for what the bench's device still has to do.

@@ -104,7 +104,7 @@ private:
         Status status = Status::out_of_memory;
         try {
             verifier_.emplace(family_, request_.problem, device_, request_.seed, oracle_operations());
-            return true;
+            return !request_.baseline || !verifier_->needs_baseline() || run_baseline();
         } catch (const device::DeviceError& error) {
             reason = error.what();
             if (!error.out_of_memory()) status = Status::crashed, usable_ = false;
@@ -114,6 +114,19 @@ private:
         for (const Candidate& candidate : candidates_) fail(candidate.index, status, "preparing the data: " + reason);
         if (usable_) send_(done_);
         return false;
+    }
+
+    /// A baseline that fails is not the candidates' fault: the sweep sees in which phase this process
+    /// ended and asks again without it.
+    bool run_baseline() {
+        progress_.step(Phase::baseline);
+        try {
+            verifier_->run_baseline();
+        } catch (const std::bad_alloc&) {
+        } catch (const device::DeviceError& error) {
+            usable_ = error.out_of_memory();
+        }
+        return usable_;
     }
 
     /// Where time is short the oracle gets a smaller twin: it runs twice, at some 5e8 operations a second.
@@ -153,16 +166,20 @@ private:
                  [this, &candidate] { verifier_->bench().run(candidate.variant, candidate.configuration); },
                  candidate.run_seconds * 1e9});
         const Stopwatch watch(done_.timing_seconds);
-        ConditionsWatch conditions;
+        const auto conditions = watch_conditions(device_);
+        TimingOutcome outcome;
         const bool fine = guarded_by_page([&] {
             for (const Candidate& candidate : candidates_)
                 verifier_->bench().reserve(candidate.variant, candidate.configuration);
             const auto sampler = make_sampler(device_, request_.cold);
-            time_in_rounds(contenders_, *sampler, {request_.noise, request_.timing_seconds, deadline_, request_.seed},
-                           progress_);
+            outcome = time_in_rounds(contenders_, *sampler, *conditions,
+                                     {request_.noise, request_.timing_seconds, deadline_, request_.seed}, progress_);
         });
         if (!fine) usable_ = false;  // the others' samples are worth less than a clean start without it
-        done_.conditions = conditions.read();
+        done_.conditions = conditions->read();
+        done_.conditions.emplace_back("disturbed_rounds", static_cast<double>(outcome.disturbed));
+        done_.conditions.emplace_back("repeated_rounds", static_cast<double>(outcome.repeated));
+        std::sort(done_.conditions.begin(), done_.conditions.end());
     }
 
     template <class Body>

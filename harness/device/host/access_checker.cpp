@@ -3,6 +3,8 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "harness/device/host/device_heap.hpp"
 #include "harness/device/host/format.hpp"
@@ -75,18 +77,32 @@ std::optional<AccessChecker::Place> AccessChecker::find(const std::byte* address
 std::optional<std::string> AccessChecker::check(const Access& access, std::initializer_list<Bytes> own) {
     for (const Bytes memory : own)
         if (within(access.address, access.bytes, memory)) return std::nullopt;
-    const std::string verb = reads(access.kind) ? "read" : "written";
-    const std::string here = " in " + line_at(access.instruction);
     const auto place = find(access.address);
-    if (!place) {
-        if (is_static(access)) return std::nullopt;
-        return "memory that is neither device nor shared memory was " + verb + here;
+    if (place && within(access.address, access.bytes, place->memory)) {
+        if (access.kind != AccessKind::write || access.bytes > before_.size()) return judge(access, *place);
+        write_ = access;
+        written_ = *place;
+        std::memcpy(before_.data(), access.address, access.bytes);
+        return std::nullopt;
     }
-    if (!within(access.address, access.bytes, place->memory))
-        return place->name + " of " + std::to_string(place->memory.size()) + " bytes was " + verb + " at byte " +
-               std::to_string(access.address - place->memory.data()) + here;
+    if (!place && is_static(access)) return std::nullopt;
+    const std::string done = (reads(access.kind) ? " was read" : " was written"), here = line_at(access.instruction);
+    if (!place) return "memory that is neither device nor shared memory" + done + " in " + here;
+    return std::string(place->name) + " of " + std::to_string(place->memory.size()) + " bytes" + done + " at byte " +
+           std::to_string(access.address - place->memory.data()) + " in " + here;
+}
+
+std::optional<std::string> AccessChecker::settle() {
+    if (!write_) return std::nullopt;
+    const Access access = *std::exchange(write_, std::nullopt);
+    if (std::memcmp(before_.data(), access.address, access.bytes) != 0) return judge(access, written_);
+    races_.write_of_the_same(access);
+    return std::nullopt;
+}
+
+std::optional<std::string> AccessChecker::judge(const Access& access, const Place& place) {
     const auto race = races_.access(access);
-    return race ? std::optional(describe(*race, access, *place)) : std::nullopt;
+    return race ? std::optional(describe(*race, access, place)) : std::nullopt;
 }
 
 std::string AccessChecker::thread_name(unsigned thread) const {
@@ -94,8 +110,8 @@ std::string AccessChecker::thread_name(unsigned thread) const {
 }
 
 std::string AccessChecker::describe(const Race& race, const Access& access, const Place& place) const {
-    return "race on byte " + std::to_string(race.address - place.memory.data()) + " of " + place.name + " of " +
-           std::to_string(place.memory.size()) + " bytes: thread " + thread_name(access.thread) +
+    return "race on byte " + std::to_string(race.address - place.memory.data()) + " of " + std::string(place.name) +
+           " of " + std::to_string(place.memory.size()) + " bytes: thread " + thread_name(access.thread) +
            (reads(access.kind) ? " reads it in " : " writes it in ") + line_at(access.instruction) + ", thread " +
            thread_name(race.thread) + (race.in_another_block ? " of another block" : "") +
            (race.wrote ? " wrote it in " : " read it in ") + line_at(race.instruction) + ", and nothing orders the two";

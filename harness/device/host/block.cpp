@@ -80,6 +80,7 @@ void Block::step(unsigned next) {
         thread.worker = pool_.take();
         ended = thread.worker->start(body_);
     }
+    settle();
     if (ended) retire(thread);
     if (fault_) throw *fault_;
 }
@@ -106,6 +107,7 @@ void Block::abandon() {
 void Block::wait() { threads_[running_].worker->suspend(); }
 
 int Block::barrier(const char* name, bool predicate, Site site) {
+    settle();
     Thread& self = threads_[running_];
     self.state = State::at_barrier;
     self.predicate = predicate;
@@ -145,6 +147,7 @@ std::uint64_t Block::collective(const WarpOperation& operation, unsigned mask, s
         throw fault(std::string(operation.name) + ": mask " + hexadecimal(mask) +
                         " does not contain the caller, lane " + std::to_string(lane()),
                     site, code);
+    settle();
     Thread& self = threads_[running_];
     self.state = State::in_collective;
     self.operation = operation.name;
@@ -184,12 +187,20 @@ void Block::finish_collective(unsigned warp, const WarpOperation& operation, uns
 }
 
 void Block::memory_access(const void* address, std::size_t bytes, AccessKind kind, std::uintptr_t instruction) {
+    settle();
     if (fault_ || !checker_) return;
     const Access access{static_cast<const std::byte*>(address), bytes, kind, running_, instruction};
     const Bytes arguments{static_cast<const std::byte*>(body_.bound), body_.bound_bytes};
-    if (const auto wrong = checker_->check(access, {threads_[running_].worker->stack(), arguments}))
-        // Not thrown here: the compiler takes it for granted that this function throws nothing.
-        fault_ = fault(*wrong, launch_.location, static_cast<int>(CudaError::illegal_address));
+    judge(checker_->check(access, {threads_[running_].worker->stack(), arguments}));
+}
+
+void Block::judge(const std::optional<std::string>& wrong) {
+    // Not thrown here: the compiler takes it for granted that reporting an access throws nothing.
+    if (wrong) fault_ = fault(*wrong, launch_.location, static_cast<int>(CudaError::illegal_address));
+}
+
+void Block::settle() {
+    if (checker_ && !fault_) judge(checker_->settle());
 }
 
 void Block::atomic_access(const void* address, std::size_t bytes, std::uintptr_t instruction) {
@@ -198,6 +209,7 @@ void Block::atomic_access(const void* address, std::size_t bytes, std::uintptr_t
 }
 
 void Block::fence() {
+    settle();
     if (checker_) checker_->races().fence(running_);
     polled();
 }
@@ -207,6 +219,7 @@ void Block::polled() {
 }
 
 void Block::yield() {
+    settle();
     idle_polls_ += polls_ + 1;
     if (idle_polls_ > kPollsBeforeFault)
         throw fault("no thread got anywhere for " + std::to_string(kPollsBeforeFault) +
@@ -224,15 +237,14 @@ bool Block::release_yielded() {
 
 void* Block::static_shared(const SharedArray& array) {
     void* const data = memory_.array(array);
-    const auto limit = [&](bool kept, const std::string& what) {
-        if (!kept) throw fault(what, launch_.location, static_cast<int>(CudaError::invalid_value));
-    };
+    if (memory_.static_bytes() <= kStaticShared && memory_.static_bytes() + memory_.dynamic_bytes() <= kShared)
+        return data;
     const std::string bytes = std::to_string(memory_.static_bytes()) + " bytes of static";
-    limit(memory_.static_bytes() <= kStaticShared,
-          bytes + " shared memory: the limit is 48 KiB, beyond it use dynamic shared memory");
-    limit(memory_.static_bytes() + memory_.dynamic_bytes() <= kShared,
-          bytes + " and " + std::to_string(memory_.dynamic_bytes()) + " of dynamic shared memory exceed 227 KiB");
-    return data;
+    throw fault(
+        memory_.static_bytes() > kStaticShared
+            ? bytes + " shared memory: the limit is 48 KiB, beyond it use dynamic shared memory"
+            : bytes + " and " + std::to_string(memory_.dynamic_bytes()) + " of dynamic shared memory exceed 227 KiB",
+        launch_.location, static_cast<int>(CudaError::invalid_value));
 }
 
 }  // namespace espalier::device::host

@@ -54,6 +54,8 @@ private:
     void begin(uint3 index);
     void step(unsigned thread);
     void polled();
+    void judge(const std::optional<std::string>& wrong);
+    void settle();
     void finish_barrier();
     void finish_collective(unsigned warp, const WarpOperation& operation, unsigned mask);
     void wait();

@@ -1,6 +1,7 @@
-// harness/device/ceilings.hpp and range.hpp for the host executor, which is never timed or profiled.
+// harness/device/ceilings.hpp, clocks.hpp and range.hpp for the host executor, which is never timed or profiled.
 
 #include "harness/device/ceilings.hpp"
+#include "harness/device/clocks.hpp"
 #include "harness/device/range.hpp"
 
 namespace espalier::device {
@@ -9,6 +10,8 @@ Ceilings measure_gpu_ceilings() { return {}; }
 void launch_nothing() {}
 std::string gpu_runtime_version() { return "none"; }
 std::string gpu_driver_version() { return "none"; }
+
+ClockState read_clocks() { return {}; }
 
 Range::Range(const std::string&) {}
 Range::~Range() = default;

@@ -124,4 +124,8 @@ std::optional<Race> RaceDetector::access(const Access& access) {
     return race;
 }
 
+void RaceDetector::write_of_the_same(const Access& access) {
+    for (std::size_t i = 0; i < access.bytes; ++i) record(cell(access.address + i), access);
+}
+
 }  // namespace espalier::device::host

@@ -60,6 +60,9 @@ public:
     /// Records an access. Returns the race that it completes.
     std::optional<Race> access(const Access& access);
 
+    /// Records a write that changed nothing: it races with no other.
+    void write_of_the_same(const Access& access);
+
 private:
     struct Stamp {
         std::uint32_t block = 0;  ///< counted from 1 in the order of execution; 0: none

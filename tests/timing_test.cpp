@@ -1,0 +1,181 @@
+// The rounds of timing, with a clock of the test's own.
+
+#include "harness/sweep/timing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "harness/sweep/statistics.hpp"
+
+namespace espalier {
+namespace {
+
+/// A machine whose speed drifts: everything takes up to 30% longer now than then.
+class DriftingSampler final : public Sampler {
+public:
+    double sample(const std::function<void()>& run, int) override {
+        run();
+        ++samples_;
+        return now * (1 + 0.3 * std::sin(samples_ / 40.0)) * std::exp(noise * normal_(random_));
+    }
+    int batch_for(double) const override { return 1; }
+
+    double now = 0;  ///< set by the contender that runs
+    double noise = 0.002;
+
+private:
+    double samples_ = 0;
+    std::mt19937 random_{1};
+    std::normal_distribution<double> normal_;
+};
+
+class Quiet : public Conditions {
+public:
+    void begin_round() override { ++rounds; }
+    bool disturbed() override { return disturb && disturb(rounds); }
+    std::vector<std::pair<std::string, double>> read() override { return {}; }
+
+    int rounds = 0;
+    std::function<bool(int)> disturb;
+};
+
+class Timing : public testing::Test {
+protected:
+    void add(const std::string& name, double nanoseconds) {
+        const auto index = static_cast<std::uint32_t>(contenders_.size());
+        contenders_.push_back({name, index, [this, index, nanoseconds] {
+                                   sampler_.now = nanoseconds;
+                                   order_.push_back(index);
+                                   if (fail_at_ && order_.size() == fail_at_) throw std::runtime_error("enough");
+                               }});
+    }
+    TimingOutcome run(TimingGoal goal = {}) {
+        return time_in_rounds(contenders_, sampler_, conditions_, goal, progress_);
+    }
+    [[nodiscard]] std::size_t samples(std::size_t i) const { return contenders_[i].samples_ns.size(); }
+
+    std::vector<Contender> contenders_;
+    DriftingSampler sampler_;
+    Quiet conditions_;
+    ProgressPage progress_;
+    std::vector<std::uint32_t> order_;
+    std::size_t fail_at_ = 0;
+};
+
+TEST_F(Timing, RatiosArePairedAgainstDrift) {
+    add("a", 1000);
+    add("b", 1010);
+    run();
+    const auto ratio = median_interval(ratios(contenders_[1].samples_ns, contenders_[0].samples_ns));
+    EXPECT_NEAR(ratio.median, 1.01, 0.01);
+    EXPECT_LE(ratio.relative_half_width(), 0.01);
+    EXPECT_GT(median_interval(contenders_[0].samples_ns).relative_half_width(), 0.02) << "there was no drift to pair";
+}
+
+TEST_F(Timing, EveryRoundTakesOneSampleOfEachInRandomOrder) {
+    for (int i = 0; i < 5; ++i) add(std::to_string(i), 1000);
+    run({.noise = 1e-9});
+    std::map<std::vector<std::uint32_t>, int> orders;
+    for (std::size_t at = 0; at + 5 <= order_.size(); at += 5) {
+        std::vector<std::uint32_t> round(order_.begin() + static_cast<std::ptrdiff_t>(at),
+                                         order_.begin() + static_cast<std::ptrdiff_t>(at) + 5);
+        ++orders[round];
+        std::sort(round.begin(), round.end());
+        ASSERT_EQ(round, (std::vector<std::uint32_t>{0, 1, 2, 3, 4})) << "round " << at / 5;
+    }
+    EXPECT_GT(orders.size(), 20U);
+    for (std::size_t i = 1; i < 5; ++i) EXPECT_EQ(samples(i), samples(0));
+}
+
+TEST_F(Timing, TheSameSeedGivesTheSameOrder) {
+    add("a", 1000);
+    add("b", 1000);
+    run({.noise = 1e-9, .seed = 4});
+    const auto first = order_;
+    order_.clear();
+    for (Contender& contender : contenders_) contender.samples_ns.clear();
+    run({.noise = 1e-9, .seed = 4});
+    EXPECT_EQ(order_, first);
+}
+
+TEST_F(Timing, HopelessOnesStopEarlyAndCloseOnesGoOn) {
+    add("best", 1000);
+    add("close", 1005);
+    add("hopeless", 5000);
+    sampler_.noise = 0.02;
+    run({.noise = 0.002});
+    EXPECT_EQ(samples(2), kLeastRounds);
+    EXPECT_GT(samples(1), 20U);
+    EXPECT_GE(samples(0), samples(1));
+}
+
+TEST_F(Timing, WhatIsClearlySlowerNeedsLessPrecision) {
+    add("best", 1000);
+    add("half as fast", 2000);
+    add("close", 1005);
+    sampler_.noise = 0.02;
+    run({.noise = 0.002});
+    EXPECT_LT(samples(1), samples(2));
+}
+
+TEST_F(Timing, ItEndsWithTheBudgetButNotBeforeTheLeastRounds) {
+    add("a", 1000);
+    EXPECT_EQ(run({.noise = 1e-9, .seconds = 0}).rounds, kLeastRounds);
+}
+
+TEST_F(Timing, NothingBeginsAfterTheDeadline) {
+    add("a", 1000);
+    EXPECT_EQ(run({.deadline = 0}).rounds, 0U);
+    EXPECT_EQ(samples(0), 0U);
+}
+
+TEST_F(Timing, ADisturbedRoundIsTakenBackWhole) {
+    add("a", 1000);
+    add("b", 1000);
+    conditions_.disturb = [](int round) { return round % 7 == 3; };
+    const TimingOutcome outcome = run({.noise = 1e-9});
+    EXPECT_GT(outcome.repeated, 5U);
+    EXPECT_EQ(samples(0), outcome.rounds);
+    EXPECT_EQ(samples(1), outcome.rounds);
+    EXPECT_EQ(order_.size(), 2 * (outcome.rounds + outcome.repeated));
+}
+
+TEST_F(Timing, AMachineThatIsNeverQuietIsMeasuredAsItIs) {
+    add("a", 1000);
+    conditions_.disturb = [](int) { return true; };
+    const TimingOutcome outcome = run({.noise = 1e-9});
+    EXPECT_GE(outcome.rounds, 50U);
+    EXPECT_GT(outcome.disturbed, outcome.repeated);
+}
+
+TEST_F(Timing, AFailureIsThrownAndThePageNamesItsContender) {
+    add("a", 1000);
+    add("b", 1000);
+    fail_at_ = 9;
+    EXPECT_THROW(run({.noise = 1e-9}), std::runtime_error);
+    EXPECT_EQ(progress_.candidate.load(), order_.back());
+    EXPECT_EQ(order_.size(), 9U) << "nobody runs after a failure";
+}
+
+TEST_F(Timing, TheSameThingTwiceIsNotCalledDifferent) {
+    int different = 0, missed = 0;
+    constexpr double kNoise = 0.005;
+    for (std::uint64_t trial = 0; trial < 100; ++trial) {
+        contenders_.clear();
+        order_.clear();
+        add("a", 1000);
+        add("b", 1000);
+        sampler_.noise = 0.01;
+        run({.noise = kNoise, .seed = trial});
+        const auto ratio = median_interval(ratios(contenders_[1].samples_ns, contenders_[0].samples_ns));
+        missed += ratio.lo > 1 || ratio.hi < 1;
+        different += ratio.lo > 1 + kNoise || ratio.hi < 1 - kNoise;
+    }
+    EXPECT_LE(missed, 10) << "of a hundred 95% intervals";
+    EXPECT_EQ(different, 0) << "by more than the noise asked for";
+}
+
+}  // namespace
+}  // namespace espalier
