@@ -66,7 +66,8 @@ def main() -> int:
         kind = record["schema"].split(".")[1].split("/")[0]
         seen.setdefault(kind, record)
         faults += [f"{kind}: {error.json_path}: {error.message}" for error in schemas[kind].iter_errors(record)]
-    if set(seen) != set(schemas):
+    trained = {"selector", "tree"}  # written by train; train_command_test checks those
+    if set(seen) != set(schemas) - trained:
         faults.append(f"the sweep wrote records of {sorted(seen)}, there are schemas of {sorted(schemas)}")
     refused = 0
     for kind, record in seen.items():
