@@ -114,6 +114,8 @@ TEST_F(EvidenceTest, RefusesImplausibleTimes) {
         EXPECT_NE(refusal().find("implausible"), std::string::npos) << time;
         records = before;
     }
+    record("beta").floor_ns = 100 * record("beta").time_ns;
+    EXPECT_NE(refusal().find("implausible"), std::string::npos) << "beyond the roofline";
 }
 
 TEST_F(EvidenceTest, RefusesMixtures) {

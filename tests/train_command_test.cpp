@@ -108,6 +108,34 @@ TEST_F(TrainCommand, KeepsWhatOthersMeasuredForTheSameData) {
     EXPECT_EQ(train("--device gpu-sm90 --check").code, 4);
 }
 
+// Killed whenever: a file is what it was or what it was to become, never a mixture.
+TEST_F(TrainCommand, LeavesWholeFilesWhenKilled) {
+    const std::vector<std::string> files{selector("gpu-sm90"), (results_ / "gpu-sm90" / "selector.json").string()};
+    const auto contents = [&] {
+        std::vector<std::string> all;
+        for (const std::string& file : files) all.push_back(read_bytes(file));
+        return all;
+    };
+    ASSERT_EQ(train("--device gpu-sm90").code, 0);
+    const auto large = contents();
+    ASSERT_EQ(train("--device gpu-sm90 --seed 2 --noise-floor 0.5").code, 0);
+    const auto small = contents();
+    ASSERT_NE(large[1], small[1]);
+    for (int i = 0; i < 30; ++i) {
+        const std::string arguments = i % 2 ? "" : " --seed 2 --noise-floor 0.5";
+        const std::string command = "timeout -s KILL 0.0" + std::to_string(10 + 3 * i) + " " +
+                                    quoted(ESPALIER_PROGRAM) + " train --device gpu-sm90 --results " +
+                                    quoted(results_.string()) + " --output " + quoted(folder_ / "selectors") +
+                                    arguments + " >/dev/null 2>&1";
+        static_cast<void>(std::system(command.c_str()));
+        const auto now = contents();
+        for (std::size_t f = 0; f < files.size(); ++f)
+            EXPECT_TRUE(now[f] == large[f] || now[f] == small[f]) << files[f];
+    }
+    EXPECT_EQ(train("--device gpu-sm90").code, 0);
+    EXPECT_EQ(contents(), large);
+}
+
 TEST_F(TrainCommand, PrintsJson) {
     const auto run = train("--json --quiet --device cpu-generic-1t");
     ASSERT_EQ(run.code, 0) << run.err;

@@ -22,7 +22,7 @@ template <class P>
 struct Leaf {
     int id;                              ///< numbered from the left
     int problems;                        ///< measured problems that fell into it
-    float margin;                        ///< slowdown of the best choice of another variant over the first one
+    float margin;                        ///< slowdown of the best other variant over the first one; 1 if there is none
     float regret, regret_lo, regret_hi;  ///< geometric mean of what the ranking runs, bootstrap 95%
     std::string_view path;               ///< the conditions from the root, as text
     std::span<const Choice<P>> ranking;

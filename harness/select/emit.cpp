@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "harness/select/ranking.hpp"
+
 namespace espalier::select {
 namespace {
 
@@ -204,11 +206,23 @@ private:
 
     void leaf(int index, const std::string& indent) {
         const TreeLeaf& l = tree_.leaves[static_cast<std::size_t>(index)];
-        const std::size_t first = l.ranking.front();
-        line("{}// {} {}", indent, variant(first).name, configuration(first).text());
+        for (std::size_t i = 0; i < choices_used(l); ++i)
+            line("{}// {}{} {}", indent, i ? "else " : "", variant(l.ranking[i]).name,
+                 configuration(l.ranking[i]).text());
         line("{}// {} problems, margin {}, regret {} [{}, {}]", indent, l.rows.size(), decimal(l.margin),
              decimal(l.regret), decimal(l.regret_interval.lo), decimal(l.regret_interval.hi));
         line("{}return kLeaves[{}];", indent, index);
+    }
+
+    /// How far down the ranking supports() leads for the leaf's own problems.
+    std::size_t choices_used(const TreeLeaf& leaf) const {
+        std::size_t used = 1;
+        for (const std::size_t r : leaf.rows) {
+            const std::size_t c = chosen(evidence_.matrix, r, leaf.ranking);
+            const auto at = std::find(leaf.ranking.begin(), leaf.ranking.end(), c);
+            used = std::max(used, static_cast<std::size_t>(at - leaf.ranking.begin()) + 1);
+        }
+        return used;
     }
 
     void factory() {

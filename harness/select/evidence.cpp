@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "harness/records/roofline.hpp"
 #include "harness/select/noise.hpp"
 #include "harness/select/sha256.hpp"
 
@@ -127,14 +128,10 @@ private:
                    "sweep again");
     }
 
-    static void check_time(const CaseRecord& record) {
-        const auto plausible = [](double t) { return std::isfinite(t) && t > 0; };
-        if (plausible(record.time_ns) && plausible(record.time_lo_ns) && plausible(record.time_hi_ns) &&
-            std::all_of(record.samples_ns.begin(), record.samples_ns.end(), plausible))
-            return;
-        refuse("an implausible time (zero, negative or not a number) of " + shown(record.variant) + " for " +
-                   shown(record.problem),
-               "sweep again");
+    void check_time(const CaseRecord& record) const {
+        if (const auto why = implausible(record, device_))
+            refuse("an implausible time of " + shown(record.variant) + " for " + shown(record.problem) + ": " + *why,
+                   "sweep again");
     }
 
     std::string canonical(const CaseRecord& record) const {

@@ -10,31 +10,46 @@ namespace {
 
 constexpr std::size_t kMostBeforeBaseline = 4;
 
+using Rows = std::vector<std::size_t>;
+
 class Ranker {
 public:
-    Ranker(const Matrix& matrix, std::span<const std::size_t> rows) : matrix_(matrix), rows_(rows) {}
+    Ranker(const Matrix& matrix, std::span<const std::size_t> rows) : matrix_(matrix), rows_(rows.begin(), rows.end()) {
+        for (const std::size_t r : rows_) {
+            ideal_.push_back(matrix_.loss_of(r, 0));
+            for (std::size_t c = 1; c < matrix_.candidates.size(); ++c)
+                ideal_.back() = std::min(ideal_.back(), matrix_.loss_of(r, c));
+        }
+    }
 
     std::vector<std::size_t> ranking() const {
-        std::vector<std::size_t> ranking{best_of(rows_, {})};
-        while (ranking.back() != matrix_.baseline)
-            ranking.push_back(ranking.size() < kMostBeforeBaseline ? fallback(ranking) : matrix_.baseline);
-        return ranking;
+        std::vector<std::size_t> best = covering(best_of(rows_, {}));
+        Loss best_loss = walked_loss(best);
+        for (std::size_t c = 0; c < matrix_.candidates.size(); ++c) {
+            if (least_loss_behind(c) >= best_loss) continue;
+            std::vector<std::size_t> ranking = covering(c);
+            if (const Loss loss = walked_loss(ranking); loss < best_loss) best = std::move(ranking), best_loss = loss;
+        }
+        while (best.back() != matrix_.baseline) best.push_back(next_after(best));
+        return best;
     }
 
-    /// Geometric mean over the rows that `candidate` was measured on; that of the slowest if on none.
+    /// Geometric mean over the rows that `candidate` was measured on; of what runs instead if on none.
     double slowdown(std::size_t candidate) const {
-        double sum = 0;
-        std::size_t count = 0;
+        Rows measured;
         for (const std::size_t r : rows_)
-            if (matrix_.measured(r, candidate)) sum += matrix_.log_slowdown(r, candidate), ++count;
-        return std::exp(count ? sum / static_cast<double>(count) : score(candidate));
+            if (matrix_.measured(r, candidate)) measured.push_back(r);
+        return std::exp(score(measured.empty() ? rows_ : measured, candidate));
     }
 
-    /// Slowdown of the best choice of another variant over the first.
+    /// Slowdown of the best choice of another variant over the first, where the first is supported.
     double margin(std::size_t first) const {
-        const std::size_t second = best_of(rows_, {first});
+        Rows supported;
+        for (const std::size_t r : rows_)
+            if (matrix_.state(r, first) != CellState::unsupported) supported.push_back(r);
+        const std::size_t second = best_of(supported, {first});
         const bool other = matrix_.candidates[second].variant != matrix_.candidates[first].variant;
-        return other ? std::exp(score(second) - score(first)) : 1.0;
+        return other && !supported.empty() ? std::exp(score(supported, second) - score(supported, first)) : 1.0;
     }
 
 private:
@@ -44,15 +59,32 @@ private:
         });
     }
 
-    Loss total_loss(std::span<const std::size_t> rows, std::size_t candidate) const {
+    Loss total_loss(const Rows& rows, std::size_t candidate) const {
         Loss total = 0;
         for (const std::size_t r : rows) total += matrix_.loss_of(r, candidate);
         return total;
     }
 
+    /// What the library would pay for running down the ranking.
+    Loss walked_loss(const std::vector<std::size_t>& ranking) const {
+        Loss total = 0;
+        for (const std::size_t r : rows_) total += matrix_.loss_of(r, chosen(matrix_, r, ranking));
+        return total;
+    }
+
+    /// What no ranking that begins with `first` can beat.
+    Loss least_loss_behind(std::size_t first) const {
+        Loss total = 0;
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            const bool declined = matrix_.state(rows_[i], first) == CellState::unsupported;
+            total += declined ? ideal_[i] : matrix_.loss_of(rows_[i], first);
+        }
+        return total;
+    }
+
     /// The choice with the least total loss of a variant that none of `without` is of. The baseline unless
     /// another one is better; it alone may repeat a variant.
-    std::size_t best_of(std::span<const std::size_t> rows, const std::vector<std::size_t>& without) const {
+    std::size_t best_of(const Rows& rows, const std::vector<std::size_t>& without) const {
         std::size_t best = matrix_.baseline;
         Loss best_loss = same_variant(best, without) ? kInfeasible : total_loss(rows, best);
         for (std::size_t c = 0; c < matrix_.candidates.size(); ++c) {
@@ -62,33 +94,48 @@ private:
         return best;
     }
 
-    /// Mean logarithm of the slowdown.
-    double score(std::size_t candidate) const {
-        double sum = 0;
-        for (const std::size_t r : rows_) sum += matrix_.log_slowdown(r, candidate);
-        return sum / static_cast<double>(rows_.size());
-    }
-
-    /// What comes next: the best choice where all so far are unsupported. If that is nowhere among the rows,
-    /// the next best choice that beats the baseline, for problems that were not measured.
-    std::size_t fallback(const std::vector<std::size_t>& ranking) const {
-        std::vector<std::size_t> declined;
+    Rows declined_by(const std::vector<std::size_t>& ranking) const {
+        Rows declined;
         for (const std::size_t r : rows_)
             if (std::all_of(ranking.begin(), ranking.end(),
                             [&](std::size_t c) { return matrix_.state(r, c) == CellState::unsupported; }))
                 declined.push_back(r);
-        if (!declined.empty()) return best_of(declined, ranking);
+        return declined;
+    }
+
+    /// `first`, then what is best for the rows that all before it decline, until every row is served.
+    std::vector<std::size_t> covering(std::size_t first) const {
+        std::vector<std::size_t> ranking{first};
+        while (ranking.back() != matrix_.baseline) {
+            const Rows declined = declined_by(ranking);
+            if (declined.empty()) break;
+            ranking.push_back(ranking.size() < kMostBeforeBaseline ? best_of(declined, ranking) : matrix_.baseline);
+        }
+        return ranking;
+    }
+
+    /// For problems that were not measured: the next best choice that beats the baseline, else the baseline.
+    std::size_t next_after(const std::vector<std::size_t>& ranking) const {
         std::size_t best = matrix_.baseline;
-        double least = score(best);
+        if (ranking.size() >= kMostBeforeBaseline) return best;
+        double least = score(rows_, best);
         for (std::size_t c = 0; c < matrix_.candidates.size(); ++c) {
             if (same_variant(c, ranking)) continue;
-            if (const double s = score(c); s < least) best = c, least = s;
+            if (const double s = score(rows_, c); s < least) best = c, least = s;
         }
         return best;
     }
 
+    /// Mean logarithm of the slowdown.
+    double score(const Rows& rows, std::size_t candidate) const {
+        double sum = 0;
+        for (const std::size_t r : rows) sum += matrix_.log_slowdown(r, candidate);
+        return sum / static_cast<double>(rows.size());
+    }
+
     const Matrix& matrix_;
-    std::span<const std::size_t> rows_;
+    Rows rows_;
+    std::vector<Loss> ideal_;  ///< of each row: the least loss of any choice
 };
 
 int copy(const Matrix& matrix, const GrownTree& grown, int node, Tree& tree) {

@@ -8,9 +8,9 @@
 
 namespace espalier::select {
 
-/// What to run for problems like `rows`. First comes the choice with the least total loss, then what is best
-/// where supports() declines those before, then (for problems that were not measured) up to four in all of
-/// different variants that were faster than the baseline. The baseline closes the list.
+/// What to run for problems like `rows`, first supported first: the ranking with the least total loss of those
+/// that serve the rows which a choice declines with what is best for them; then, for problems that were not
+/// measured, further variants that were faster than the baseline, up to four in all; then the baseline.
 std::vector<std::size_t> rank(const Matrix& matrix, std::span<const std::size_t> rows);
 
 /// The tree with its leaves ranked and numbered from the left. Their evidence is left for `annotate`.
