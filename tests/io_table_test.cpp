@@ -228,7 +228,7 @@ TEST(Table, BadTablesAreNamedWithLineColumnAndFix) {
     expect_holds(message("\n\n"), {"is empty"});
     expect_holds(message("a,b\n"), {"a header and no rows"});
     expect_holds(message("a,b\n1,2\n1,2,3\n"), {"t.csv: line 3: 3 fields", "2 columns", "complete the row"});
-    expect_holds(message("a,b\n1,2\n\n\n1\n"), {"line 5: 1 fields"});
+    expect_holds(message("a,b\n1,2\n\n\n1\n"), {"line 5: 1 field where"});
     expect_holds(message("a,b\n1,x\ntwo,y\n"),
                  {"t.csv: line 3, column 'a': 'two' is not a number", "leave it empty", "--nominal 1"});
     expect_holds(message("a,b\n1e39,x\n"), {"line 2, column 'a'", "infinite", "scale"});

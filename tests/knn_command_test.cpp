@@ -61,7 +61,9 @@ TEST_F(KnnCommand, PredictsWithoutALabelToStdout) {
 }
 
 TEST_F(KnnCommand, SpeaksJson) {
-    const auto finished = run(train + test("1,1,low\n") + "--k 3 --json --weights distance --metric manhattan");
+    const auto finished =
+        run(train + test("1,1,low\n") + "-k 3 --json --explain --weights distance --metric manhattan");
+    expect_holds(finished.err, {"knn queries=", "runs: ", "why: "});
     const auto json = nlohmann::json::parse(finished.out);
     EXPECT_EQ(json.at("accuracy"), 1.0);
     EXPECT_EQ(json.at("correct"), 1);

@@ -10,6 +10,7 @@
 #include "kernels/choose.hpp"
 #include "kernels/device_state.hpp"
 #include "kernels/dispatch.hpp"
+#include "kernels/explain.hpp"
 #include "variants/knn/registry.hpp"
 
 namespace espalier::cli {
@@ -151,6 +152,10 @@ Predictions KnnSession::predict(const io::Rows& rows) {
         predictions.neighbours = downloaded<std::int32_t>(indices_, lists);
     }
     return predictions;
+}
+
+std::string KnnSession::explanation(std::size_t rows) const {
+    return value_or_fail(explain(problem_for(rows, missing_), state_of(device_).info, settings_.variant)).text();
 }
 
 knn::Problem KnnSession::problem_for(std::size_t rows, bool missing) const {

@@ -43,6 +43,9 @@ public:
 
     Predictions predict(const io::Rows& rows);
 
+    /// Why `predict` runs what it runs for so many rows.
+    [[nodiscard]] std::string explanation(std::size_t rows) const;
+
     [[nodiscard]] std::int64_t train_rows() const { return points_; }
 
     /// What ran last: "knn/cpu_two_stage (budget_mib=64: distance/cpu_openmp, smallest_k/cpu_openmp)".

@@ -65,7 +65,8 @@ bool TableReader::next_record() {
     }
     if (fields_.size() != targets_.size())
         throw BadFile(csv_.path(), "line " + std::to_string(line_) + ": " + std::to_string(fields_.size()) +
-                                       " fields where the first line has " + std::to_string(targets_.size()) +
+                                       (fields_.size() == 1 ? " field" : " fields") + " where the first line has " +
+                                       std::to_string(targets_.size()) +
                                        " columns; complete the row, or quote a cell that holds the delimiter");
     return true;
 }

@@ -34,7 +34,7 @@ struct KnnOptions {
     std::string metric = "auto", weights = "uniform", device = "auto", variant, output;
     std::int64_t k = 5;
     std::uint64_t memory = 0;  ///< 0: half of what the device has
-    bool neighbours = false, json = false, quiet = false;
+    bool neighbours = false, explain = false, json = false, quiet = false;
 };
 
 /// The training table and the chunks of the test table, wherever they come from.
@@ -102,9 +102,9 @@ struct Outcome {
 };
 
 /// Predicts chunk after chunk; the next one is read while this one is computed.
-Outcome predict_all(Input& input, KnnSession& session, PredictionWriter* writer, bool quiet) {
+Outcome predict_all(Input& input, KnnSession& session, PredictionWriter* writer, std::size_t rows_per_chunk,
+                    bool quiet) {
     const double start = steady_seconds();
-    const std::size_t rows_per_chunk = session.chunk_rows(std::min<std::size_t>(input.test_rows, 65536));
     const auto read_ahead = [&] {
         return std::async(std::launch::async, [&input, rows_per_chunk]() -> std::optional<io::Rows> {
             io::Rows chunk;
@@ -215,7 +215,9 @@ void run_knn(KnnOptions& options) {
     std::optional<PredictionWriter> writer;
     if (!options.output.empty() || (!input.truth_known && !options.json))
         writer.emplace(options.output, input.train.schema, settings, input.truth_known);
-    const Outcome outcome = predict_all(input, session, writer ? &*writer : nullptr, options.quiet);
+    const std::size_t rows_per_chunk = session.chunk_rows(std::min<std::size_t>(input.test_rows, 65536));
+    if (options.explain) fmt::print(stderr, "{}\n", session.explanation(rows_per_chunk));
+    const Outcome outcome = predict_all(input, session, writer ? &*writer : nullptr, rows_per_chunk, options.quiet);
     if (writer) writer->finish();
     tell(options, input, session, device, outcome);
     if (options.json)
@@ -249,7 +251,7 @@ void add_knn(CLI::App& app, ExitCode&) {
     const auto options = std::make_shared<KnnOptions>();
     CLI::App* command = app.add_subcommand("knn", "Predicts classes or numbers by the k nearest neighbours");
     add_table_options(*command, *options);
-    command->add_option("--k", options->k, "neighbours that vote")->capture_default_str();
+    command->add_option("-k,--k", options->k, "neighbours that vote")->capture_default_str();
     command->add_option("--metric", options->metric, "auto is euclidean, or mixed_euclidean if a column is nominal")
         ->check(CLI::IsMember({"auto", "euclidean", "mixed_euclidean", "manhattan", "chebyshev", "cosine"}))
         ->capture_default_str();
@@ -263,6 +265,7 @@ void add_knn(CLI::App& app, ExitCode&) {
     command->add_option("--variant", options->variant, "force a pipeline instead of the selector's choice");
     command->add_option("--memory", options->memory, "most memory to use: 500MB, 2GiB (default: half of what is there)")
         ->transform(CLI::AsSizeValue(true));
+    command->add_flag("--explain", options->explain, "say why this pipeline was chosen");
     command->add_flag("--json", options->json, "print what was done as JSON");
     command->add_flag("--quiet", options->quiet, "say nothing but errors");
     command->callback([options] { run_knn(*options); });
