@@ -14,6 +14,13 @@ if(ESPALIER_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+# espalier_watch_accesses(<target>): its kernels report every access to the host executor, which then checks
+# them for races. Only compiled, not linked with -fsanitize=thread: see harness/device/host/access_hooks.cpp.
+function(espalier_watch_accesses target)
+  target_compile_options(${target} PRIVATE -fsanitize=thread --param=tsan-instrument-func-entry-exit=0
+                                           --param=tsan-distinguish-volatile=1)
+endfunction()
+
 if(ESPALIER_CUDA)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     # Machine code for Ampere's A100 and Hopper, and PTX for what comes after.

@@ -46,19 +46,19 @@ def text_of(value) -> str:
 
 def varying(family: Family) -> list[str]:
     """Features that more than one value was measured of, in the family's order."""
-    names = dict.fromkeys(name for features in family.features.values() for name in features)
-    return [name for name in names if len({f.get(name) for f in family.features.values()}) > 1]
+    names = dict.fromkeys(name for features in family.measured().values() for name in features)
+    return [name for name in names if len({f.get(name) for f in family.measured().values()}) > 1]
 
 
 def is_number(family: Family, name: str) -> bool:
-    return all(isinstance(features.get(name, 0.0), float) for features in family.features.values())
+    return all(isinstance(features.get(name, 0.0), float) for features in family.measured().values())
 
 
 def factors(family: Family, derived: str) -> set[str] | None:
     """The features that a derived one is a product of powers of; None if it is no such product."""
     names = [n for n in varying(family) if n not in family.derived and is_number(family, n)]
-    rows = [f for f in family.features.values() if all(f.get(n, 0) > 0 for n in (*names, derived))]
-    if not names or len(rows) < len(family.features):
+    rows = [f for f in family.measured().values() if all(f.get(n, 0) > 0 for n in (*names, derived))]
+    if not names or len(rows) < len(family.measured()):
         return None
     matrix = np.array([[1.0] + [math.log(row[n]) for n in names] for row in rows])
     target = np.array([math.log(row[derived]) for row in rows])
@@ -78,7 +78,7 @@ def group(family: Family, x: str) -> list[tuple[tuple, list[str]]] | None:
         folded |= parts
     others = [name for name in varying(family) if name not in folded and name not in family.derived]
     groups = defaultdict(list)
-    for problem, features in family.features.items():
+    for problem, features in family.measured().items():
         if features.get(x, 0) > 0:
             groups[tuple((name, features.get(name)) for name in others)].append(problem)
     return sorted(groups.items(), key=lambda item: -len(item[1]))
@@ -104,16 +104,17 @@ def plan(family: Family) -> Plan | None:
 
     # A product of sizes folds their effects into one: second choice, unless the plain features show too little.
     best, shown = best_of([name for name in numbers if name not in family.derived])
-    if shown < 0.4 * len(family.features):
+    if shown < 0.4 * len(family.measured()):
         product, shown_by_product = best_of([name for name in numbers if name in family.derived])
         best = product if shown_by_product > shown else best
     if best is None:
-        x = max(numbers, key=lambda name: distinct(family.features, name))
-        problems = [p for p, f in family.features.items() if f.get(x, 0) > 0]
-        return Plan(x, [((), problems)], False, len(family.features) - len(problems)) if problems else None
+        x = max(numbers, key=lambda name: distinct(family.measured(), name))
+        problems = [p for p, f in family.measured().items() if f.get(x, 0) > 0]
+        alone = len(problems) == distinct(problems, x)  # then the few points may be joined all the same
+        return Plan(x, [((), problems)], alone, len(family.measured()) - len(problems)) if problems else None
     x, curves = best
     curves.sort(key=lambda item: [(name, value if isinstance(value, float) else 0, str(value)) for name, value in item[0]])
-    return Plan(x, curves, True, len(family.features) - sum(len(problems) for _, problems in curves))
+    return Plan(x, curves, True, len(family.measured()) - sum(len(problems) for _, problems in curves))
 
 
 def entropy(labels) -> float:
@@ -124,7 +125,7 @@ def entropy(labels) -> float:
 
 def second_feature(family: Family, x: str) -> str | None:
     """Beside `x`, the feature that tells most about which variant wins."""
-    winners = {problem: case.variant for problem in family.features if (case := family.winner(problem))}
+    winners = {problem: case.variant for problem in family.measured() if (case := family.winner(problem))}
     folded = {x} | ((factors(family, x) or set()) if x in family.derived else set())
     best, least = None, math.inf
     for name in varying(family):

@@ -162,7 +162,7 @@ def winners(family: Family, styles: Styles, plan: planning.Plan):
     if len(columns) > 40:
         return None
     code = letters(family, styles)
-    figure, axes = plt.subplots(figsize=(WIDTH, 0.7 + 0.42 * len(rows)))
+    figure, axes = plt.subplots(figsize=(min(WIDTH, 2.4 + 1.1 * len(columns)), 0.7 + 0.42 * len(rows)))
     roomy = len(columns) <= 14
     for (x, value), found in cells.items():
         counts = Counter(variant for variant, _ in found)

@@ -140,14 +140,15 @@ def draw_family(device: results.Device, family: results.Family, drawing: Drawing
     plan = planning.plan(family)
     if plan is not None:
         others = f" Grey: {', '.join(styles.grey)}." if styles.grey else ""
-        left_out = (f" {plan.left_out} of {len(family.features)} problems lie on no curve and are in the table only."
+        left_out = (f" {plan.left_out} of {len(family.measured())} problems lie on no curve and are in the table only."
                     if plan.left_out else "")
         section.figures.append(drawing.keep(
             figures.times(family, styles, plan), f"{base}-times", "Time by problem",
             f"Each variant with its best configuration at every point; both axes are logarithmic.{others}{left_out}"))
-        section.figures.append(drawing.keep(
-            figures.times(family, styles, plan, relative=True), f"{base}-behind", "How far behind",
-            "The same times over that of the best variant of each problem; what is more than ten times slower is cut."))
+        if plan.curves and len(styles.order) > 1:
+            section.figures.append(drawing.keep(
+                figures.times(family, styles, plan, relative=True), f"{base}-behind", "How far behind",
+                "The same times over that of the best variant of each problem; beyond ten times it is cut."))
         winners = figures.winners(family, styles, plan)
         if winners is not None:
             section.figures.append(

@@ -77,6 +77,10 @@ class Family:
                     self._best[case.problem][case.variant] = case
         return self._best
 
+    def measured(self) -> dict[str, dict[str, float | str]]:
+        """The features of the problems that anything succeeded on."""
+        return {problem: features for problem, features in self.features.items() if problem in self.best()}
+
     def ranked(self, problem: str) -> list[Case]:
         """Each variant's best, the fastest first, peers left out: they can never be chosen."""
         cases = self.best().get(problem, {}).values()

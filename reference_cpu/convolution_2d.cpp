@@ -41,7 +41,7 @@ std::vector<std::uint8_t> convolution_2d(const std::vector<std::uint8_t>& image,
                            pixel(y + i / 5 - 2, x + i % 5 - 2, c);
                 const double rounded = std::rint(sum);
                 result[static_cast<std::size_t>((y * width + x) * channels + c)] =
-                    static_cast<std::uint8_t>(rounded < 0 ? 0 : (rounded > 255 ? 255 : rounded));
+                    static_cast<std::uint8_t>(rounded > 0 ? (rounded > 255 ? 255 : rounded) : 0);  // NaN gives 0
             }
     return result;
 }

@@ -7,7 +7,7 @@
 namespace espalier::reference {
 
 /// The distance of two items with the same attributes, in double precision throughout; `types` has one
-/// entry per attribute and may be empty if all are numeric. See `Metric` and `Missing`.
+/// entry per attribute. See `Metric` and `Missing`.
 double distance(std::span<const float> x, std::span<const float> y, Metric metric, Missing missing,
                 std::span<const AttributeType> types);
 

@@ -36,7 +36,7 @@ std::optional<std::string> nondeterminism_of(void (*kernel)(T*, Rest...), std::s
 inline void expect_fault(const std::function<void()>& run, const std::vector<std::string>& parts) {
     try {
         run();
-        ADD_FAILURE() << "no fault was found";
+        ADD_FAILURE() << "no fault was found in the order " << host::current_execution().order.text();
     } catch (const host::ExecutionFault& fault) {
         for (const std::string& part : parts)
             EXPECT_NE(std::string(fault.what()).find(part), std::string::npos)

@@ -11,8 +11,11 @@
 #include "harness/select/folds.hpp"
 #include "harness/select/learn.hpp"
 #include "harness/select/noise.hpp"
+#include "harness/select/optimal.hpp"
 #include "harness/select/prune.hpp"
 #include "harness/select/ranking.hpp"
+#include "harness/select/sizes.hpp"
+#include "harness/select/splits.hpp"
 #include "harness/select/threshold.hpp"
 
 namespace espalier::select {
@@ -192,9 +195,9 @@ TEST(Learner, EveryLeafHasAChoiceEvenIfOnlyTheBaselineRunsEverywhere) {
     }
 }
 
-// Differences that no feature explains: most trees are one leaf, and none does harm.
+// Differences that no feature explains: the trees stay small, and none does harm.
 TEST(Learner, SeldomSplitsOnChance) {
-    int single = 0;
+    std::size_t leaves = 0;
     constexpr int kTrials = 20;
     for (unsigned seed = 0; seed < kTrials; ++seed) {
         std::mt19937_64 random(seed);
@@ -202,12 +205,12 @@ TEST(Learner, SeldomSplitsOnChance) {
         const auto matrix = matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 4,
                                       [&](std::span<const double>, std::size_t) { return chance(random); });
         const Tree tree = learn(matrix, matrix.all());
-        single += tree.leaves.size() == 1;
+        leaves += tree.leaves.size();
         if (seed >= 5) continue;
         const Evaluation evaluation = evaluate(matrix, tree);
         EXPECT_LT(evaluation.held_out.geomean, 1.15 * evaluation.best_single);
     }
-    EXPECT_GE(single, kTrials / 2);
+    EXPECT_LE(leaves, 3U * kTrials);
 }
 
 TEST(Learner, PrefersTheDerivedOfTestsThatPartAlike) {
@@ -231,13 +234,6 @@ TEST(Learner, KeepsToTheMostLeaves) {
     }
 }
 
-Loss loss_of_leaves(const GrownTree& tree) {
-    Loss sum = 0;
-    for (const GrownNode& node : tree)
-        if (!node.inner()) sum += node.leaf_loss;
-    return sum;
-}
-
 /// The least loss + price x leaves over all subtrees with the same root.
 double cheapest(const GrownTree& tree, int index, double price) {
     const GrownNode& node = tree[static_cast<std::size_t>(index)];
@@ -257,12 +253,87 @@ TEST(Pruning, IsOptimalAtEveryPriceAndThePathNamesAllChanges) {
     for (std::size_t i = 0; i < path.size(); ++i) {
         const double price = i + 1 < path.size() ? (path[i] + path[i + 1]) / 2 : 2 * path[i];
         const GrownTree pruned = prune(full, price);
-        const double cost = static_cast<double>(loss_of_leaves(pruned)) + price * leaves(pruned);
+        const double cost = static_cast<double>(total_loss(pruned)) + price * leaves(pruned);
         EXPECT_NEAR(cost, cheapest(full, 0, price), 1e-6 * cost);
         if (i > 0) {
             EXPECT_LT(leaves(pruned), leaves(prune(full, (path[i - 1] + path[i]) / 2)));
         }
     }
+}
+
+/// The least loss of any tree, by trying all of them.
+Loss least_loss(const Splitter& splitter, const Matrix& matrix, const std::vector<std::size_t>& rows, int depth,
+                int leaves) {
+    Loss least = splitter.leaf_loss(rows);
+    if (depth == 0 || leaves < 2) return least;
+    for (const Split& split : splitter.all(rows)) {
+        std::vector<std::size_t> yes, no;
+        for (const std::size_t r : rows) (split.holds(matrix.row(r)) ? yes : no).push_back(r);
+        for (int y = 1; y < leaves; ++y)
+            least = std::min(least, least_loss(splitter, matrix, yes, depth - 1, y) +
+                                        least_loss(splitter, matrix, no, depth - 1, leaves - y));
+    }
+    return least;
+}
+
+TEST(Optimal, HasTheLeastLossOfAllTrees) {
+    for (unsigned seed = 0; seed < 12; ++seed) {
+        std::mt19937_64 random(seed);
+        const auto matrix = matrix_of(
+            {{"n"}, {"m"}, {"kind", 3}}, grid({{1, 2, 4}, {8, 16, 32}, {0, 1, 2}}), 4,
+            [&](std::span<const double>, std::size_t) { return static_cast<double>(random() % 1000) / 1000; });
+        const Splitter splitter(matrix, matrix.all(), {.least_rows = 1});
+        for (const int depth : {1, 2, 3}) {
+            const auto trees = optimal_trees(matrix, matrix.all(), {{.least_rows = 1}, depth, 6});
+            ASSERT_TRUE(trees);
+            ASSERT_EQ(trees->size(), static_cast<std::size_t>(std::min(1 << depth, 6)));
+            for (std::size_t leaves = 1; leaves <= trees->size(); ++leaves) {
+                const GrownTree& tree = (*trees)[leaves - 1];
+                EXPECT_LE(espalier::select::leaves(tree), static_cast<int>(leaves));
+                EXPECT_LE(finish(matrix, tree).depth(), depth);
+                EXPECT_EQ(total_loss(tree),
+                          least_loss(splitter, matrix, matrix.all(), depth, static_cast<int>(leaves)));
+            }
+        }
+    }
+}
+
+/// Smooth times: every choice has a favourite size in both directions.
+Matrix smooth(unsigned seed) {
+    std::mt19937_64 random(seed);
+    std::vector<double> favourite;
+    for (int i = 0; i < 12; ++i) favourite.push_back(static_cast<double>(random() % 1000) / 100 + 4);
+    return matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 6, [&](std::span<const double> row, std::size_t c) {
+        return 0.2 *
+               (std::abs(std::log2(row[0]) - favourite[2 * c]) + std::abs(std::log2(row[1]) - favourite[2 * c + 1]));
+    });
+}
+
+TEST(Sizes, AreNeverWorseThanGreedyAndShrinkWithLeaves) {
+    for (unsigned seed = 0; seed < 8; ++seed) {
+        const Matrix matrix = smooth(seed);
+        const GrownTree greedy = grow(matrix, matrix.all());
+        for (const std::size_t work : {std::size_t{400'000'000}, std::size_t{20'000}, std::size_t{1}}) {
+            const auto sizes = trees_by_size(matrix, matrix.all(), {.most_work = work});
+            ASSERT_EQ(sizes.size(), 16U);
+            for (std::size_t i = 0; i < sizes.size(); ++i) {
+                EXPECT_LE(leaves(sizes[i]), static_cast<int>(i + 1));
+                if (i > 0) {
+                    EXPECT_LE(total_loss(sizes[i]), total_loss(sizes[i - 1]));
+                }
+            }
+            if (work > 1'000'000)
+                for (const double price : pruning_path(greedy)) {
+                    const GrownTree pruned = prune(greedy, price);
+                    if (leaves(pruned) > 8 || finish(matrix, pruned).depth() > 3) continue;
+                    EXPECT_LE(total_loss(sizes[static_cast<std::size_t>(leaves(pruned)) - 1]), total_loss(pruned));
+                }
+        }
+    }
+}
+
+TEST(Optimal, GivesUpInTime) {
+    EXPECT_FALSE(optimal_trees(smooth(1), smooth(1).all(), {.deepest = 3, .most_work = 10'000}));
 }
 
 TEST(Folds, HoldOutEveryRowOnceAndTwinsTogether) {

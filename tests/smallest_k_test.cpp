@@ -86,6 +86,16 @@ TEST(SmallestKLimits, ListsOfOneTile) {
     EXPECT_FALSE(supports("block_rank_merge", {9, 500, 65}, {{"tile", 64}}, device));
 }
 
+TEST(SmallestKLimits, LongRowsOfTheEdgeCasesAreCutIntoSlices) {
+    const DeviceInfo device = device::open(0);
+    const Family& family = *find_family("smallest_k");
+    const auto workspace = [&](const Problem& problem) {
+        return family.workspace(family.find("warp_select"), problem_key(problem), {{"warps", 8}}, device);
+    };
+    EXPECT_EQ(workspace({35, 1000, 2}), 0);
+    EXPECT_EQ(workspace({35, 1100, 2}), 2U * 35 * 2 * sizeof(std::uint64_t));
+}
+
 TEST(SmallestKLimits, RowsBeyondSharedMemoryAreSortedInTheWorkspace) {
     DeviceInfo device = device::open(0);
     device.shared_per_block_optin = 512;  // 64 entries

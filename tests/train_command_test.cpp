@@ -52,6 +52,22 @@ TEST_F(TrainCommand, TrainsEveryDeviceAndChecksItsOwnWork) {
     EXPECT_EQ(check.out, first.out);
 }
 
+TEST_F(TrainCommand, WritesFilesOfTheDocumentedSchemas) {
+    ASSERT_EQ(train().code, 0);
+    const char* validate =
+        "import json, sys, jsonschema; "
+        "jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open(sys.argv[2])))";
+    for (const DeviceInfo& device : invented_devices())
+        for (const auto& [schema, file] :
+             {std::pair{"selector", "selector.json"}, {"tree", "convolution_2d.tree.json"}}) {
+            const std::string command = quoted(ESPALIER_PYTHON) + " -c " + quoted(validate) + " " +
+                                        quoted(std::string(ESPALIER_SCHEMAS "/") + schema + ".schema.json") + " " +
+                                        quoted((results_ / device.key / file).string()) + " 2>" +
+                                        quoted(folder_ / "complaint.txt");
+            EXPECT_EQ(std::system(command.c_str()), 0) << device.key << " " << file;
+        }
+}
+
 TEST_F(TrainCommand, CheckNamesWhatDiffersAndWritesNothing) {
     ASSERT_EQ(train().code, 0);
     const std::string path = selector("gpu-sm90"), good = read_bytes(path);

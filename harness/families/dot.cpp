@@ -85,7 +85,7 @@ private:
 };
 
 std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
-    if (effort == Effort::quick) return {{1024}, {65536}, {1 << 20}};
+    if (effort == Effort::quick) return {{1024}, {1 << 20}};
     const bool cpu = kind == DeviceKind::cpu;
     const std::int64_t largest = cpu && effort != Effort::full ? 1 << 24 : 1 << 28;
     std::vector<Problem> problems;

@@ -85,7 +85,7 @@ private:
 std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     constexpr std::int64_t kKiB = 1024, kMiB = 1024 * kKiB;
     const bool cpu = kind == DeviceKind::cpu;
-    if (effort == Effort::quick) return {{kKiB}, {64 * kKiB}, {4 * kMiB}};
+    if (effort == Effort::quick) return {{kKiB}, {4 * kMiB}};
     std::vector<Problem> problems;
     for (std::int64_t bytes = kKiB; bytes <= 64 * kMiB; bytes *= 4) problems.push_back({bytes});
     // 56 and 100 MiB are the sources' and the peers' sizes; 56 fits most L2 caches of today's GPUs.

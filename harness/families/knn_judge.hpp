@@ -15,6 +15,7 @@ struct DistanceError {
     double relative = 0;
 
     [[nodiscard]] double at(double distance) const { return absolute + relative * distance; }
+    friend bool operator==(const DistanceError&, const DistanceError&) = default;
 };
 
 /// Judges predictions for one query whose true distances to all points are known.

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <random>
+#include <optional>
 #include <span>
 
 #include "harness/families/random.hpp"
@@ -36,19 +36,23 @@ public:
 
     /// Exact, whatever the tolerance: selection computes nothing.
     Mismatch check(std::span<const std::span<const std::byte>> outputs, const Tolerance&) override {
-        if (expected_.empty()) compute_expected();
+        if (!expected_) compute_expected();
         const auto values = values_of<float>(outputs[0]);
         const auto indices = values_of<std::int32_t>(outputs[1]);
-        for (const auto& [row, list] : expected_)
-            for (std::int64_t j = 0; j < problem_.k; ++j) {
-                const auto at = static_cast<std::size_t>(j * problem_.rows + row);
-                const auto& expected = list[static_cast<std::size_t>(j)];
-                const bool same =
-                    values[at] == expected.value || (std::isnan(values[at]) && std::isnan(expected.value));
-                if (!same || indices[at] != expected.index)
-                    return {describe(row, j, values[at], indices[at], expected)};
-            }
-        return check_unexpected(values, indices);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const auto& [value, index] = (*expected_)[i];
+            const bool same = values[i] == value || (std::isnan(values[i]) && std::isnan(value));
+            if (!same || indices[i] != index) return {describe(i, values[i], indices[i])};
+        }
+        return {};
+    }
+
+    bool adopt(std::span<const std::span<const std::byte>> outputs) override {
+        const auto values = values_of<float>(outputs[0]);
+        const auto indices = values_of<std::int32_t>(outputs[1]);
+        expected_.emplace();
+        for (std::size_t i = 0; i < values.size(); ++i) expected_->push_back({values[i], indices[i]});
+        return true;
     }
 
     void refresh(std::uint64_t seed) override {
@@ -56,16 +60,10 @@ public:
         generate(matrix_, [&](std::size_t i) {
             return value(static_cast<std::int64_t>(i) / problem_.rows, random_bits(seed, i));
         });
-        sample_seed_ = seed;
-        expected_.clear();
+        expected_.reset();
     }
 
 private:
-    struct Expected {
-        std::int64_t row;
-        std::vector<reference::Neighbour> list;
-    };
-
     float value(std::int64_t column, std::uint64_t bits) const {
         switch (pattern_) {
             case Pattern::constant: return 1.5F;
@@ -83,67 +81,29 @@ private:
         return static_cast<float>(bits >> 40) * 0x1p-24F;
     }
 
-    /// All rows if they are few enough for the oracle, else the last and random others.
     void compute_expected() {
-        constexpr std::int64_t kElements = 1 << 25;
-        if (problem_.elements() <= kElements) {
-            for (std::int64_t row = 0; row < problem_.rows; ++row) add_expected(row);
-            return;
-        }
-        std::mt19937_64 random(sample_seed_);
-        for (std::int64_t row = problem_.rows - 1, left = kElements; left > 0; left -= problem_.columns) {
-            add_expected(row);
-            row = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(problem_.rows));
+        const auto rows = static_cast<std::size_t>(problem_.rows), columns = static_cast<std::size_t>(problem_.columns);
+        expected_.emplace(static_cast<std::size_t>(problem_.results()));
+        std::vector<float> row(columns);
+        for (std::size_t r = 0; r < rows; ++r) {
+            for (std::size_t c = 0; c < columns; ++c) row[c] = matrix_[c * rows + r];
+            const auto list = reference::smallest_k(row, problem_.k);
+            for (std::size_t j = 0; j < list.size(); ++j) (*expected_)[j * rows + r] = list[j];
         }
     }
 
-    void add_expected(std::int64_t row) {
-        expected_.push_back({row, reference::smallest_k(row_values(row), problem_.k)});
-    }
-
-    [[nodiscard]] std::vector<float> row_values(std::int64_t row) const {
-        std::vector<float> values;
-        values.reserve(static_cast<std::size_t>(problem_.columns));
-        for (std::int64_t c = 0; c < problem_.columns; ++c)
-            values.push_back(matrix_[static_cast<std::size_t>(c * problem_.rows + row)]);
-        return values;
-    }
-
-    /// Of the rows that the oracle was not asked for: each entry must be the element that its index says,
-    /// and each list must be in order. What could still be wrong, an overlooked element, the sampled rows
-    /// stand for.
-    [[nodiscard]] Mismatch check_unexpected(std::span<const float> values,
-                                            std::span<const std::int32_t> indices) const {
-        if (pattern_ != Pattern::uniform || std::ssize(expected_) >= problem_.rows) return {};
-        const std::int64_t entries = std::min(problem_.k, problem_.columns) * problem_.rows;
-        for (std::int64_t at = 0; at < entries; ++at) {
-            const auto i = static_cast<std::size_t>(at);
-            const std::int64_t row = at % problem_.rows, index = indices[i];
-            const bool real = index >= 0 && index < problem_.columns &&
-                              values[i] == matrix_[static_cast<std::size_t>(index * problem_.rows + row)];
-            const auto above = i - static_cast<std::size_t>(problem_.rows);
-            const bool ascends = at < problem_.rows || values[above] < values[i] ||
-                                 (values[above] == values[i] && indices[above] < indices[i]);
-            if (!real || !ascends)
-                return {"entry " + std::to_string(at / problem_.rows) + " of row " + std::to_string(row) + " (" +
-                        std::to_string(values[i]) + " at " + std::to_string(index) + ") " +
-                        (real ? "does not ascend" : "is no element of the row")};
-        }
-        return {};
-    }
-
-    static std::string describe(std::int64_t row, std::int64_t j, float value, std::int32_t index,
-                                const reference::Neighbour& expected) {
-        return "entry " + std::to_string(j) + " of row " + std::to_string(row) + " is " + std::to_string(value) +
-               " at " + std::to_string(index) + ", expected " + std::to_string(expected.value) + " at " +
-               std::to_string(expected.index);
+    [[nodiscard]] std::string describe(std::size_t at, float value, std::int32_t index) const {
+        const auto rows = static_cast<std::size_t>(problem_.rows);
+        const auto& expected = (*expected_)[at];
+        return "entry " + std::to_string(at / rows) + " of row " + std::to_string(at % rows) + " is " +
+               std::to_string(value) + " at " + std::to_string(index) + ", expected " + std::to_string(expected.value) +
+               " at " + std::to_string(expected.index);
     }
 
     Problem problem_;
     Pattern pattern_;
     std::vector<float> matrix_;
-    std::uint64_t sample_seed_ = 0;
-    std::vector<Expected> expected_;
+    std::optional<std::vector<reference::Neighbour>> expected_;  ///< laid out as the outputs
 };
 
 /// Every size with every k that is not longer than its rows.

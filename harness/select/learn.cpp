@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
-#include "harness/select/folds.hpp"
-#include "harness/select/prune.hpp"
 #include "harness/select/ranking.hpp"
 
 namespace espalier::select {
@@ -21,75 +20,57 @@ double loss_of(const Matrix& matrix, const Tree& tree, std::size_t problem) {
     return loss >= kInfeasible ? slowest : static_cast<double>(loss);
 }
 
-GrownTree grow_on(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options) {
-    GrowOptions grow_options = options.grow;
-    grow_options.least_gain = static_cast<Loss>(options.least_gain * kLossUnit * static_cast<double>(rows.size()));
-    return grow(matrix, rows, grow_options);
+std::vector<GrownTree> sizes_on(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options) {
+    SizesOptions sizes = options.sizes;
+    sizes.most_leaves = options.most_leaves;
+    sizes.least_gain = static_cast<Loss>(options.least_gain * kLossUnit * static_cast<double>(rows.size()));
+    return trees_by_size(matrix, rows, sizes);
 }
 
-/// Prices of a leaf per problem, one for each size that the full tree can be pruned to, ascending.
-std::vector<double> prices(const GrownTree& full, const LearnOptions& options) {
-    const auto rows = static_cast<double>(full.front().rows.size());
-    const double least = options.least_gain * kLossUnit;
-    std::vector<double> breaks{least};
-    for (const double price : pruning_path(full))
-        if (price / rows > least) breaks.push_back(price / rows);
-    std::vector<double> prices;
-    for (std::size_t i = 0; i + 1 < breaks.size(); ++i) prices.push_back(std::sqrt(breaks[i] * breaks[i + 1]));
-    prices.push_back(2 * breaks.back());
-    return prices;
+double mean(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-GrownTree priced(const GrownTree& full, double price) {
-    return prune(full, price * static_cast<double>(full.front().rows.size()));
+double standard_error(const std::vector<double>& values) {
+    const double m = mean(values);
+    double squares = 0;
+    for (const double v : values) squares += (v - m) * (v - m);
+    const auto n = static_cast<double>(values.size());
+    return std::sqrt(squares / (n * std::max(1.0, n - 1)));
 }
 
-/// Index of the price to use: one standard error rule over the held-out losses [price][problem].
+/// The smallest size within one standard error of the best. `losses` are held out, by size and problem.
 std::size_t one_standard_error(const std::vector<std::vector<double>>& losses) {
-    const auto mean = [](const std::vector<double>& v) {
-        double sum = 0;
-        for (const double x : v) sum += x;
-        return sum / static_cast<double>(v.size());
-    };
     std::size_t best = 0;
     for (std::size_t i = 1; i < losses.size(); ++i)
-        if (mean(losses[i]) <= mean(losses[best])) best = i;
-    for (std::size_t i = losses.size() - 1; i > best; --i) {
+        if (mean(losses[i]) < mean(losses[best])) best = i;
+    for (std::size_t i = 0; i < best; ++i) {
         std::vector<double> difference(losses[i].size());
         for (std::size_t p = 0; p < difference.size(); ++p) difference[p] = losses[i][p] - losses[best][p];
-        const double d = mean(difference);
-        double squares = 0;
-        for (const double x : difference) squares += (x - d) * (x - d);
-        const auto n = static_cast<double>(difference.size());
-        if (d <= std::sqrt(squares / (n * std::max(1.0, n - 1)))) return i;
+        if (mean(difference) <= standard_error(difference)) return i;
     }
     return best;
 }
 
-std::size_t choose_price(const Matrix& matrix, std::span<const std::size_t> rows, const std::vector<double>& prices,
-                         const LearnOptions& options) {
-    const auto folds = deal_folds(matrix, rows, options.folds, options.seed);
-    if (folds.empty()) return prices.size() - 1;
-    std::vector<std::vector<double>> losses(prices.size());
-    for (const Fold& fold : folds) {
-        const GrownTree full = grow_on(matrix, fold.training, options);
-        for (std::size_t i = 0; i < prices.size(); ++i) {
-            const Tree tree = finish(matrix, priced(full, prices[i]));
-            for (const std::size_t p : fold.held_out) losses[i].push_back(loss_of(matrix, tree, p));
+/// Index of the size to take: its number of leaves less one.
+std::size_t choose_size(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options) {
+    std::vector<std::vector<double>> losses(static_cast<std::size_t>(options.most_leaves));
+    for (const Fold& fold : deal_folds(matrix, rows, options.folds, options.seed)) {
+        const auto sizes = sizes_on(matrix, fold.training, options);
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            const Tree tree = finish(matrix, sizes[i]);
+            const double price = options.least_gain * kLossUnit * static_cast<double>(tree.leaves.size());
+            for (const std::size_t p : fold.held_out) losses[i].push_back(loss_of(matrix, tree, p) + price);
         }
     }
-    return one_standard_error(losses);
+    return losses.front().empty() ? 0 : one_standard_error(losses);
 }
 
 }  // namespace
 
 Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options) {
-    const GrownTree full = grow_on(matrix, rows, options);
-    const auto candidates = prices(full, options);
-    std::size_t chosen_price = candidates.size() == 1 ? 0 : choose_price(matrix, rows, candidates, options);
-    while (chosen_price + 1 < candidates.size() && leaves(priced(full, candidates[chosen_price])) > options.most_leaves)
-        ++chosen_price;
-    Tree tree = finish(matrix, priced(full, candidates[chosen_price]));
+    const std::size_t size = choose_size(matrix, rows, options);
+    Tree tree = finish(matrix, sizes_on(matrix, rows, options)[size]);
     annotate(matrix, tree, options.seed);
     return tree;
 }
@@ -97,6 +78,11 @@ Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnO
 double log_regret(const Matrix& matrix, const Tree& tree, std::size_t problem) {
     const TreeLeaf& leaf = tree.leaves[tree.leaf_of(matrix.row(problem))];
     return matrix.log_slowdown(problem, chosen(matrix, problem, leaf.ranking));
+}
+
+std::vector<Fold> evaluation_folds(const Matrix& matrix, const LearnOptions& options) {
+    constexpr std::size_t kFolds = 10;
+    return deal_folds(matrix, matrix.all(), kFolds, options.seed + 1);
 }
 
 Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options) {
@@ -107,7 +93,7 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
     evaluation.training = summarise(logs, options.seed);
 
     logs.clear();
-    for (const Fold& fold : deal_folds(matrix, rows, options.folds, options.seed + 1)) {
+    for (const Fold& fold : evaluation_folds(matrix, options)) {
         const Tree without = learn(matrix, fold.training, options);
         for (const std::size_t p : fold.held_out) logs.push_back(log_regret(matrix, without, p));
     }

@@ -66,8 +66,4 @@ std::vector<double> pruning_path(const GrownTree& tree) {
     return path;
 }
 
-int leaves(const GrownTree& tree) {
-    return static_cast<int>(std::count_if(tree.begin(), tree.end(), [](const GrownNode& n) { return !n.inner(); }));
-}
-
 }  // namespace espalier::select

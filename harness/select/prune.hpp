@@ -14,6 +14,4 @@ GrownTree prune(const GrownTree& tree, double per_leaf);
 /// from the last one on a single leaf.
 std::vector<double> pruning_path(const GrownTree& tree);
 
-int leaves(const GrownTree& tree);
-
 }  // namespace espalier::select

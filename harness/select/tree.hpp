@@ -23,7 +23,7 @@ struct Test {
 
 /// One inner node or leaf; children and leaves by index.
 struct Node {
-    Test test;
+    Test test{};
     int yes = -1, no = -1;
     int leaf = -1;  ///< index in Tree::leaves, -1 for an inner node
 };
@@ -32,7 +32,7 @@ struct Node {
 struct TreeLeaf {
     std::vector<std::size_t> rows;     ///< the training problems that fell into it
     std::vector<std::size_t> ranking;  ///< candidates; the last one is the baseline
-    std::vector<double> slowdowns;     ///< of each, geometric mean over the problems that it was measured on
+    std::vector<double> slowdowns{};   ///< of each, geometric mean over the problems that it was measured on
     double margin = 1;  ///< slowdown of the best choice of another variant over the first; 1 if there is none
     double regret = 1;  ///< geometric mean of the first choice's slowdown
     Interval regret_interval{1, 1};  ///< its bootstrap 95% interval

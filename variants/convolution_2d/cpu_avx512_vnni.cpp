@@ -1,25 +1,30 @@
-// Four products per lane and instruction (VPDPBUSD: 4 bytes times 4 signed bytes, added to 32 bits).
-// The bytes of four consecutive rows are interleaved, so that a lane holds a column of four values; eight
-// rows are two such quads and hold all that four rows of the result need:
-//     row o = sum over j of quad_0[v + j c] . (taps of rows 0-3) + quad_1[v + j c] . (taps of rows 4-7),
-// with zeros for the rows out of reach. That is 10 instructions for 16 values instead of 25 multiplications
-// and as many additions for 32, and interleaving serves four rows of the result. The quads of a block are
-// kept in the first-level cache, where the five shifts are unaligned loads and leave the shuffle unit alone.
+// Several products per lane and instruction: VPDPBUSD adds four products of a byte and a signed byte to 32 bits,
+// VPDPWSSD two of 16-bit numbers, for coefficients that do not fit a byte.
+// The values of four (two) consecutive rows are interleaved, so that a lane holds a piece of a column. Eight
+// rows are two (four) such bands and hold all that four rows of the result need:
+//     row o = sum over bands and j of band[v + j c] . (the taps of the band's rows for o and j),
+// with zeros for the rows out of reach. That is 10 (15) instructions for 16 values instead of 25 multiplications
+// and as many additions, and interleaving serves four rows of the result. The bands of a block stay in the
+// first-level cache, where the five shifts are unaligned loads and leave the shuffle unit alone.
 
 #include <immintrin.h>
 
 #include <algorithm>
 
 #include "harness/core/variant.hpp"
-#include "variants/convolution_2d/cpu_avx2_kernels.hpp"
+#include "variants/convolution_2d/cpu_rows.hpp"
 #include "variants/convolution_2d/limits.hpp"
 
 namespace espalier::convolution_2d {
 namespace {
 
-constexpr int kQuad = 4;
 constexpr int kGroups = 4;  ///< vectors of 16 sums that make 64 bytes of the result
 
+/// Keeps a loaded vector in its register. The compiler would rather repeat the load in each of its uses, and
+/// unaligned loads are what these kernels are short of.
+__attribute__((target("avx512f"), always_inline)) inline void keep(__m512i& vector) { asm("" : "+v"(vector)); }
+
+template <int kPerLane>
 class Kernel {
 public:
     using Source = std::uint8_t;
@@ -28,27 +33,17 @@ public:
 
     Kernel(const Problem& problem, const Filter5x5& filter) : channels_(problem.channels) {
         for (int o = 0; o < kRows; ++o)
-            for (int q = 0; q < 2; ++q)
-                for (int j = 0; j < kDiameter; ++j) {
-                    std::uint32_t taps = 0;
-                    for (int r = 0; r < kQuad; ++r) {
-                        const int i = kQuad * q + r - o;
-                        if (i < 0 || i >= kDiameter) continue;
-                        const auto tap = static_cast<std::int8_t>(filter[static_cast<std::size_t>(i * kDiameter + j)]);
-                        taps |= std::uint32_t{static_cast<std::uint8_t>(tap)} << (8 * r);
-                    }
-                    taps_[o][q][j] = static_cast<std::int32_t>(taps);
-                }
+            for (int band = 0; band < kBands; ++band)
+                for (int j = 0; j < kDiameter; ++j) taps_[o][band][j] = lane_of_taps(filter, kPerLane * band - o, j);
     }
 
     template <int kCount>
     __attribute__((target("avx512f,avx512bw,avx512vnni"))) void apply(const SourceRows<Source, kCount>& rows,
                                                                       const ResultRows<kCount>& results,
                                                                       std::int64_t count) const {
-        alignas(64) std::uint32_t quads[2][kBlock + 4 * kQuad];
-        const std::int64_t columns = count + 4 * channels_;
-        interleave<kCount>(quads[0], rows, 0, columns);
-        interleave<kCount>(quads[1], rows, kQuad, columns);
+        alignas(64) std::uint32_t bands[kBands][kBlock + 16];
+        for (int band = 0; band < kUsedBands<kCount>; ++band)
+            interleave<kCount>(bands[band], rows, kPerLane * band, count + 4 * channels_);
         for (std::int64_t v = 0; v < count; v += kStep) {
             if (v + kStep > count) v = count - kStep;  // the last ones again rather than fewer at once
             __m512i sums[kCount][kGroups];
@@ -56,50 +51,92 @@ public:
             for (int o = 0; o < kCount; ++o)
 #pragma GCC unroll 4
                 for (int g = 0; g < kGroups; ++g) sums[o][g] = _mm512_setzero_si512();
-#pragma GCC unroll 2
-            for (int q = 0; q < 2; ++q)
+#pragma GCC unroll 4
+            for (int band = 0; band < kUsedBands<kCount>; ++band)
 #pragma GCC unroll 5
-                for (int j = 0; j < kDiameter; ++j) {
-                    const std::uint32_t* const from = quads[q] + v + j * channels_;
-                    __m512i values[kGroups];
-#pragma GCC unroll 4
-                    for (int g = 0; g < kGroups; ++g) values[g] = _mm512_loadu_si512(from + 16 * g);
-#pragma GCC unroll 4
-                    for (int o = 0; o < kCount; ++o) {
-                        const __m512i taps = _mm512_set1_epi32(taps_[o][q][j]);
-#pragma GCC unroll 4
-                        for (int g = 0; g < kGroups; ++g) sums[o][g] = _mm512_dpbusd_epi32(sums[o][g], values[g], taps);
-                    }
-                }
+                for (int j = 0; j < kDiameter; ++j) add<kCount>(sums, bands[band] + v + j * channels_, band, j);
 #pragma GCC unroll 4
             for (int o = 0; o < kCount; ++o) store(results[static_cast<std::size_t>(o)] + v, sums[o]);
         }
     }
 
 private:
-    /// Lane v of `quads` becomes the bytes of column v of four rows, from `first` on. A row beyond those that
+    static constexpr int kBands = (kRows + 2 * kRadius) / kPerLane;
+
+    /// Bands that hold a row that the first kCount rows of the result need.
+    template <int kCount>
+    static constexpr int kUsedBands = (kCount + 2 * kRadius + kPerLane - 1) / kPerLane;
+
+    /// Whether row o of the result needs a row of the band.
+    static constexpr bool reaches(int o, int band) {
+        return kPerLane * band + kPerLane - 1 >= o && kPerLane * band < o + kDiameter;
+    }
+
+    /// Column j of the taps from row `first` on, which may be outside, as a lane takes them.
+    static std::int32_t lane_of_taps(const Filter5x5& filter, int first, int j) {
+        constexpr int kBits = 32 / kPerLane;
+        std::uint32_t lane = 0;
+        for (int r = 0; r < kPerLane; ++r) {
+            const int i = first + r;
+            if (i < 0 || i >= kDiameter) continue;
+            const auto tap = static_cast<std::int32_t>(filter[static_cast<std::size_t>(i * kDiameter + j)]);
+            lane |= (static_cast<std::uint32_t>(tap) & ((1U << kBits) - 1)) << (kBits * r);
+        }
+        return static_cast<std::int32_t>(lane);
+    }
+
+    template <int kCount>
+    __attribute__((target("avx512f,avx512bw,avx512vnni"), always_inline)) void add(__m512i (&sums)[kCount][kGroups],
+                                                                                   const std::uint32_t* from, int band,
+                                                                                   int j) const {
+        __m512i values[kGroups];
+#pragma GCC unroll 4
+        for (int g = 0; g < kGroups; ++g) {
+            values[g] = _mm512_loadu_si512(from + 16 * g);
+            keep(values[g]);
+        }
+#pragma GCC unroll 4
+        for (int o = 0; o < kCount; ++o) {
+            if (!reaches(o, band)) continue;
+            const __m512i taps = _mm512_set1_epi32(taps_[o][band][j]);
+#pragma GCC unroll 4
+            for (int g = 0; g < kGroups; ++g)
+                if constexpr (kPerLane == 4)
+                    sums[o][g] = _mm512_dpbusd_epi32(sums[o][g], values[g], taps);
+                else
+                    sums[o][g] = _mm512_dpwssd_epi32(sums[o][g], values[g], taps);
+        }
+    }
+
+    /// Lane v of `band` becomes the values of column v of kPerLane rows, from `first` on. A row beyond those that
     /// there are meets zero taps only; the last one stands in for it.
     template <int kCount>
-    __attribute__((target("avx512f,avx512bw"))) static void interleave(std::uint32_t* quads,
+    __attribute__((target("avx512f,avx512bw"))) static void interleave(std::uint32_t* band,
                                                                        const SourceRows<Source, kCount>& rows,
                                                                        std::size_t first, std::int64_t columns) {
         // Unpacking works within quarters of a register: with the words transposed beforehand, quarter k of
         // the m-th result is columns 16 m + 4 k and the order is right.
         const __m512i transposed = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-        const std::uint8_t* from[kQuad];
-        for (std::size_t r = 0; r < kQuad; ++r) from[r] = rows[std::min(first + r, rows.size() - 1)];
+        const std::uint8_t* from[kPerLane];
+        for (std::size_t r = 0; r < kPerLane; ++r) from[r] = rows[std::min(first + r, rows.size() - 1)];
         for (std::int64_t v = 0; v < columns; v += kStep) {
             if (v + kStep > columns) v = columns - kStep;
-            __m512i row[kQuad];
+            __m512i bytes[4];  // of a lane: with two values each is followed by a zero, its high byte
 #pragma GCC unroll 4
-            for (int r = 0; r < kQuad; ++r)
-                row[r] = _mm512_maskz_permutexvar_epi32(0xFFFF, transposed, _mm512_loadu_si512(from[r] + v));
-            const __m512i low_01 = _mm512_unpacklo_epi8(row[0], row[1]), high_01 = _mm512_unpackhi_epi8(row[0], row[1]);
-            const __m512i low_23 = _mm512_unpacklo_epi8(row[2], row[3]), high_23 = _mm512_unpackhi_epi8(row[2], row[3]);
-            _mm512_storeu_si512(quads + v, _mm512_unpacklo_epi16(low_01, low_23));
-            _mm512_storeu_si512(quads + v + 16, _mm512_unpackhi_epi16(low_01, low_23));
-            _mm512_storeu_si512(quads + v + 32, _mm512_unpacklo_epi16(high_01, high_23));
-            _mm512_storeu_si512(quads + v + 48, _mm512_unpackhi_epi16(high_01, high_23));
+            for (int b = 0; b < 4; ++b) {
+                const bool high = b * kPerLane % 4 != 0;
+                bytes[b] = high ? _mm512_setzero_si512()
+                                : _mm512_maskz_permutexvar_epi32(0xFFFF, transposed,
+                                                                 _mm512_loadu_si512(from[b * kPerLane / 4] + v));
+            }
+            const __m512i low_01 = _mm512_unpacklo_epi8(bytes[0], bytes[1]);
+            const __m512i low_23 = _mm512_unpacklo_epi8(bytes[2], bytes[3]);
+            const __m512i high_01 = _mm512_unpackhi_epi8(bytes[0], bytes[1]);
+            const __m512i high_23 = _mm512_unpackhi_epi8(bytes[2], bytes[3]);
+            _mm512_storeu_si512(band + v, _mm512_unpacklo_epi16(low_01, low_23));
+            _mm512_storeu_si512(band + v + 16, _mm512_unpackhi_epi16(low_01, low_23));
+            _mm512_storeu_si512(band + v + 32, _mm512_unpacklo_epi16(high_01, high_23));
+            _mm512_storeu_si512(band + v + 48, _mm512_unpackhi_epi16(high_01, high_23));
         }
     }
 
@@ -111,31 +148,33 @@ private:
         _mm512_storeu_si512(to, _mm512_maskz_permutexvar_epi32(0xFFFF, order, bytes));
     }
 
-    std::int32_t taps_[kRows][2][kDiameter];
+    std::int32_t taps_[kRows][kBands][kDiameter];
     std::int64_t channels_;
 };
 
 Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
     if (!device.avx512_vnni) return Support::no("needs a processor with AVX-512 VNNI");
     if (Support support = supports_avx2(device, configuration["parallel"]); !support) return support;
-    return supports_16_bit_sums(problem);
+    return supports_32_bit_sums(problem);
+}
+
+template <int kPerLane>
+void correlate(const Problem& problem, const Buffers& buffers, int threads) {
+    correlate_in_parallel(problem, buffers.image, buffers.result, Kernel<kPerLane>(problem, *buffers.filter), threads);
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     const int threads = configuration["parallel"] ? context.device.threads : 1;
-    // Narrow allows a coefficient of 128, if it is the only positive one: the one that is no signed byte.
-    if (std::ranges::any_of(*buffers.filter, [](float tap) { return tap > 127; }))
-        return correlate_in_parallel(problem, buffers.image, buffers.result,
-                                     Int16Kernel<std::uint8_t>(problem, *buffers.filter), threads);
-    correlate_in_parallel(problem, buffers.image, buffers.result, Kernel(problem, *buffers.filter), threads);
+    const bool bytes = std::ranges::all_of(*buffers.filter, [](float tap) { return tap >= -128 && tap <= 127; });
+    bytes ? correlate<4>(problem, buffers, threads) : correlate<2>(problem, buffers, threads);
 }
 
 }  // namespace
 
 Variant<Problem> cpu_avx512_vnni() {
     return {.role = Role::modern,
-            .summary = "byte products of four interleaved rows at a time, four rows of the result at once",
-            .limits = "AVX-512 VNNI; narrow coefficients",
+            .summary = "several products per lane of interleaved rows, four rows of the result at once",
+            .limits = "AVX-512 VNNI; whole coefficients",
             .tolerance = kExact,
             .space = {{"parallel", {1, 0}}},
             .supports = supports,

@@ -31,7 +31,7 @@ inline constexpr int kDiameter = 2 * kRadius + 1;
 /// Reads `image`, writes `result`; both height x width x channels bytes, row-major, channels
 /// interleaved, rows without padding. They must not overlap. `filter` is on the host.
 /// result(y, x, c) = saturate(round(sum over dy, dx in -2..2 of filter[(dy+2)*5 + dx+2] * image(y+dy, x+dx, c)))
-/// with ties rounded to even and the border as the problem says.
+/// with ties rounded to even and the border as the problem says. A sum that is not a number gives 0.
 struct Buffers {
     const std::uint8_t* image = nullptr;
     std::uint8_t* result = nullptr;

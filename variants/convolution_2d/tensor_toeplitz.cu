@@ -37,7 +37,6 @@ struct Matrices {
 };
 
 /// Byte `part` of a coefficient: the last one with its sign, those below without.
-template <int kParts>
 __device__ std::uint32_t byte_of_tap(std::int32_t tap, int part) {
     return static_cast<std::uint32_t>(tap >> (8 * part)) & 0xFFU;
 }
@@ -55,12 +54,13 @@ __device__ void fill_matrices(Matrices<kParts>& matrices, const Taps<std::int32_
         for (int b = 0; b < 4; ++b) {
             const int distance = 16 * half + 4 * (lane % 4) + b - kRim - value + kRadius * kChannels;
             if (distance < 0 || distance > 2 * kRadius * kChannels || distance % kChannels != 0) continue;
-            word |= byte_of_tap<kParts>(taps.values[row * kDiameter + distance / kChannels], part) << (8 * b);
+            word |= byte_of_tap(taps.values[row * kDiameter + distance / kChannels], part) << (8 * b);
         }
         words[index] = word;
     }
 }
 
+/// A lane's sums of one row of the result: of each byte of the coefficients for itself.
 template <int kParts>
 struct Sums {
     std::int32_t values[kParts][kTiles][4];
@@ -74,46 +74,44 @@ struct Sums {
                 for (int v = 0; v < 4; ++v) values[part][tile][v] = 0;
     }
 
+    __device__ void add(const std::uint32_t (&windows)[4], const std::uint32_t (&matrix)[kParts][kTiles][2]) {
+#pragma unroll
+        for (int tile = 0; tile < kTiles; ++tile) {
+            multiply_u8_s8(values[kParts - 1][tile], windows, matrix[kParts - 1][tile]);
+#pragma unroll
+            for (int part = 0; part < kParts - 1; ++part)
+                multiply_u8_u8(values[part][tile], windows, matrix[part][tile]);
+        }
+    }
+
     __device__ std::int32_t total(int tile, int v) const {
         std::int32_t sum = values[kParts - 1][tile][v];
 #pragma unroll
         for (int part = kParts - 2; part >= 0; --part) sum = 256 * sum + values[part][tile][v];
         return sum;
     }
+
+    /// Four consecutive values of the result; `half` 1 are those 128 on.
+    __device__ std::uint32_t packed(int half) const {
+        return pack_saturated(total(0, 2 * half), total(0, 2 * half + 1), total(1, 2 * half), total(1, 2 * half + 1));
+    }
 };
 
-template <int kChannels, int kParts, bool kWords>
-__global__ void __launch_bounds__(32 * kWarps)
-    correlate(Images images, const __grid_constant__ Taps<std::int32_t> taps, int rows_per_warp) {
-    auto& matrices = shared<Matrices<kParts>>();
-    fill_matrices<kChannels>(matrices, taps);
-    __syncthreads();
+/// Reads what a lane holds of the windows of a row.
+template <int kChannels, bool kWords>
+struct WindowReader {
+    const Images& images;
+    std::int32_t from;  ///< first value that the lane holds
+    bool inside;        ///< no window of the warp leaves the row to the left or right
 
-    const std::int32_t row_values = images.width * kChannels;
-    const unsigned across = (static_cast<unsigned>(row_values) + kSegment - 1) / kSegment;
-    const unsigned warp = blockIdx.x * kWarps + threadIdx.x / 32;
-    const auto first = static_cast<std::int32_t>(warp % across * kSegment);
-    const std::int64_t first_row = static_cast<std::int64_t>(warp / across) * rows_per_warp;
-    if (first_row >= images.height) return;
-    const auto y0 = static_cast<std::int32_t>(first_row);
-    const std::int32_t y_end = min(y0 + rows_per_warp, images.height);
-    const int lane = static_cast<int>(threadIdx.x % 32);
+    __device__ WindowReader(const Images& all, std::int32_t first) : images(all) {
+        from = first - kRim + 4 * static_cast<int>(threadIdx.x % 32);
+        // Unaligned words are made of the two around them, which must lie within the row, too.
+        constexpr int kAround = kWords ? 0 : 4;
+        inside = first >= kRim + kAround && first + kSegment + kRim + kAround <= images.width * kChannels;
+    }
 
-    std::uint32_t b[kParts][kDiameter][kTiles][2];
-#pragma unroll
-    for (int part = 0; part < kParts; ++part)
-#pragma unroll
-        for (int i = 0; i < kDiameter; ++i)
-#pragma unroll
-            for (int tile = 0; tile < kTiles; ++tile)
-#pragma unroll
-                for (int half = 0; half < 2; ++half) b[part][i][tile][half] = matrices.words[part][i][tile][half][lane];
-
-    const std::int32_t from = first - kRim + 4 * lane;
-    // Unaligned words are made of the two around them, which must lie within the row, too.
-    constexpr int kAround = kWords ? 0 : 4;
-    const bool inside = first >= kRim + kAround && first + kSegment + kRim + kAround <= row_values;
-    const auto load = [&](std::uint32_t(&windows)[4], std::int32_t row) {
+    __device__ void load(std::uint32_t (&windows)[4], std::int32_t row) const {
         const std::int32_t y = border_index(row, images.height, images.border);
         if (inside && y >= 0) {
             const std::uint8_t* const bytes = images.source + images.offset<kChannels>(y, 0) + from;
@@ -133,44 +131,57 @@ __global__ void __launch_bounds__(32 * kWarps)
                 for (int v = 0; v < 4; ++v) windows[v] = v == w ? word : windows[v];
             }
         }
-    };
+    }
+};
 
+template <int kChannels, int kParts, bool kWords>
+__global__ void __launch_bounds__(32 * kWarps)
+    correlate(Images images, const __grid_constant__ Taps<std::int32_t> taps, int rows_per_warp) {
+    auto& shared_matrices = shared<Matrices<kParts>>();
+    fill_matrices<kChannels>(shared_matrices, taps);
+    __syncthreads();
+
+    const unsigned across = (static_cast<unsigned>(images.width * kChannels) + kSegment - 1) / kSegment;
+    const unsigned warp = blockIdx.x * kWarps + threadIdx.x / 32;
+    const auto first = static_cast<std::int32_t>(warp % across * kSegment);
+    const std::int64_t first_row = static_cast<std::int64_t>(warp / across) * rows_per_warp;
+    if (first_row >= images.height) return;
+    const auto y_begin = static_cast<std::int32_t>(first_row);
+    const std::int32_t y_end = min(y_begin + rows_per_warp, images.height);
+    const int lane = static_cast<int>(threadIdx.x % 32);
+
+    std::uint32_t matrices[kDiameter][kParts][kTiles][2];
+#pragma unroll
+    for (int i = 0; i < kDiameter; ++i)
+#pragma unroll
+        for (int part = 0; part < kParts; ++part)
+#pragma unroll
+            for (int half = 0; half < 2 * kTiles; ++half)
+                matrices[i][part][half / 2][half % 2] = shared_matrices.words[part][i][half / 2][half % 2][lane];
+
+    const WindowReader<kChannels, kWords> reader(images, first);
     Sums<kParts> sums[kInFlight];
     std::uint32_t windows[kInFlight][4] = {}, next[kInFlight][4] = {};
 #pragma unroll
     for (int s = 0; s < kInFlight; ++s) sums[s].clear();
     // Five rows of the image a round, so that which sums a row goes to is known when compiling. The next five
     // are on their way meanwhile: the first round only sends for them.
-    for (std::int32_t y = y0 - kRadius - kInFlight; y < y_end + kRadius; y += kInFlight) {
+    for (std::int32_t y = y_begin - kRadius - kInFlight; y < y_end + kRadius; y += kInFlight) {
         if (y + kInFlight < y_end + kRadius) {
 #pragma unroll
-            for (int s = 0; s < kInFlight; ++s) load(next[s], y + kInFlight + s);
+            for (int s = 0; s < kInFlight; ++s) reader.load(next[s], y + kInFlight + s);
         }
-        if (y >= y0 - kRadius) {
+        if (y >= y_begin - kRadius) {
 #pragma unroll
             for (int s = 0; s < kInFlight; ++s) {
 #pragma unroll
-                for (int i = 0; i < kDiameter; ++i)
-#pragma unroll
-                    for (int tile = 0; tile < kTiles; ++tile)
-#pragma unroll
-                        for (int part = 0; part < kParts; ++part) {
-                            auto& sum = sums[(s - i + kInFlight) % kInFlight].values[part][tile];
-                            if (part == kParts - 1)
-                                multiply_u8_s8(sum, windows[s], b[part][i][tile]);
-                            else
-                                multiply_u8_u8(sum, windows[s], b[part][i][tile]);
-                        }
+                for (int i = 0; i < kDiameter; ++i) sums[(s - i + kInFlight) % kInFlight].add(windows[s], matrices[i]);
                 // This row was the last that the one two rows up waited for.
                 auto& done = sums[(s + 1) % kInFlight];
                 const std::int32_t row = y + s - kRadius;
-                if (row >= y0 && row < y_end) {
-#pragma unroll
-                    for (int half = 0; half < 2; ++half)
-                        store_word<kChannels, kWords>(
-                            images, row, first + 128 * half + 4 * lane,
-                            pack_saturated(done.total(0, 2 * half), done.total(0, 2 * half + 1),
-                                           done.total(1, 2 * half), done.total(1, 2 * half + 1)));
+                if (row >= y_begin && row < y_end) {
+                    store_word<kChannels, kWords>(images, row, first + 4 * lane, done.packed(0));
+                    store_word<kChannels, kWords>(images, row, first + 4 * lane + 128, done.packed(1));
                 }
                 done.clear();
             }

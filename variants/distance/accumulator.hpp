@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -18,19 +21,23 @@ template <Metric metric, Missing missing>
 class Accumulator {
 public:
     constexpr void add(float x, float y, [[maybe_unused]] AttributeType type = AttributeType::numeric) {
-        // x == x is false for NaN only. Selects instead of branches, so that loops over items vectorise.
-        const bool present = missing == Missing::none || (x == x && y == y);
-        if constexpr (metric == Metric::cosine) {
-            sum_ += present ? x * y : 0.0F;
-            query_norm_ += present ? x * x : 0.0F;
-            point_norm_ += present ? y * y : 0.0F;
-        } else if constexpr (metric == Metric::chebyshev) {
-            const float difference = std::fabs(x - y);
-            sum_ = present ? larger(sum_, difference) : sum_;
-        } else {
-            sum_ += present ? term(x, y, type) : 0.0F;
+        if constexpr (missing == Missing::allowed) {
+            // x == x is false for NaN only. A pair of zeros adds nothing, whatever the metric. Masked, not
+            // selected: the compiler would make a branch of it, which is not vectorised.
+            const std::uint32_t present = (x == x) & (y == y);
+            x = masked(x, present);
+            y = masked(y, present);
+            present_ += static_cast<std::int32_t>(present);
         }
-        if constexpr (missing == Missing::allowed) present_ += present ? 1 : 0;
+        if constexpr (metric == Metric::cosine) {
+            sum_ += x * y;
+            query_norm_ += x * x;
+            point_norm_ += y * y;
+        } else if constexpr (metric == Metric::chebyshev) {
+            sum_ = larger(sum_, std::fabs(x - y));
+        } else {
+            sum_ += term(x, y, type);
+        }
     }
 
     /// Adds the terms that another one has seen.
@@ -61,8 +68,16 @@ public:
     }
 
 private:
+    template <Metric, Missing, std::size_t>
+    friend class AccumulatorRow;
+
+    /// `value`, or 0 if `keep` is 0 instead of 1.
+    static constexpr float masked(float value, std::uint32_t keep) {
+        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & (0U - keep));
+    }
+
     /// Not fmax, which would drop a NaN.
-    static constexpr float larger(float a, float b) { return b > a || b != b ? b : a; }
+    static constexpr float larger(float a, float b) { return (b > a) | (b != b) ? b : a; }
 
     static constexpr float term(float x, float y, [[maybe_unused]] AttributeType type) {
         const float difference = x - y;
@@ -84,6 +99,50 @@ private:
     [[no_unique_address]] If<metric == Metric::cosine, float, 0> query_norm_;
     [[no_unique_address]] If<metric == Metric::cosine, float, 1> point_norm_;
     [[no_unique_address]] If<missing == Missing::allowed, std::int32_t, 2> present_;
+};
+
+/// Up to `n` accumulators side by side, each of their sums in an array of its own, so that loops over
+/// them vectorise.
+template <Metric metric, Missing missing, std::size_t n>
+class AccumulatorRow {
+public:
+    /// Starts the first `count` again.
+    void clear(std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) store(i, {});
+    }
+    void add(std::size_t i, float x, float y, AttributeType type = AttributeType::numeric) {
+        Accumulator<metric, missing> one = load(i);
+        one.add(x, y, type);
+        store(i, one);
+    }
+    [[nodiscard]] float result(std::size_t i, std::int64_t dims) const { return load(i).result(dims); }
+
+private:
+    using One = Accumulator<metric, missing>;
+
+    [[nodiscard]] One load(std::size_t i) const {
+        One one;
+        one.sum_ = sums_[i];
+        if constexpr (metric == Metric::cosine) {
+            one.query_norm_ = query_norms_[i];
+            one.point_norm_ = point_norms_[i];
+        }
+        if constexpr (missing == Missing::allowed) one.present_ = present_[i];
+        return one;
+    }
+    void store(std::size_t i, const One& one) {
+        sums_[i] = one.sum_;
+        if constexpr (metric == Metric::cosine) {
+            query_norms_[i] = one.query_norm_;
+            point_norms_[i] = one.point_norm_;
+        }
+        if constexpr (missing == Missing::allowed) present_[i] = one.present_;
+    }
+
+    static constexpr std::size_t kNorms = metric == Metric::cosine ? n : 0;
+    alignas(64) std::array<float, n> sums_;
+    alignas(64) std::array<float, kNorms> query_norms_, point_norms_;
+    alignas(64) std::array<std::int32_t, missing == Missing::allowed ? n : 0> present_;
 };
 
 /// Calls `function(metric, missing)` with the problem's choices as compile-time constants.

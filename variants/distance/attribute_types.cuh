@@ -11,23 +11,30 @@
 /// with the types in a texture (K11).
 namespace espalier::distance {
 
-/// 16 KiB of the 64 KiB bank.
 inline constexpr std::int64_t kConstantTypes = 16384;
 
 namespace {
-
-__constant__ AttributeType constant_types[kConstantTypes];
 
 /// Of metrics that know no nominal attributes.
 struct AllNumeric {
     __device__ AttributeType operator[](std::int64_t) const { return AttributeType::numeric; }
 };
 
+/// A bit per attribute, as a kernel parameter: those live in the constant bank too, but belong to the
+/// launch, so that launches in two streams can have different types, and need no copy of their own.
 struct TypesInConstant {
-    __device__ AttributeType operator[](std::int64_t attribute) const { return constant_types[attribute]; }
+    std::uint32_t nominal[kConstantTypes / 32];
+
+    TypesInConstant(const AttributeType* types, std::int64_t dims) : nominal{} {
+        for (std::int64_t a = 0; a < dims; ++a)
+            if (types[a] == AttributeType::nominal) nominal[a / 32] |= 1U << a % 32;
+    }
+    __device__ AttributeType operator[](std::int64_t attribute) const {
+        return static_cast<AttributeType>(nominal[attribute / 32] >> attribute % 32 & 1U);
+    }
 };
 
-/// For more attributes than the constant array holds.
+/// For more attributes than that.
 struct TypesInTexture {
     cudaTextureObject_t object;
     __device__ AttributeType operator[](std::int64_t attribute) const {
@@ -38,19 +45,16 @@ struct TypesInTexture {
 enum class TypeStorage { constant_if_they_fit, texture };
 
 /// Calls `function(metric, missing, types)`, the first two as compile-time constants, with the types of
-/// the attributes where kernels can reach them.
+/// the attributes as a kernel's argument.
 template <class Function>
-void with_metric_and_types(const Context& context, const Problem& problem, const Buffers& buffers, Function&& function,
+void with_metric_and_types(const Problem& problem, const Buffers& buffers, Function&& function,
                            TypeStorage storage = TypeStorage::constant_if_they_fit) {
     with_metric(problem, [&](auto metric, auto missing) {
         if constexpr (metric() != Metric::mixed_euclidean) {
             function(metric, missing, AllNumeric{});
-        } else if (problem.dims == 0) {
-            function(metric, missing, TypesInConstant{});
-        } else if (storage == TypeStorage::constant_if_they_fit && problem.dims <= kConstantTypes) {
-            device::copy_to_constant(constant_types, buffers.types_on_host, static_cast<std::size_t>(problem.dims),
-                                     context.stream);
-            function(metric, missing, TypesInConstant{});
+        } else if (problem.dims == 0 ||
+                   (storage == TypeStorage::constant_if_they_fit && problem.dims <= kConstantTypes)) {
+            function(metric, missing, TypesInConstant(buffers.types_on_host, problem.dims));
         } else {
             const device::Texture1D<std::uint8_t> texture(reinterpret_cast<const std::uint8_t*>(buffers.types),
                                                           problem.dims);

@@ -3,7 +3,6 @@
 // compiler vectorises it, and the sums of a tile row stay in the first-level cache.
 
 #include <algorithm>
-#include <vector>
 
 #include "harness/core/variant.hpp"
 #include "variants/distance/accumulator.hpp"
@@ -12,20 +11,25 @@ namespace espalier::distance {
 namespace {
 
 constexpr std::int64_t kPointsPerTile = 32;
+constexpr std::int64_t kMostQueries = 1024;
+
+template <Metric metric, Missing missing>
+using Row = AccumulatorRow<metric, missing, kMostQueries>;
 
 template <Metric metric, Missing missing>
 void tile_row(const Problem& problem, const Buffers& buffers, std::int64_t point, std::int64_t first,
-              std::int64_t count, Accumulator<metric, missing>* sums) {
-    std::fill_n(sums, count, Accumulator<metric, missing>{});
+              std::int64_t queries, Row<metric, missing>& row) {
+    const auto count = static_cast<std::size_t>(queries);
+    row.clear(count);
     for (std::int64_t a = 0; a < problem.dims; ++a) {
         const auto type = metric == Metric::mixed_euclidean ? buffers.types[a] : AttributeType::numeric;
         const float y = buffers.point_values[a * problem.points + point];
         const float* x = buffers.query_values + a * problem.queries + first;
 #pragma omp simd
-        for (std::int64_t i = 0; i < count; ++i) sums[i].add(x[i], y, type);
+        for (std::size_t i = 0; i < count; ++i) row.add(i, x[i], y, type);
     }
     float* result = buffers.result + point * problem.queries + first;
-    for (std::int64_t i = 0; i < count; ++i) result[i] = sums[i].result(problem.dims);
+    for (std::size_t i = 0; i < count; ++i) result[i] = row.result(i, problem.dims);
 }
 
 template <Metric metric, Missing missing>
@@ -34,14 +38,14 @@ void all_distances(const Problem& problem, const Buffers& buffers, std::int64_t 
     const std::int64_t down = (problem.points + kPointsPerTile - 1) / kPointsPerTile;
 #pragma omp parallel if (across * down > 1)
     {
-        std::vector<Accumulator<metric, missing>> sums(static_cast<std::size_t>(queries_per_tile));
+        Row<metric, missing> row;
 #pragma omp for schedule(dynamic)
         for (std::int64_t tile = 0; tile < across * down; ++tile) {
             const std::int64_t first = tile % across * queries_per_tile;
             const std::int64_t count = std::min(queries_per_tile, problem.queries - first);
             const std::int64_t begin = tile / across * kPointsPerTile;
             for (std::int64_t p = begin; p < std::min(begin + kPointsPerTile, problem.points); ++p)
-                tile_row(problem, buffers, p, first, count, sums.data());
+                tile_row<metric, missing>(problem, buffers, p, first, count, row);
         }
     }
 }

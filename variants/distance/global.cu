@@ -17,7 +17,7 @@ constexpr int kThreads = 256;
 
 template <Metric metric, Missing missing, class Types>
 __global__ void one_distance_per_thread(Problem problem, Tiles tiles, const float* query_values,
-                                        const float* point_values, Types types, float* result) {
+                                        const float* point_values, const __grid_constant__ Types types, float* result) {
     const std::int64_t q = tiles.first_query(blockIdx.x) + threadIdx.x;
     const std::int64_t p = tiles.first_point(blockIdx.x) + threadIdx.y;
     if (q >= problem.queries || p >= problem.points) return;
@@ -40,7 +40,7 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
     const Tiles tiles = tiles_of(problem, configuration);
     const dim3 grid(static_cast<unsigned>(tiles.count()));
     const dim3 block(static_cast<unsigned>(tiles.width), static_cast<unsigned>(tiles.height));
-    with_metric_and_types(context, problem, buffers, [&](auto metric, auto missing, auto types) {
+    with_metric_and_types(problem, buffers, [&](auto metric, auto missing, auto types) {
         launch(one_distance_per_thread<metric(), missing(), decltype(types)>, grid, block, 0, context.stream, problem,
                tiles, buffers.query_values, buffers.point_values, types, buffers.result);
     });

@@ -15,7 +15,7 @@ constexpr int kTile = 16;
 
 template <Metric metric, Missing missing, class Types>
 __global__ void one_distance_per_thread(Problem problem, Tiles tiles, const float* query_items,
-                                        const float* point_items, Types types, float* result) {
+                                        const float* point_items, const __grid_constant__ Types types, float* result) {
     const std::int64_t q = tiles.first_query(blockIdx.x) + threadIdx.x;
     const std::int64_t p = tiles.first_point(blockIdx.x) + threadIdx.y;
     if (q >= problem.queries || p >= problem.points) return;
@@ -33,7 +33,7 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
     if (problem.distances() == 0) return;
     const Tiles tiles(problem, kTile, kTile);
-    with_metric_and_types(context, problem, buffers, [&](auto metric, auto missing, auto types) {
+    with_metric_and_types(problem, buffers, [&](auto metric, auto missing, auto types) {
         launch(one_distance_per_thread<metric(), missing(), decltype(types)>,
                dim3(static_cast<unsigned>(tiles.count())), dim3(kTile, kTile), 0, context.stream, problem, tiles,
                buffers.query_items, buffers.point_items, types, buffers.result);

@@ -16,8 +16,8 @@ using namespace device;
 constexpr unsigned kThreads = 32;
 
 template <Metric metric, Missing missing, class Types>
-__global__ void one_distance_per_block(Problem problem, const float* query_items, const float* point_items, Types types,
-                                       float* result) {
+__global__ void one_distance_per_block(Problem problem, const float* query_items, const float* point_items,
+                                       const __grid_constant__ Types types, float* result) {
     auto& partials = shared<Accumulator<metric, missing>[kThreads]>();
     const std::int64_t q = blockIdx.x % problem.queries, p = blockIdx.x / problem.queries;
     const unsigned t = threadIdx.x;
@@ -39,7 +39,7 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
     if (problem.distances() == 0) return;
-    with_metric_and_types(context, problem, buffers, [&](auto metric, auto missing, auto types) {
+    with_metric_and_types(problem, buffers, [&](auto metric, auto missing, auto types) {
         launch(one_distance_per_block<metric(), missing(), decltype(types)>,
                dim3(static_cast<unsigned>(problem.distances())), dim3(kThreads), 0, context.stream, problem,
                buffers.query_items, buffers.point_items, types, buffers.result);

@@ -32,7 +32,7 @@ struct Buffers {
     const float* point_items = nullptr;
 
     /// Per attribute, read for `mixed_euclidean` only: where the variant runs, and on the host for what
-    /// uploads them to constant memory. A CPU has one copy.
+    /// passes them to a kernel in constant memory. A CPU has one copy.
     const AttributeType* types = nullptr;
     const AttributeType* types_on_host = nullptr;
 };

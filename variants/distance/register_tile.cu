@@ -72,8 +72,8 @@ __device__ __forceinline__ void add_terms(Sum (&sums)[per_thread][per_thread], c
 
 template <Metric metric, Missing missing, int per_thread, class Types>
 __global__ void __launch_bounds__(kThreads* kThreads, metric == Metric::mixed_euclidean ? 1 : 2)
-    distances_of_tile(Problem problem, Tiles tiles, const float* query_values, const float* point_values, Types types,
-                      bool vector_stores, float* result) {
+    distances_of_tile(Problem problem, Tiles tiles, const float* query_values, const float* point_values,
+                      const __grid_constant__ Types types, bool vector_stores, float* result) {
     using Buffer = float[2][kDepth][kThreads * per_thread];
     auto& queries = shared<Buffer, struct QueryTile>();
     auto& points = shared<Buffer, struct PointTile>();
@@ -144,7 +144,7 @@ void launch_tiles(const Context& context, const Problem& problem, const Buffers&
     const Tiles tiles(problem, kThreads * per_thread, kThreads * per_thread);
     const bool vector_stores =
         problem.queries % kVector == 0 && reinterpret_cast<std::uintptr_t>(buffers.result) % sizeof(float4) == 0;
-    with_metric_and_types(context, problem, buffers, [&](auto metric, auto missing, auto types) {
+    with_metric_and_types(problem, buffers, [&](auto metric, auto missing, auto types) {
         // What supports() declines is not compiled either: it would spill.
         if constexpr (per_thread == 4 || (metric() != Metric::cosine && missing() == Missing::none))
             launch(distances_of_tile<metric(), missing(), per_thread, decltype(types)>,

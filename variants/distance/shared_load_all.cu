@@ -18,7 +18,7 @@ constexpr int kTile = 16;
 
 template <Metric metric, Missing missing, class Types>
 __global__ void distances_of_tile(Problem problem, Tiles tiles, const float* query_values, const float* point_values,
-                                  Types types, float* result) {
+                                  const __grid_constant__ Types types, float* result) {
     auto* const queries = dynamic_shared<float>();
     auto* const points = queries + problem.dims * kTile;
     const unsigned x = threadIdx.x, y = threadIdx.y;
@@ -52,7 +52,7 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
     if (problem.distances() == 0) return;
     const Tiles tiles(problem, kTile, kTile);
-    with_metric_and_types(context, problem, buffers, [&](auto metric, auto missing, auto types) {
+    with_metric_and_types(problem, buffers, [&](auto metric, auto missing, auto types) {
         launch(distances_of_tile<metric(), missing(), decltype(types)>, dim3(static_cast<unsigned>(tiles.count())),
                dim3(kTile, kTile), shared_bytes(problem), context.stream, problem, tiles, buffers.query_values,
                buffers.point_values, types, buffers.result);

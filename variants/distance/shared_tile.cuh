@@ -14,8 +14,8 @@ constexpr int kTile = 16;
 
 /// `Values[i]` is value i of an attribute-major set.
 template <Metric metric, Missing missing, class Values, class Types>
-__global__ void distances_of_tile(Problem problem, Tiles tiles, Values query_values, Values point_values, Types types,
-                                  float* result) {
+__global__ void distances_of_tile(Problem problem, Tiles tiles, Values query_values, Values point_values,
+                                  const __grid_constant__ Types types, float* result) {
     using Tile = float[kTile][kTile];
     auto& queries = device::shared<Tile, struct QueryTile>();
     auto& points = device::shared<Tile, struct PointTile>();
@@ -50,7 +50,7 @@ template <class Values>
 void launch_shared_tiles(const Context& context, const Problem& problem, const Buffers& buffers, Values query_values,
                          Values point_values) {
     const Tiles tiles(problem, kTile, kTile);
-    with_metric_and_types(context, problem, buffers, [&](auto metric, auto missing, auto types) {
+    with_metric_and_types(problem, buffers, [&](auto metric, auto missing, auto types) {
         device::launch(distances_of_tile<metric(), missing(), Values, decltype(types)>,
                        dim3(static_cast<unsigned>(tiles.count())), dim3(kTile, kTile), 0, context.stream, problem,
                        tiles, query_values, point_values, types, buffers.result);

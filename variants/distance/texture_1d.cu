@@ -18,7 +18,8 @@ constexpr int kTile = 16;
 
 template <Metric metric, Missing missing, class Types>
 __global__ void one_distance_per_thread(Problem problem, Tiles tiles, TextureValues query_values,
-                                        TextureValues point_values, Types types, float* result) {
+                                        TextureValues point_values, const __grid_constant__ Types types,
+                                        float* result) {
     const std::int64_t q = tiles.first_query(blockIdx.x) + threadIdx.x;
     const std::int64_t p = tiles.first_point(blockIdx.x) + threadIdx.y;
     if (q >= problem.queries || p >= problem.points) return;
@@ -41,7 +42,7 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
     const ValueTexture queries(buffers.query_values, problem.queries * problem.dims);
     const ValueTexture points(buffers.point_values, problem.points * problem.dims);
     with_metric_and_types(
-        context, problem, buffers,
+        problem, buffers,
         [&](auto metric, auto missing, auto types) {
             launch(one_distance_per_thread<metric(), missing(), decltype(types)>,
                    dim3(static_cast<unsigned>(tiles.count())), dim3(kTile, kTile), 0, context.stream, problem, tiles,

@@ -19,8 +19,8 @@ constexpr int kTile = 16;
 /// `part` has the queries from `first_query` on that are in the texture.
 template <Metric metric, Missing missing, class Types>
 __global__ void one_distance_per_thread(Problem problem, Problem part, std::int64_t first_query, Tiles tiles,
-                                        Texture2DValues query_values, Texture2DValues point_values, Types types,
-                                        float* result) {
+                                        Texture2DValues query_values, Texture2DValues point_values,
+                                        const __grid_constant__ Types types, float* result) {
     const std::int64_t q = tiles.first_query(blockIdx.x) + threadIdx.x;
     const std::int64_t p = tiles.first_point(blockIdx.x) + threadIdx.y;
     if (q >= part.queries || p >= part.points) return;
@@ -54,7 +54,7 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
         const PitchedTexture queries(context, buffers.query_values, problem.queries, first, part.queries, problem.dims,
                                      copies + pitched_bytes(problem.points, problem.dims, context.device));
         const Tiles tiles(part, kTile, kTile);
-        with_metric_and_types(context, problem, buffers, [&](auto metric, auto missing, auto types) {
+        with_metric_and_types(problem, buffers, [&](auto metric, auto missing, auto types) {
             launch(one_distance_per_thread<metric(), missing(), decltype(types)>,
                    dim3(static_cast<unsigned>(tiles.count())), dim3(kTile, kTile), 0, context.stream, problem, part,
                    first, tiles, queries.values(), points.values(), types, buffers.result);

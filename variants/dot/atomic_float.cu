@@ -30,6 +30,7 @@ Variant<Problem> atomic_float() {
             .summary = "blocks add into one float in device memory with an atomic",
             .source = "H",
             .tolerance = kBlockChain,
+            .nondeterminism = "blocks add to one float in the order in which they finish",
             .space = {{"blocks_per_sm", {8, 4}}},
             .supports = supports,
             .run = run};

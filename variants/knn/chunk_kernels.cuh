@@ -31,8 +31,8 @@ unsigned blocks_for(std::int64_t threads) {
 }
 
 /// Queries first.. of all, attribute-major, to a set of their own.
-void gather_queries(const Problem& problem, const float* query_values, std::int64_t first, std::int64_t count,
-                    float* to, Stream stream) {
+[[maybe_unused]] void gather_queries(const Problem& problem, const float* query_values, std::int64_t first,
+                                     std::int64_t count, float* to, Stream stream) {
     if (problem.dims == 0) return;
     const dim3 grid(blocks_for(count), static_cast<unsigned>(std::min<std::int64_t>(problem.dims, 65535)));
     device::launch(copy_columns, grid, dim3(kThreadsPerBlock), 0, stream, query_values + first, problem.queries, to,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -19,6 +20,7 @@ enum class VariantId : std::uint16_t;
 
 inline constexpr std::string_view kVoteNames[] = {"majority", "distance_weighted"};
 inline constexpr std::string_view kTaskNames[] = {"classification", "regression"};
+inline constexpr std::string_view kQueriesInNames[] = {"device", "host"};
 
 /// Who chooses the variants of the two big stages: functions of the caller's, so that the pipelines know
 /// no selector. What they return must support the problem they are asked for.
@@ -27,12 +29,22 @@ struct Stages {
     Chosen<smallest_k::Problem> (*smallest_k)(const smallest_k::Problem&, const DeviceInfo&) = nullptr;
 };
 
+/// What is on the host if the problem's queries are there: they and copies of the points, for pipelines that
+/// run a stage on the CPU, and the predictions. As the same members of `Buffers`; null for other problems.
+struct OnHost {
+    const float* query_values = nullptr;
+    const float* point_values = nullptr;
+    const std::int32_t* point_classes = nullptr;
+    const float* point_targets = nullptr;
+    std::byte* predictions = nullptr;  ///< queries x 4 bytes, what `classes` or `targets` holds
+};
+
 /// Reads queries and points (the training set) attribute-major, as `distance` does: attribute a of query q
 /// is query_values[a * queries + q]. Everything but `types_on_host` is where the variant runs; nothing
 /// overlaps. Of `point_classes` and `point_targets`, and of `classes` and `targets`, the ones that the
 /// task does not need are null.
 struct Buffers {
-    const float* query_values = nullptr;           ///< dims x queries
+    const float* query_values = nullptr;           ///< dims x queries; null if they are on the host
     const float* point_values = nullptr;           ///< dims x points
     const std::int32_t* point_classes = nullptr;   ///< points, each 0..classes-1
     const float* point_targets = nullptr;          ///< points
@@ -47,6 +59,7 @@ struct Buffers {
     float* neighbour_distances = nullptr;       ///< k x queries
     std::int32_t* neighbour_indices = nullptr;  ///< k x queries
 
+    OnHost on_host;
     Stages stages;
 };
 
@@ -65,6 +78,7 @@ struct Problem {
     Missing missing = Missing::none;
     Vote vote = Vote::majority;
     Task task = Task::classification;
+    QueriesIn queries_in = QueriesIn::device;
 
     [[nodiscard]] constexpr std::int64_t distances() const { return queries * points; }
     [[nodiscard]] constexpr std::int64_t terms() const { return queries * points * dims; }
@@ -80,6 +94,7 @@ struct Problem {
             category<&Problem::missing>("missing", "problem.missing", "Missing", distance::kMissingNames),
             category<&Problem::vote>("vote", "problem.vote", "Vote", kVoteNames),
             category<&Problem::task>("task", "problem.task", "Task", kTaskNames),
+            category<&Problem::queries_in>("queries_in", "problem.queries_in", "QueriesIn", kQueriesInNames),
             derived<&Problem::distances>("distances", "problem.distances()"),
             derived<&Problem::terms>("terms", "problem.terms()"),
         };

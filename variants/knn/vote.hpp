@@ -14,6 +14,13 @@ struct Neighbours {
     std::int64_t rows, row, k;
     Vote vote;
 
+    /// The same lists, seen by another query.
+    [[nodiscard]] constexpr Neighbours of(std::int64_t other) const {
+        Neighbours neighbours = *this;
+        neighbours.row = other;
+        return neighbours;
+    }
+
     [[nodiscard]] constexpr float distance(std::int64_t j) const { return distances[j * rows + row]; }
     [[nodiscard]] constexpr std::int32_t index(std::int64_t j) const { return indices[j * rows + row]; }
 
@@ -71,6 +78,13 @@ constexpr float predict_target(const Neighbours& neighbours, const float* point_
     if (votes == 0) return std::numeric_limits<float>::quiet_NaN();
     return static_cast<float>(weights > 0 ? sum / weights : plain_sum / static_cast<double>(votes));
 }
+
+/// The predictions, whichever kind: 4 bytes each.
+inline std::byte* predictions_of(const Buffers& buffers) {
+    return buffers.classes ? reinterpret_cast<std::byte*>(buffers.classes)
+                           : reinterpret_cast<std::byte*>(buffers.targets);
+}
+constexpr std::size_t prediction_bytes(std::int64_t queries) { return static_cast<std::size_t>(queries) * 4; }
 
 /// Predicts for one query of a chunk that begins at query `first`, and hands out its neighbours if wanted.
 constexpr void vote(const Problem& problem, const Buffers& buffers, const Neighbours& neighbours, std::int64_t first) {

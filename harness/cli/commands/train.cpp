@@ -8,6 +8,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/records/atomic_file.hpp"
+#include "harness/select/export.hpp"
 #include "harness/select/training.hpp"
 
 namespace espalier::cli {
@@ -17,6 +18,7 @@ struct Options {
     std::vector<std::string> devices, families;
     select::TrainingFolders folders;
     select::TrainOptions train;
+    std::filesystem::path matrices;
     bool check = false, json = false, quiet = false;
 };
 
@@ -89,6 +91,10 @@ void run(Options options, ExitCode& code) {
             for (auto& entry : to_json(trained)) json.push_back(std::move(entry));
         else
             print_rows(trained);
+        if (!options.matrices.empty())
+            for (const select::Trained& t : trained.families)
+                write_file_atomically(options.matrices / key / (std::string(t.family->name()) + ".json"),
+                                      select::export_matrix(trained.device, t, options.train.learn).dump() + "\n");
         if (options.check)
             different |= report_differences(trained);
         else
@@ -128,6 +134,9 @@ void add_train(CLI::App& app, ExitCode& code) {
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     command->add_option("--seed", options->train.learn.seed, "Of the folds and the bootstrap")->capture_default_str();
+    command
+        ->add_option("--matrices", options->matrices, "Also write what was trained on, for other learners, to a folder")
+        ->type_name("DIR");
     command->add_flag("--check", options->check, "Write nothing; exit 4 if a file is not what training gives");
     command->add_flag("--allow-partial", options->train.evidence.allow_partial, "Train although cases are missing");
     command->add_flag("--allow-mixed", options->train.evidence.allow_mixed,

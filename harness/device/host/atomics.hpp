@@ -13,9 +13,10 @@ namespace espalier::device::host {
 template <class T, class... Allowed>
 concept OneOf = (std::is_same_v<T, Allowed> || ...);
 
+/// Not itself watched: it reports its access as what it is.
 template <class T, class Change>
-T exchange(T* address, Change change) {
-    polled();
+__attribute__((no_sanitize_thread)) T exchange(T* address, Change change) {
+    atomic_access(address, sizeof(T), reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1);
     const T old = *address;
     *address = static_cast<T>(change(old));
     return old;
@@ -82,9 +83,9 @@ inline unsigned atomicDec(unsigned* address, unsigned limit) {
         address, [limit](unsigned old) { return old == 0 || old > limit ? limit : old - 1; });
 }
 
-inline void __threadfence() { espalier::device::host::polled(); }
-inline void __threadfence_block() { espalier::device::host::polled(); }
-inline void __threadfence_system() { espalier::device::host::polled(); }
+inline void __threadfence() { espalier::device::host::fence(); }
+inline void __threadfence_block() { espalier::device::host::fence(); }
+inline void __threadfence_system() { espalier::device::host::fence(); }
 inline void __nanosleep(unsigned) { espalier::device::host::yield(); }
 
 // NOLINTEND

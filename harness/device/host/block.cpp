@@ -1,11 +1,10 @@
 #include "harness/device/host/block.hpp"
 
-#include <map>
 #include <string_view>
 #include <utility>
 
 #include "harness/device/host/errors.hpp"
-#include "harness/device/host/kernel_name.hpp"
+#include "harness/device/host/format.hpp"
 #include "harness/device/host/limits.hpp"
 
 namespace espalier::device::host {
@@ -19,66 +18,57 @@ constexpr std::uint64_t kPollsBeforeFault = std::uint64_t{1} << 25;
 
 unsigned volume(uint3 size) { return size.x * size.y * size.z; }
 
-std::string text(uint3 index) {
-    return std::string("(") + std::to_string(index.x) + "," + std::to_string(index.y) + "," + std::to_string(index.z) +
-           ")";
-}
-
-std::string text(const Site& site) { return std::string(site.file_name()) + ":" + std::to_string(site.line()); }
-
 bool same_place(const Site& a, const Site& b) {
     return a.line() == b.line() && a.column() == b.column() && std::string_view(a.file_name()) == b.file_name();
 }
 
-std::string hexadecimal(unsigned mask) {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::string digits = "0x";
-    for (int shift = 28; shift >= 0; shift -= 4) digits += kDigits[(mask >> shift) & 15U];
-    return digits;
-}
-
 }  // namespace
 
-Block::Block(const Launch& launch, const Execution& execution, FiberPool& pool)
+Block::Block(const Launch& launch, ThreadBody body, const Execution& execution, FiberPool& pool, bool watched)
     : launch_(launch),
+      body_(body),
       execution_(execution),
       pool_(pool),
       memory_(launch.shared_bytes, execution.poison),
       schedule_(execution.order, volume(launch.block)),
       threads_(volume(launch.block)),
       warps_((threads_.size() + 31) / 32) {
+    if (watched) checker_.emplace(memory_, launch.block);
     unsigned i = 0;
     for (unsigned z = 0; z < launch.block.z; ++z)
         for (unsigned y = 0; y < launch.block.y; ++y)
             for (unsigned x = 0; x < launch.block.x; ++x) threads_[i++].index = {x, y, z};
 }
 
-void Block::run(uint3 index, ThreadBody body) {
+void Block::begin(uint3 index) {
     index_ = index;
     blockIdx = index;
     memory_.poison();
     for (Thread& thread : threads_) thread.state = State::runnable;
     at_barrier_ = returned_ = 0;
     idle_polls_ = 0;
+    if (checker_) checker_->begin_block();
     schedule_.all_ready();
+}
+
+void Block::run(uint3 index) {
+    begin(index);
     try {
         while (returned_ < threads_.size()) {
             const unsigned next = schedule_.take();
             if (next != Schedule::kNone)
-                step(next, body);
+                step(next);
             else if (!release_yielded())
                 throw deadlock();
         }
-        if (const auto damage = memory_.damage())
-            throw ExecutionFault(*damage, {kernel_name(launch_), index_, std::nullopt, launch_.location},
-                                 static_cast<int>(CudaError::illegal_address));
+        if (const auto damage = memory_.damage()) throw damaged(*damage);
     } catch (...) {
         abandon();
         throw;
     }
 }
 
-void Block::step(unsigned next, ThreadBody body) {
+void Block::step(unsigned next) {
     Thread& thread = threads_[next];
     running_ = next;
     polls_ = 0;
@@ -88,9 +78,11 @@ void Block::step(unsigned next, ThreadBody body) {
         ended = thread.worker->resume();
     } else {
         thread.worker = pool_.take();
-        ended = thread.worker->start(body);
+        ended = thread.worker->start(body_);
     }
+    settle();
     if (ended) retire(thread);
+    if (fault_) throw *fault_;
 }
 
 void Block::retire(Thread& thread) {
@@ -115,6 +107,7 @@ void Block::abandon() {
 void Block::wait() { threads_[running_].worker->suspend(); }
 
 int Block::barrier(const char* name, bool predicate, Site site) {
+    settle();
     Thread& self = threads_[running_];
     self.state = State::at_barrier;
     self.predicate = predicate;
@@ -142,6 +135,7 @@ void Block::finish_barrier() {
     }
     at_barrier_ = 0;
     idle_polls_ = 0;
+    if (checker_) checker_->races().barrier();
     schedule_.all_ready();
 }
 
@@ -153,6 +147,7 @@ std::uint64_t Block::collective(const WarpOperation& operation, unsigned mask, s
         throw fault(std::string(operation.name) + ": mask " + hexadecimal(mask) +
                         " does not contain the caller, lane " + std::to_string(lane()),
                     site, code);
+    settle();
     Thread& self = threads_[running_];
     self.state = State::in_collective;
     self.operation = operation.name;
@@ -182,6 +177,7 @@ std::uint64_t Block::collective(const WarpOperation& operation, unsigned mask, s
 
 void Block::finish_collective(unsigned warp, const WarpOperation& operation, unsigned mask) {
     operation.resolve(warps_[warp], mask);
+    if (checker_ && operation.orders_memory) checker_->races().warp_barrier(warp, mask);
     for (unsigned l = 0; l < 32; ++l) {
         if ((mask >> l & 1U) == 0) continue;
         threads_[warp * 32 + l].state = State::runnable;
@@ -190,11 +186,40 @@ void Block::finish_collective(unsigned warp, const WarpOperation& operation, uns
     idle_polls_ = 0;
 }
 
+void Block::memory_access(const void* address, std::size_t bytes, AccessKind kind, std::uintptr_t instruction) {
+    settle();
+    if (fault_ || !checker_) return;
+    const Access access{static_cast<const std::byte*>(address), bytes, kind, running_, instruction};
+    const Bytes arguments{static_cast<const std::byte*>(body_.bound), body_.bound_bytes};
+    judge(checker_->check(access, {threads_[running_].worker->stack(), arguments}));
+}
+
+void Block::judge(const std::optional<std::string>& wrong) {
+    // Not thrown here: the compiler takes it for granted that reporting an access throws nothing.
+    if (wrong) fault_ = fault(*wrong, launch_.location, static_cast<int>(CudaError::illegal_address));
+}
+
+void Block::settle() {
+    if (checker_ && !fault_) judge(checker_->settle());
+}
+
+void Block::atomic_access(const void* address, std::size_t bytes, std::uintptr_t instruction) {
+    memory_access(address, bytes, AccessKind::atomic_update, instruction);
+    polled();
+}
+
+void Block::fence() {
+    settle();
+    if (checker_) checker_->races().fence(running_);
+    polled();
+}
+
 void Block::polled() {
     if (++polls_ == kPollsBeforeYield) yield();
 }
 
 void Block::yield() {
+    settle();
     idle_polls_ += polls_ + 1;
     if (idle_polls_ > kPollsBeforeFault)
         throw fault("no thread got anywhere for " + std::to_string(kPollsBeforeFault) +
@@ -210,55 +235,16 @@ bool Block::release_yielded() {
     return !std::exchange(yielded_, {}).empty();
 }
 
-void* Block::static_shared(const void* key, std::size_t bytes, std::size_t alignment) {
-    void* const array = memory_.array(key, bytes, alignment);
-    if (memory_.static_bytes() > kStaticShared)
-        throw fault(std::to_string(memory_.static_bytes()) +
-                        " bytes of static shared memory: the limit is 48 KiB, beyond it use dynamic shared memory",
-                    launch_.location, static_cast<int>(CudaError::invalid_value));
-    if (memory_.static_bytes() + memory_.dynamic_bytes() > kShared)
-        throw fault(std::to_string(memory_.static_bytes()) + " bytes of static and " +
-                        std::to_string(memory_.dynamic_bytes()) + " of dynamic shared memory exceed 227 KiB",
-                    launch_.location, static_cast<int>(CudaError::invalid_value));
-    return array;
-}
-
-ExecutionFault Block::fault(const std::string& what, Site site, int code) const {
-    return ExecutionFault(what, {kernel_name(launch_), index_, threads_[running_].index, site}, code);
-}
-
-std::string Block::name(const Thread& thread) const {
-    switch (thread.state) {
-        case State::returned: return "returned";
-        case State::at_barrier: return std::string("at ") + thread.operation + " in " + text(thread.site);
-        case State::in_collective:
-            return std::string("in ") + thread.operation + " with mask " + hexadecimal(thread.mask) + " in " +
-                   text(thread.site);
-        case State::runnable: break;
-    }
-    return "runnable";
-}
-
-ExecutionFault Block::deadlock() const {
-    struct Group {
-        unsigned threads = 0;
-        uint3 first{};
-    };
-    std::map<std::string, Group> groups;
-    const Thread* waiting = nullptr;
-    for (const Thread& thread : threads_) {
-        Group& group = groups[name(thread)];
-        if (group.threads++ == 0) group.first = thread.index;
-        if (waiting == nullptr && thread.state != State::returned) waiting = &thread;
-    }
-    std::string what = "threads wait for each other forever: ";
-    for (bool first = true; const auto& [state, group] : groups) {
-        what += std::string(first ? "" : "; ") + std::to_string(group.threads) + " " + state +
-                " (first: " + text(group.first) + ")";
-        first = false;
-    }
-    return ExecutionFault(what, {kernel_name(launch_), index_, waiting->index, waiting->site},
-                          static_cast<int>(CudaError::launch_failure));
+void* Block::static_shared(const SharedArray& array) {
+    void* const data = memory_.array(array);
+    if (memory_.static_bytes() <= kStaticShared && memory_.static_bytes() + memory_.dynamic_bytes() <= kShared)
+        return data;
+    const std::string bytes = std::to_string(memory_.static_bytes()) + " bytes of static";
+    throw fault(
+        memory_.static_bytes() > kStaticShared
+            ? bytes + " shared memory: the limit is 48 KiB, beyond it use dynamic shared memory"
+            : bytes + " and " + std::to_string(memory_.dynamic_bytes()) + " of dynamic shared memory exceed 227 KiB",
+        launch_.location, static_cast<int>(CudaError::invalid_value));
 }
 
 }  // namespace espalier::device::host

@@ -2,8 +2,10 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "harness/device/host/access_checker.hpp"
 #include "harness/device/host/block_memory.hpp"
 #include "harness/device/host/fiber_pool.hpp"
 #include "harness/device/host/kernel_side.hpp"
@@ -15,18 +17,20 @@ namespace espalier::device::host {
 /// all blocks of a launch.
 class Block {
 public:
-    Block(const Launch& launch, const Execution& execution, FiberPool& pool);
+    Block(const Launch& launch, ThreadBody body, const Execution& execution, FiberPool& pool, bool watched);
 
     /// Runs every thread of block `index` to its end. After an exception every thread has been unwound.
-    void run(uint3 index, ThreadBody body);
+    void run(uint3 index);
 
     // Called by the running thread.
     int barrier(const char* name, bool predicate, Site site);
     std::uint64_t collective(const WarpOperation& operation, unsigned mask, std::uint64_t value, unsigned argument,
                              Site site);
-    void polled();
+    void atomic_access(const void* address, std::size_t bytes, std::uintptr_t instruction);
+    void memory_access(const void* address, std::size_t bytes, AccessKind kind, std::uintptr_t instruction);
+    void fence();
     void yield();
-    void* static_shared(const void* key, std::size_t bytes, std::size_t alignment);
+    void* static_shared(const SharedArray& array);
     void* dynamic_shared() const { return memory_.dynamic(); }
     [[nodiscard]] unsigned lane() const { return running_ % 32; }
     [[nodiscard]] std::uint64_t poison() const { return 0x0101010101010101U * execution_.poison; }
@@ -47,7 +51,11 @@ private:
         std::unique_ptr<Worker> worker;  ///< while it has started and not ended
     };
 
-    void step(unsigned thread, ThreadBody body);
+    void begin(uint3 index);
+    void step(unsigned thread);
+    void polled();
+    void judge(const std::optional<std::string>& wrong);
+    void settle();
     void finish_barrier();
     void finish_collective(unsigned warp, const WarpOperation& operation, unsigned mask);
     void wait();
@@ -55,12 +63,16 @@ private:
     void abandon();
     bool release_yielded();
     [[nodiscard]] ExecutionFault deadlock() const;
+    [[nodiscard]] ExecutionFault damaged(const std::string& what) const;
     [[nodiscard]] std::string name(const Thread& thread) const;
 
     const Launch& launch_;
+    ThreadBody body_;
     Execution execution_;
     FiberPool& pool_;
     BlockMemory memory_;
+    std::optional<AccessChecker> checker_;  ///< in programs whose kernels report their accesses
+    std::optional<ExecutionFault> fault_;   ///< what it found, thrown when the thread is back
     Schedule schedule_;
     uint3 index_{};
     std::vector<Thread> threads_;

@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "harness/device/host/guarded_memory.hpp"
+#include "harness/device/host/kernel_side.hpp"
 
 namespace espalier::device::host {
 
@@ -19,9 +21,18 @@ public:
     [[nodiscard]] void* dynamic() const { return arrays_.front().memory.data(); }
 
     /// The static array called `key`, made on first use.
-    void* array(const void* key, std::size_t bytes, std::size_t alignment);
+    void* array(const SharedArray& wanted);
     [[nodiscard]] std::size_t static_bytes() const { return static_bytes_; }
     [[nodiscard]] std::size_t dynamic_bytes() const { return arrays_.front().memory.size(); }
+
+    /// The array that `address` is in or in the bands of, or nothing: its name and its memory.
+    struct Place {
+        const std::string& name;
+        std::span<const std::byte> memory;
+    };
+    [[nodiscard]] std::optional<Place> find(const std::byte* address) const;
+
+    [[nodiscard]] std::vector<std::span<const std::byte>> arrays() const;
 
     /// Forgets what the last block left.
     void poison();
@@ -32,6 +43,7 @@ public:
 private:
     struct Array {
         const void* key;  ///< null for dynamic shared memory
+        std::string name;
         GuardedMemory memory;
     };
     std::vector<Array> arrays_;  // a kernel has a handful: looked up from front to back

@@ -56,12 +56,20 @@ bool DeviceHeap::contains(const void* data, std::size_t bytes) const {
     return offset <= memory.size() && bytes <= memory.size() - offset;
 }
 
+std::vector<std::span<const std::byte>> DeviceHeap::allocations() const {
+    std::vector<std::span<const std::byte>> all;
+    const std::lock_guard lock(mutex_);
+    for (const auto& [data, memory] : allocations_) all.emplace_back(data, memory.size());
+    return all;
+}
+
 std::optional<std::string> DeviceHeap::damage() {
+    std::optional<std::string> found;
     const std::lock_guard lock(mutex_);
     for (auto& [data, memory] : allocations_)
-        if (const auto where = memory.damage())
-            return "device memory of " + std::to_string(memory.size()) + " bytes was written " + *where;
-    return std::nullopt;
+        if (const auto where = memory.damage(); where && !found)
+            found = "device memory of " + std::to_string(memory.size()) + " bytes was written " + *where;
+    return found;
 }
 
 }  // namespace espalier::device::host

@@ -4,7 +4,9 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "harness/device/host/guarded_memory.hpp"
 
@@ -28,7 +30,10 @@ public:
     /// Whether [data, data + bytes) lies within one allocation.
     [[nodiscard]] bool contains(const void* data, std::size_t bytes) const;
 
-    /// Which allocation was written just outside of since the last call, in words.
+    /// The allocations as they are now, by address.
+    [[nodiscard]] std::vector<std::span<const std::byte>> allocations() const;
+
+    /// Which allocation was written just outside of since the last call, in words. Repairs all.
     std::optional<std::string> damage();
 
 private:

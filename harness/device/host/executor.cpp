@@ -9,14 +9,19 @@
 #include "harness/device/host/block.hpp"
 #include "harness/device/host/device_heap.hpp"
 #include "harness/device/host/errors.hpp"
-#include "harness/device/host/kernel_name.hpp"
+#include "harness/device/host/format.hpp"
+#include "harness/device/host/kernel_code.hpp"
 #include "harness/device/host/limits.hpp"
+#include "harness/device/host/symbols.hpp"
 
 namespace espalier::device::host {
 namespace {
 
 std::mutex execution_mutex;
 Execution execution;
+
+/// Set before main() by programs whose kernels report their accesses.
+constinit bool accesses_watched = false;
 
 thread_local Block* running_block = nullptr;
 thread_local FiberPool fibers;
@@ -101,21 +106,30 @@ void execute(const Launch& launch, ThreadBody body) {
     if (running_block != nullptr) throw_error(CudaError::not_supported, "launch from within a kernel");
     check_limits(launch);
     const Execution how = current_execution();
-    Block block(launch, how, fibers);
+    Block block(launch, body, how, fibers, accesses_watched);
     const Running running(block);
     blockDim = launch.block;
     gridDim = launch.grid;
     const auto [width, height, depth] = launch.grid;
     const std::uint64_t count = std::uint64_t{width} * height * depth;
-    for (std::uint64_t n = 0; n < count; ++n) {
-        const std::uint64_t at = block_at(n, count, how.order);
-        block.run({static_cast<unsigned>(at % width), static_cast<unsigned>(at / width % height),
-                   static_cast<unsigned>(at / width / height)},
-                  body);
+    try {
+        for (std::uint64_t n = 0; n < count; ++n) {
+            const std::uint64_t at = block_at(n, count, how.order);
+            block.run({static_cast<unsigned>(at % width), static_cast<unsigned>(at / width % height),
+                       static_cast<unsigned>(at / width / height)});
+        }
+    } catch (...) {
+        static_cast<void>(DeviceHeap::instance().damage());  // so that no later launch is blamed for this one
+        throw;
     }
     if (const auto damage = DeviceHeap::instance().damage())
         throw ExecutionFault(*damage, {kernel_name(launch), {}, std::nullopt, launch.location},
                              static_cast<int>(CudaError::illegal_address));
+}
+
+std::string kernel_name(const Launch& launch) {
+    const std::string name = function_at(launch.kernel);
+    return name.empty() ? "launched in " + text(launch.location) : name;
 }
 
 void write_constant(void* symbol, std::size_t capacity, const void* from, std::size_t bytes) {
@@ -123,27 +137,55 @@ void write_constant(void* symbol, std::size_t capacity, const void* from, std::s
     if (bytes > 0) std::memcpy(symbol, from, bytes);
 }
 
-int block_barrier(const char* name, bool predicate, Site site) { return block().barrier(name, predicate, site); }
+int block_barrier(const char* name, bool predicate, Site site) {
+    const ExecutorCode here;
+    return block().barrier(name, predicate, site);
+}
 
 std::uint64_t warp_collective(const WarpOperation& operation, unsigned mask, std::uint64_t value, unsigned argument,
                               Site site) {
+    const ExecutorCode here;
     return block().collective(operation, mask, value, argument, site);
 }
 
-void polled() { block().polled(); }
-void yield() { block().yield(); }
+void atomic_access(const void* address, std::size_t bytes, std::uintptr_t instruction) {
+    const ExecutorCode here;
+    block().atomic_access(address, bytes, instruction);
+}
+
+void memory_access(const void* address, std::size_t bytes, AccessKind kind, std::uintptr_t instruction) {
+    if (!in_kernel_code) return;
+    const ExecutorCode here;
+    block().memory_access(address, bytes, kind, instruction);
+}
+
+void watch_accesses() { accesses_watched = true; }
+
+void fence() {
+    const ExecutorCode here;
+    block().fence();
+}
+
+void yield() {
+    const ExecutorCode here;
+    block().yield();
+}
+
 unsigned lane_index() { return block().lane(); }
 std::uint64_t poison_value() { return block().poison(); }
 
-void* static_shared(const void* key, std::size_t bytes, std::size_t alignment) {
-    return block().static_shared(key, bytes, alignment);
+void* static_shared(const SharedArray& array) {
+    const ExecutorCode here;
+    return block().static_shared(array);
 }
 void* dynamic_shared_memory() { return block().dynamic_shared(); }
 
 void fault(const std::string& what, Site site) {
+    const ExecutorCode here;
     throw block().fault(what, site, static_cast<int>(CudaError::launch_failure));
 }
 void illegal_address(const std::string& what, Site site) {
+    const ExecutorCode here;
     throw block().fault(what, site, static_cast<int>(CudaError::illegal_address));
 }
 

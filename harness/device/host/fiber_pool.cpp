@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "harness/device/host/kernel_code.hpp"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define ESPALIER_ASAN 1
 #else
@@ -84,6 +86,7 @@ void Worker::suspend() {
 void Worker::loop() {
     while (!quitting_) {
         try {
+            const KernelCode kernel;
             body_();
         } catch (const Abandoned&) {
         } catch (...) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "harness/device/host/launch.hpp"
@@ -27,6 +28,10 @@ public:
 
     /// Unwinds a suspended body: its destructors run, and nothing else of it.
     void abandon();
+
+    [[nodiscard]] std::span<const std::byte> stack() const {
+        return {static_cast<const std::byte*>(stack_.sp) - stack_.size, stack_.size};
+    }
 
     /// Called by the body: back to whoever started or resumed it.
     void suspend();

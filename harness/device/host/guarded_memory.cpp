@@ -10,7 +10,6 @@
 namespace espalier::device::host {
 namespace {
 
-constexpr std::size_t kBand = 256;
 constexpr std::byte kCanary{0xC7};
 
 /// The largest distance from `data`'s end or start that was written to, or 0.

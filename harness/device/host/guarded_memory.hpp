@@ -13,6 +13,8 @@ namespace espalier::device::host {
 /// with zeros by chance.
 class GuardedMemory {
 public:
+    static constexpr std::size_t kBand = 256;  ///< bytes of the bands, at least
+
     GuardedMemory() = default;
     GuardedMemory(std::size_t bytes, std::size_t alignment, std::uint8_t poison);
     ~GuardedMemory();

@@ -23,6 +23,14 @@ namespace espalier::device::host {
 /// Where the source called an intrinsic.
 using Site = std::source_location;
 
+/// A static array of shared memory as a kernel asks for it.
+struct SharedArray {
+    const void* key;   ///< distinguishes it from others
+    const char* name;  ///< the instance of shared<>() that it comes from
+    std::size_t bytes;
+    std::size_t alignment;
+};
+
 /// What a lane brings to a warp-wide operation, and what it takes away.
 struct Lane {
     std::uint64_t value = 0;
@@ -36,6 +44,7 @@ using Lanes = std::array<Lane, 32>;
 struct WarpOperation {
     const char* name;
     void (*resolve)(Lanes& lanes, unsigned mask);
+    bool orders_memory = false;
 };
 
 /// Waits for all threads of the block; returns for how many of them `predicate` held.
@@ -45,8 +54,15 @@ int block_barrier(const char* name, bool predicate, Site site);
 std::uint64_t warp_collective(const WarpOperation& operation, unsigned mask, std::uint64_t value, unsigned argument,
                               Site site);
 
-/// Lets the other threads run now and then, so that one that spins on memory sees it change.
-void polled();
+/// Called for every atomic: lets the other threads run now and then, so that one that spins on memory
+/// sees it change.
+void atomic_access(const void* address, std::size_t bytes, std::uintptr_t instruction);
+void fence();
+
+/// Called for every other access in programs that call `watch_accesses` before main().
+void watch_accesses();
+enum class AccessKind : std::uint8_t;
+void memory_access(const void* address, std::size_t bytes, AccessKind kind, std::uintptr_t instruction);
 
 /// Lets the other threads run.
 void yield();
@@ -56,8 +72,8 @@ unsigned lane_index();
 /// The current poison, in every byte.
 std::uint64_t poison_value();
 
-/// The block's array called `key`, made on first use.
-void* static_shared(const void* key, std::size_t bytes, std::size_t alignment);
+/// The block's array, made on first use.
+void* static_shared(const SharedArray& array);
 void* dynamic_shared_memory();
 
 /// Ends the launch with an ExecutionFault.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <source_location>
+#include <string>
 
 #include "harness/device/host/geometry.hpp"
 
@@ -11,6 +12,7 @@ namespace espalier::device::host {
 struct ThreadBody {
     void (*call)(const void* bound) = nullptr;
     const void* bound = nullptr;
+    std::size_t bound_bytes = 0;
 
     void operator()() const { call(bound); }
 };
@@ -22,6 +24,9 @@ struct Launch {
     std::size_t shared_bytes = 0;
     std::source_location location = std::source_location::current();
 };
+
+/// The kernel's name, or where it was launched if the program is stripped.
+std::string kernel_name(const Launch& launch);
 
 /// Runs a grid to its end on the calling thread. Throws DeviceError for a launch that the driver would
 /// refuse, ExecutionFault for what the kernel does wrong, and whatever the kernel itself throws.

@@ -2,6 +2,7 @@
 
 #include "harness/device/host/device_heap.hpp"
 #include "harness/device/host/errors.hpp"
+#include "harness/device/host/kernel_code.hpp"
 #include "harness/device/host/limits.hpp"
 
 namespace espalier::device::host {
@@ -36,6 +37,7 @@ std::unique_ptr<const TextureView> make_texture_2d(const TextureView& view) {
 
 const void* texture_element(unsigned long long object, std::int64_t x, std::int64_t y, std::size_t element_bytes,
                             Site site) {
+    const ExecutorCode here;
     const auto* const view = reinterpret_cast<const TextureView*>(object);
     if (view == nullptr) illegal_address("a read through a null texture object", site);
     if (element_bytes != view->element_bytes)

@@ -2,7 +2,6 @@
 
 // Barriers and warp-wide operations with CUDA's names.
 
-#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -26,106 +25,20 @@ T from_bits(std::uint64_t bits) {
     return value;
 }
 
-template <class Visit>
-void for_each_lane(unsigned mask, Visit visit) {
-    for (; mask != 0; mask &= mask - 1) visit(static_cast<unsigned>(std::countr_zero(mask)));
+template <WarpValue T>
+T exchanged(const WarpOperation& operation, unsigned mask, T value, unsigned source, Site site) {
+    return from_bits<T>(warp_collective(operation, mask, to_bits(value), source, site));
 }
-
-/// Every lane takes the value of lane `argument`. The value of a lane that takes no part is undefined
-/// on a GPU: here it is the poison.
-inline void resolve_shuffle(Lanes& lanes, unsigned mask) {
-    for_each_lane(mask, [&](unsigned l) {
-        const unsigned source = lanes[l].argument;
-        lanes[l].result = (mask >> source & 1U) != 0 ? lanes[source].value : poison_value();
-    });
-}
-
-/// Every lane learns for which lanes `value` is not 0.
-inline void resolve_vote(Lanes& lanes, unsigned mask) {
-    unsigned votes = 0;
-    for_each_lane(mask, [&](unsigned l) { votes |= (lanes[l].value != 0 ? 1U : 0U) << l; });
-    for_each_lane(mask, [&](unsigned l) { lanes[l].result = votes; });
-}
-
-/// Every lane learns which lanes have its value.
-inline void resolve_match(Lanes& lanes, unsigned mask) {
-    for_each_lane(mask, [&](unsigned l) {
-        unsigned same = 0;
-        for_each_lane(mask, [&](unsigned other) { same |= (lanes[other].value == lanes[l].value ? 1U : 0U) << other; });
-        lanes[l].result = same;
-    });
-}
-
-inline void resolve_nothing(Lanes&, unsigned) {}
-
-template <class T, class Combine>
-void resolve_reduction(Lanes& lanes, unsigned mask) {
-    T total = from_bits<T>(lanes[static_cast<unsigned>(std::countr_zero(mask))].value);
-    for_each_lane(mask & (mask - 1), [&](unsigned l) { total = Combine{}(total, from_bits<T>(lanes[l].value)); });
-    for_each_lane(mask, [&](unsigned l) { lanes[l].result = to_bits(total); });
-}
-
-struct Add {
-    // Wraps around like the hardware's, for signed numbers too.
-    template <class T>
-    T operator()(T a, T b) const {
-        return static_cast<T>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
-    }
-};
-struct Min {
-    template <class T>
-    T operator()(T a, T b) const {
-        return b < a ? b : a;
-    }
-};
-struct Max {
-    template <class T>
-    T operator()(T a, T b) const {
-        return a < b ? b : a;
-    }
-};
-struct And {
-    unsigned operator()(unsigned a, unsigned b) const { return a & b; }
-};
-struct Or {
-    unsigned operator()(unsigned a, unsigned b) const { return a | b; }
-};
-struct Xor {
-    unsigned operator()(unsigned a, unsigned b) const { return a ^ b; }
-};
-
-template <class T>
-T reduce(const WarpOperation& operation, unsigned mask, T value, Site site) {
+template <WarpValue T>
+T reduced(const WarpOperation& operation, unsigned mask, T value, Site site) {
     return from_bits<T>(warp_collective(operation, mask, to_bits(value), 0, site));
 }
 
-template <class T>
-concept Word = std::is_same_v<T, int> || std::is_same_v<T, unsigned>;
-
-template <WarpValue T>
-T shuffle(const WarpOperation& operation, unsigned mask, T value, unsigned source, Site site) {
-    return from_bits<T>(warp_collective(operation, mask, to_bits(value), source, site));
-}
-
-inline constexpr WarpOperation kShuffle{"__shfl_sync", resolve_shuffle};
-inline constexpr WarpOperation kShuffleUp{"__shfl_up_sync", resolve_shuffle};
-inline constexpr WarpOperation kShuffleDown{"__shfl_down_sync", resolve_shuffle};
-inline constexpr WarpOperation kShuffleXor{"__shfl_xor_sync", resolve_shuffle};
-inline constexpr WarpOperation kBallot{"__ballot_sync", resolve_vote};
-inline constexpr WarpOperation kAny{"__any_sync", resolve_vote};
-inline constexpr WarpOperation kAll{"__all_sync", resolve_vote};
-inline constexpr WarpOperation kMatchAny{"__match_any_sync", resolve_match};
-inline constexpr WarpOperation kMatchAll{"__match_all_sync", resolve_match};
-inline constexpr WarpOperation kSyncWarp{"__syncwarp", resolve_nothing};
-template <class T>
-inline constexpr WarpOperation kReduceAdd{"__reduce_add_sync", resolve_reduction<T, Add>};
-template <class T>
-inline constexpr WarpOperation kReduceMin{"__reduce_min_sync", resolve_reduction<T, Min>};
-template <class T>
-inline constexpr WarpOperation kReduceMax{"__reduce_max_sync", resolve_reduction<T, Max>};
-inline constexpr WarpOperation kReduceAnd{"__reduce_and_sync", resolve_reduction<unsigned, And>};
-inline constexpr WarpOperation kReduceOr{"__reduce_or_sync", resolve_reduction<unsigned, Or>};
-inline constexpr WarpOperation kReduceXor{"__reduce_xor_sync", resolve_reduction<unsigned, Xor>};
+extern const WarpOperation kShuffle, kShuffleUp, kShuffleDown, kShuffleXor;
+extern const WarpOperation kBallot, kAny, kAll, kMatchAny, kMatchAll, kSyncWarp;
+extern const WarpOperation kReduceAdd, kReduceMin, kReduceMax;
+extern const WarpOperation kReduceAddUnsigned, kReduceMinUnsigned, kReduceMaxUnsigned;
+extern const WarpOperation kReduceAnd, kReduceOr, kReduceXor;
 
 }  // namespace espalier::device::host
 
@@ -153,8 +66,8 @@ T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
               std::source_location site = std::source_location::current()) {
     namespace host = espalier::device::host;
     const unsigned segment = host::lane_index() & ~static_cast<unsigned>(width - 1);
-    return host::shuffle(host::kShuffle, mask, value,
-                         segment | (static_cast<unsigned>(source) & static_cast<unsigned>(width - 1)), site);
+    return host::exchanged(host::kShuffle, mask, value,
+                           segment | (static_cast<unsigned>(source) & static_cast<unsigned>(width - 1)), site);
 }
 
 template <espalier::device::host::WarpValue T>
@@ -163,7 +76,7 @@ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
     namespace host = espalier::device::host;
     const unsigned lane = host::lane_index();
     const unsigned in_segment = lane & static_cast<unsigned>(width - 1);
-    return host::shuffle(host::kShuffleUp, mask, value, delta <= in_segment ? lane - delta : lane, site);
+    return host::exchanged(host::kShuffleUp, mask, value, delta <= in_segment ? lane - delta : lane, site);
 }
 
 template <espalier::device::host::WarpValue T>
@@ -172,7 +85,7 @@ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
     namespace host = espalier::device::host;
     const unsigned lane = host::lane_index();
     const unsigned to_the_end = static_cast<unsigned>(width - 1) - (lane & static_cast<unsigned>(width - 1));
-    return host::shuffle(host::kShuffleDown, mask, value, delta <= to_the_end ? lane + delta : lane, site);
+    return host::exchanged(host::kShuffleDown, mask, value, delta <= to_the_end ? lane + delta : lane, site);
 }
 
 /// A partner beyond the caller's segment of `width` lanes is not read, one before it is: as documented.
@@ -183,7 +96,7 @@ T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = warpSize,
     const unsigned lane = host::lane_index();
     const unsigned partner = (lane ^ static_cast<unsigned>(lanes)) & 31U;
     const unsigned last = lane | static_cast<unsigned>(width - 1);
-    return host::shuffle(host::kShuffleXor, mask, value, partner <= last ? partner : lane, site);
+    return host::exchanged(host::kShuffleXor, mask, value, partner <= last ? partner : lane, site);
 }
 
 inline unsigned __ballot_sync(unsigned mask, int predicate,
@@ -218,35 +131,38 @@ unsigned __match_all_sync(unsigned mask, T value, int* all,
 /// Only the caller: a GPU promises no more, and a kernel that needs more is wrong on some of them.
 inline unsigned __activemask() { return 1U << espalier::device::host::lane_index(); }
 
-template <espalier::device::host::Word T>
-T __reduce_add_sync(unsigned mask, T value, std::source_location site = std::source_location::current()) {
-    namespace host = espalier::device::host;
-    return host::reduce<T>(host::kReduceAdd<T>, mask, value, site);
+inline int __reduce_add_sync(unsigned mask, int value, std::source_location site = std::source_location::current()) {
+    return espalier::device::host::reduced(espalier::device::host::kReduceAdd, mask, value, site);
 }
-template <espalier::device::host::Word T>
-T __reduce_min_sync(unsigned mask, T value, std::source_location site = std::source_location::current()) {
-    namespace host = espalier::device::host;
-    return host::reduce<T>(host::kReduceMin<T>, mask, value, site);
+inline unsigned __reduce_add_sync(unsigned mask, unsigned value,
+                                  std::source_location site = std::source_location::current()) {
+    return espalier::device::host::reduced(espalier::device::host::kReduceAddUnsigned, mask, value, site);
 }
-template <espalier::device::host::Word T>
-T __reduce_max_sync(unsigned mask, T value, std::source_location site = std::source_location::current()) {
-    namespace host = espalier::device::host;
-    return host::reduce<T>(host::kReduceMax<T>, mask, value, site);
+inline int __reduce_min_sync(unsigned mask, int value, std::source_location site = std::source_location::current()) {
+    return espalier::device::host::reduced(espalier::device::host::kReduceMin, mask, value, site);
+}
+inline unsigned __reduce_min_sync(unsigned mask, unsigned value,
+                                  std::source_location site = std::source_location::current()) {
+    return espalier::device::host::reduced(espalier::device::host::kReduceMinUnsigned, mask, value, site);
+}
+inline int __reduce_max_sync(unsigned mask, int value, std::source_location site = std::source_location::current()) {
+    return espalier::device::host::reduced(espalier::device::host::kReduceMax, mask, value, site);
+}
+inline unsigned __reduce_max_sync(unsigned mask, unsigned value,
+                                  std::source_location site = std::source_location::current()) {
+    return espalier::device::host::reduced(espalier::device::host::kReduceMaxUnsigned, mask, value, site);
 }
 inline unsigned __reduce_and_sync(unsigned mask, unsigned value,
                                   std::source_location site = std::source_location::current()) {
-    namespace host = espalier::device::host;
-    return host::reduce<unsigned>(host::kReduceAnd, mask, value, site);
+    return espalier::device::host::reduced(espalier::device::host::kReduceAnd, mask, value, site);
 }
 inline unsigned __reduce_or_sync(unsigned mask, unsigned value,
                                  std::source_location site = std::source_location::current()) {
-    namespace host = espalier::device::host;
-    return host::reduce<unsigned>(host::kReduceOr, mask, value, site);
+    return espalier::device::host::reduced(espalier::device::host::kReduceOr, mask, value, site);
 }
 inline unsigned __reduce_xor_sync(unsigned mask, unsigned value,
                                   std::source_location site = std::source_location::current()) {
-    namespace host = espalier::device::host;
-    return host::reduce<unsigned>(host::kReduceXor, mask, value, site);
+    return espalier::device::host::reduced(espalier::device::host::kReduceXor, mask, value, site);
 }
 
 // NOLINTEND

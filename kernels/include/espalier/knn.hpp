@@ -27,6 +27,12 @@ enum class Task {
     regression,      ///< the mean of the neighbours' targets, weighted as the vote says
 };
 
+/// Where the queries come from and the predictions go to. The points are where the work runs in any case.
+enum class QueriesIn {
+    device,  ///< memory of the device
+    host,    ///< pageable memory of the host, so that their way there and back is part of the work
+};
+
 /// The class of a query that has no neighbour with a say (its target of a regression is NaN then).
 inline constexpr std::int32_t kNoClass = -1;
 

@@ -47,7 +47,8 @@ inline void check(cudaError_t status, const char* what) {
 template <class T, class Tag = void>
 T& shared() {
     static constexpr char key = 0;
-    return *static_cast<T*>(host::static_shared(&key, sizeof(T), alignof(T)));
+    return *static_cast<T*>(
+        host::static_shared({&key, std::source_location::current().function_name(), sizeof(T), alignof(T)}));
 }
 
 /// Dynamic shared memory, as many bytes as the launch asked for, 16-byte aligned.
@@ -78,7 +79,7 @@ void launch(void (*kernel)(Parameters...), Grid grid, dim3 block, std::size_t sh
         std::apply(function, values);
     };
     host::execute({reinterpret_cast<const void*>(kernel), grid.size, block, shared_bytes, grid.location},
-                  {call, &bound});
+                  {call, &bound, sizeof bound});
 }
 
 /// Copies to a `__constant__` symbol, in stream order.

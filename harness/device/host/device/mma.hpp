@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "device/kernel.hpp"
 
@@ -24,19 +25,22 @@ void resolve_multiply(Lanes& lanes, unsigned) {
     const auto of = [&](unsigned lane) -> const Fragments& {
         return *reinterpret_cast<const Fragments*>(static_cast<std::uintptr_t>(lanes[lane].value));
     };
-    int a[16][32], b[32][8];
+    std::uint8_t a[16][32];
+    ByteOfB b[8][32];  // by columns
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        const unsigned g = lane / 4, k = lane % 4 * 4;
+        for (unsigned word = 0; word < 4; ++word)
+            std::memcpy(&a[g + word % 2 * 8][k + word / 2 * 16], &(*of(lane).a)[word], 4);
+        for (unsigned word = 0; word < 2; ++word) std::memcpy(&b[g][k + word * 16], &(*of(lane).b)[word], 4);
+    }
     for (unsigned lane = 0; lane < 32; ++lane)
-        for (unsigned byte = 0; byte < 16; ++byte) {
-            const unsigned g = lane / 4, t = lane % 4, word = byte / 4;
-            const unsigned k = 4 * t + byte % 4 + (word & 2U) * 8;
-            a[g + (word & 1U) * 8][k] = byte_of<std::uint8_t>((*of(lane).a)[word], static_cast<int>(byte % 4));
-            if (word < 2)
-                b[4 * t + byte % 4 + word * 16][g] = byte_of<ByteOfB>((*of(lane).b)[word], static_cast<int>(byte % 4));
+        for (unsigned c = 0; c < 4; ++c) {
+            const auto& row = a[lane / 4 + c / 2 * 8];
+            const auto& column = b[lane % 4 * 2 + c % 2];
+            std::int32_t sum = 0;
+            for (unsigned k = 0; k < 32; ++k) sum += row[k] * column[k];
+            (*of(lane).sum)[c] += sum;
         }
-    for (unsigned lane = 0; lane < 32; ++lane)
-        for (unsigned c = 0; c < 4; ++c)
-            for (unsigned k = 0; k < 32; ++k)
-                (*of(lane).sum)[c] += a[lane / 4 + c / 2 * 8][k] * b[k][lane % 4 * 2 + c % 2];
 }
 
 template <class ByteOfB>

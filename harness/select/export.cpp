@@ -1,0 +1,43 @@
+#include "harness/select/export.hpp"
+
+namespace espalier::select {
+
+using nlohmann::ordered_json;
+
+ordered_json export_matrix(const DeviceInfo& device, const Trained& trained, const LearnOptions& options) {
+    const Matrix& matrix = trained.evidence.matrix;
+    auto features = ordered_json::array(), categories = ordered_json::array(), choices = ordered_json::array();
+    for (const Column& column : matrix.columns) {
+        features.push_back(column.name);
+        categories.push_back(column.categories);
+    }
+    for (const Candidate& candidate : matrix.candidates) {
+        const VariantInfo& variant = trained.family->variants()[candidate.variant];
+        choices.push_back(std::string(variant.name) + " " + variant.configurations[candidate.configuration].text());
+    }
+    auto values = ordered_json::array(), slowdown = ordered_json::array(), measured = ordered_json::array();
+    for (std::size_t p = 0; p < matrix.rows(); ++p) {
+        values.push_back(matrix.row(p));
+        auto& slowdowns = slowdown.emplace_back(ordered_json::array());
+        auto& states = measured.emplace_back(ordered_json::array());
+        for (std::size_t c = 0; c < matrix.candidates.size(); ++c) {
+            slowdowns.push_back(matrix.log_slowdown(p, c));
+            states.push_back(matrix.measured(p, c));
+        }
+    }
+    auto folds = ordered_json::array();
+    for (const Fold& fold : evaluation_folds(matrix, options)) folds.push_back(fold.held_out);
+    return {{"device_key", device.key},
+            {"family", trained.family->name()},
+            {"data_sha256", trained.evidence.data_sha256},
+            {"features", features},
+            {"categories", categories},
+            {"choices", choices},
+            {"problems", matrix.problems},
+            {"values", values},
+            {"log_slowdown", slowdown},
+            {"measured", measured},
+            {"folds", folds}};
+}
+
+}  // namespace espalier::select

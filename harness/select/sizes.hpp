@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "harness/select/grow.hpp"
+#include "harness/select/matrix.hpp"
+
+namespace espalier::select {
+
+struct SizesOptions {
+    int most_leaves = 16;
+    int deepest = 8;
+    SplitOptions split;
+    Loss least_gain = 0;                  ///< what a further leaf must win
+    std::size_t most_work = 400'000'000;  ///< additions that the exact search may take before it settles for less depth
+};
+
+/// The best trees found with at most 1, 2, ... `most_leaves` leaves. Trees of up to three tests a path are
+/// the best of all (`optimal_trees`), of two if three are too much work; larger ones continue the best of
+/// these greedily and are pruned back.
+std::vector<GrownTree> trees_by_size(const Matrix& matrix, std::span<const std::size_t> rows,
+                                     const SizesOptions& options = {});
+
+}  // namespace espalier::select

@@ -1,0 +1,104 @@
+// The committed selectors, compiled, against trees learned anew in memory from the committed results: the same leaf
+// and the same ranking for every measured problem and for thousands around the thresholds.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "harness/records/results.hpp"
+#include "harness/select/emit.hpp"
+#include "harness/select/learn.hpp"
+#include "harness/select/training.hpp"
+#include "kernels/families.hpp"
+
+namespace espalier::select {
+namespace {
+
+/// For every axis of the key the values that were measured; empty for derived features.
+std::vector<std::vector<double>> measured_values(const Family& family, const Matrix& matrix) {
+    std::vector<std::vector<double>> pools;
+    for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
+        std::set<double> values;
+        for (std::size_t p = 0; p < matrix.rows() && !family.features()[c].derived; ++p)
+            values.insert(matrix.value(p, c));
+        pools.emplace_back(values.begin(), values.end());
+    }
+    return pools;
+}
+
+void compare(const Family& family, const DeviceInfo& device, const Matrix& matrix, const Tree& tree,
+             const std::string& problem) {
+    const auto compiled = explain(family.name(), problem, device, nullptr);
+    ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+    const std::size_t leaf = tree.leaf_of(family.feature_values(problem));
+    ASSERT_EQ(compiled.value().tree, Explanation::Tree::exact);
+    ASSERT_EQ(compiled.value().leaf, static_cast<int>(leaf)) << problem;
+    EXPECT_EQ(compiled.value().path, path_to_leaf(family, tree, leaf));
+    const auto& ranking = tree.leaves[leaf].ranking;
+    ASSERT_EQ(compiled.value().ranking.size(), ranking.size());
+    for (std::size_t i = 0; i < ranking.size(); ++i) {
+        const Candidate& candidate = matrix.candidates[ranking[i]];
+        const VariantInfo& variant = family.variants()[candidate.variant];
+        EXPECT_EQ(compiled.value().ranking[i].variant, variant.name);
+        EXPECT_EQ(compiled.value().ranking[i].configuration, variant.configurations[candidate.configuration].text());
+    }
+}
+
+/// Compares at random problems, and on both sides of the boundary wherever moving one number changes the leaf.
+void compare_boundaries(const Family& family, const DeviceInfo& device, const Matrix& matrix, const Tree& tree) {
+    const auto pools = measured_values(family, matrix);
+    std::mt19937_64 random(5);
+    const auto leaf_of = [&](const std::vector<double>& values) {
+        return tree.leaf_of(family.feature_values(family.key_of(values)));
+    };
+    const auto check = [&](const std::vector<double>& values) {
+        const std::string problem = family.key_of(values);
+        if (family.supports(family.baseline(device.kind), problem, {}, device))
+            compare(family, device, matrix, tree, problem);
+    };
+    for (int i = 0; i < 1000 && !testing::Test::HasFailure(); ++i) {
+        std::vector<double> from;
+        for (const auto& pool : pools) from.push_back(pool.empty() ? 0 : pool[random() % pool.size()]);
+        check(from);
+        const std::size_t axis = random() % pools.size();
+        if (pools[axis].size() < 2 || !family.features()[axis].categories.empty()) continue;
+        std::vector<double> to = from;
+        to[axis] = pools[axis][random() % pools[axis].size()];
+        if (leaf_of(from) == leaf_of(to)) continue;
+        while (std::abs(from[axis] - to[axis]) > 1) {
+            std::vector<double> middle = from;
+            middle[axis] = std::floor((from[axis] + to[axis]) / 2);
+            (leaf_of(middle) == leaf_of(from) ? from : to) = middle;
+        }
+        check(from);
+        check(to);
+    }
+}
+
+TEST(CommittedSelectors, DecideAsTheTreesOfTheCommittedResults) {
+    int compared = 0;
+    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+        const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
+        for (const Family* family : families()) {
+            std::vector<CaseRecord> records;
+            for (const CaseRecord& record : results.cases)
+                if (record.family == family->name()) records.push_back(record);
+            if (records.empty()) continue;
+            SCOPED_TRACE(key + " " + std::string(family->name()));
+            const Evidence evidence =
+                read_evidence(*family, results.device, records, {.allow_partial = true, .allow_mixed = true});
+            const Tree tree = learn(evidence.matrix, evidence.matrix.all());
+            for (const std::string& problem : evidence.matrix.problems)
+                compare(*family, results.device, evidence.matrix, tree, problem);
+            compare_boundaries(*family, results.device, evidence.matrix, tree);
+            ++compared;
+        }
+    }
+    if (compared == 0) GTEST_SKIP() << "no results are committed";
+}
+
+}  // namespace
+}  // namespace espalier::select
