@@ -42,12 +42,14 @@ public:
                 open_.push_back(i);
             else
                 outcome_.cases[i] = {Status::unsupported, planned.cases[i].unsupported, {}, {}, {}, {}};
-        // Every variant's default first, in case time runs out; random within.
+        // In case time runs out the baseline comes first, without which nothing can be learnt from the problem, then
+        // every variant's default; random within.
         std::mt19937_64 random(budget.seed);
         std::shuffle(open_.begin(), open_.end(), random);
-        std::stable_partition(open_.begin(), open_.end(), [&](std::size_t i) {
-            const auto& all = planned.family->variants()[planned.cases[i].variant].configurations;
-            return planned.cases[i].configuration == all.front();
+        std::ranges::stable_sort(open_, {}, [&](std::size_t i) {
+            const VariantInfo& variant = variant_of(i);
+            const bool is_default = planned.cases[i].configuration == variant.configurations.front();
+            return is_default && variant.role == Role::baseline ? 0 : is_default ? 1 : 2;
         });
     }
 

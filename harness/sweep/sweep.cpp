@@ -38,6 +38,8 @@ fs::path journal_path(const SweepOptions& options, const std::string& device_key
     return options.journal_folder / (name + ".jsonl");
 }
 
+constexpr double kLeastSeconds = 2;  // for one problem
+
 /// The sweep of one device.
 class Sweep {
 public:
@@ -174,14 +176,16 @@ private:
         }
     }
 
-    /// An equal share of what is left, so that early problems that finish early leave more to the rest.
+    /// An equal share of what is left, so that early problems that finish early leave more to the rest; but no
+    /// less than makes sense, so that too little time measures some problems well instead of none.
     ProblemBudget budget_for(std::size_t index, std::size_t problems_left, double start) const {
         ProblemBudget budget{.timing_seconds = timing_seconds(options_.effort),
                              .seed = options_.seed * 1'000'003 + index,
                              .cold = cold_};
         if (options_.max_seconds) {
             const double left = *options_.max_seconds - (steady_seconds() - start);
-            budget.total_seconds = std::max(0.0, left) / static_cast<double>(problems_left);
+            budget.total_seconds = std::clamp(left / static_cast<double>(problems_left),
+                                              std::min(kLeastSeconds, std::max(left, 0.0)), std::max(left, 0.0));
             // Judging again after timing takes about as long as before it.
             budget.timing_seconds = std::min(budget.timing_seconds, 0.6 * budget.total_seconds);
         }

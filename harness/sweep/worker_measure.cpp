@@ -63,7 +63,8 @@ public:
         if (!prepare()) return usable_;
         const double fair = kJudgeShare * request_.total_seconds / static_cast<double>(candidates_.size());
         judge_seconds_ = std::min(kJudgeSeconds, fair);
-        judge_all(judge_seconds_, true);
+        // What is verified must also be timed: the rest of the candidates goes without both.
+        judge_all(judge_seconds_, deadline_ - request_.total_seconds / 2);
         if (usable_ && !candidates_.empty()) time_all();
         if (usable_ && !contenders_.empty()) judge_again();
         if (!usable_) return false;
@@ -136,11 +137,11 @@ private:
     }
 
     /// Judges every candidate and drops those that fail or that there is no time for.
-    void judge_all(double seconds, bool first) {
+    void judge_all(double seconds, double deadline, bool first = true) {
         const Stopwatch watch(done_.verification_seconds);
         std::vector<Candidate> right;
         for (const Candidate& candidate : candidates_) {
-            if (!usable_ || steady_seconds() > deadline_) break;
+            if (!usable_ || steady_seconds() > deadline) break;
             progress_.step(Phase::verifying, candidate.index);
             Verdict verdict;
             if (!guarded(candidate.index,
@@ -201,13 +202,12 @@ private:
             progress_.step(Phase::preparing);
             verifier_->refresh(request_.seed ^ 0x9E3779B97F4A7C15);
         }
-        const double deadline = std::exchange(deadline_, 1e18);  // what has been timed must be judged
-        judge_all(judge_seconds_ / 2, false);
+        // No deadline: what has been timed must be judged.
+        judge_all(judge_seconds_ / 2, std::numeric_limits<double>::infinity(), false);
         std::erase_if(contenders_, [&](const Contender& contender) {
             return std::ranges::none_of(candidates_,
                                         [&](const Candidate& c) { return c.index == contender.candidate; });
         });
-        deadline_ = deadline;
     }
 
     /// In a pass of its own, so that profiling never touches a timing. Every candidate gets an answer.
