@@ -41,15 +41,15 @@ struct Images {
     }
 };
 
-/// Top left pixel of the block's rectangle. Blocks are numbered along one axis of the grid, because the
+/// Top left pixel of a block's rectangle. Blocks are numbered along one axis of the grid, because the
 /// second one ends at 65,535: a division per block instead of a limit on the height.
 struct Corner {
     std::int32_t x, y;
 };
-__device__ inline Corner block_corner(std::int32_t width, int block_width, int block_height) {
+__device__ inline Corner block_corner(unsigned block, std::int32_t width, int block_width, int block_height) {
     const auto across = static_cast<unsigned>((width + block_width - 1) / block_width);
-    return {static_cast<std::int32_t>(blockIdx.x % across) * block_width,
-            static_cast<std::int32_t>(blockIdx.x / across) * block_height};
+    return {static_cast<std::int32_t>(block % across) * block_width,
+            static_cast<std::int32_t>(block / across) * block_height};
 }
 inline dim3 grid_for(const Problem& problem, int block_width, int block_height) {
     const std::int64_t across = (problem.width + block_width - 1) / block_width;

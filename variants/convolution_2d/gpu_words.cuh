@@ -1,8 +1,8 @@
 #pragma once
 
-// Images read as words of four bytes, whatever their width and border.
+// Images read and written as words of four bytes, whatever their width: all but the pixels of gpu_border.cuh.
 
-#include "variants/convolution_2d/gpu_image.cuh"
+#include "variants/convolution_2d/gpu_border.cuh"
 
 namespace espalier::convolution_2d {
 
@@ -14,51 +14,49 @@ inline bool rows_of_words(const Problem& problem, const Buffers& buffers) {
     return address % 4 == 0;
 }
 
-/// Four bytes of row y from value `first` on, wherever they lie. Not unrolled: it is rare, and what it needs
-/// of registers would be missing from the rest.
-template <int kChannels>
-__device__ std::uint32_t gather_word(const Images& images, std::int32_t y, std::int32_t first) {
-    constexpr int kShift = 12;  // a multiple of every number of channels that makes the dividend positive
+/// Four bytes of the image from an offset at which its memory is aligned to four. Those outside are 0.
+__device__ inline std::uint32_t aligned_word(const Images& images, std::int64_t offset, std::int64_t size) {
+    if (offset >= 0 && offset + 4 <= size) return *reinterpret_cast<const std::uint32_t*>(images.source + offset);
     std::uint32_t word = 0;
 #pragma unroll 1
-    for (int b = 0; b < 4; ++b) {
-        const std::int32_t value = first + b + kShift;
-        const std::int32_t x = border_index(value / kChannels - kShift / kChannels, images.width, images.border);
-        if (x < 0) continue;
-        word |= std::uint32_t{images.source[images.offset<kChannels>(y, x) + value % kChannels]} << (8 * b);
-    }
+    for (int b = 0; b < 4; ++b)
+        if (offset + b >= 0 && offset + b < size) word |= std::uint32_t{images.source[offset + b]} << (8 * b);
     return word;
 }
 
-/// Four bytes of any row from value `first` (at least -12) on. kWords: rows_of_words.
+/// Four bytes of row y from value `first` on. What lies beside the row is 0 or whatever it is: it only reaches
+/// the pixels that correlate_border computes. kWords: rows_of_words.
 template <int kChannels, bool kWords>
-__device__ std::uint32_t load_word(const Images& images, std::int32_t row, std::int32_t first) {
-    const std::int32_t y = border_index(row, images.height, images.border);
-    if (y < 0) return 0;
-    const std::int32_t values = images.width * kChannels;
-    const std::uint8_t* const from = images.source + images.offset<kChannels>(y, 0) + first;
-    if constexpr (kWords) {
-        if (first >= 0 && first + 4 <= values) return *reinterpret_cast<const std::uint32_t*>(from);
-    } else if (first >= 4 && first + 8 <= values) {
-        // The two aligned words around it, which lie within the row.
-        const unsigned skipped = reinterpret_cast<std::uintptr_t>(from) % 4;
-        const auto* const words = reinterpret_cast<const std::uint32_t*>(from - skipped);
-        return __funnelshift_r(words[0], words[1], 8 * skipped);
-    }
-    return gather_word<kChannels>(images, y, first);
+__device__ std::uint32_t load_word(const Images& images, std::int32_t y, std::int32_t first) {
+    if (first <= -4 || first >= images.width * kChannels) return 0;
+    const std::int64_t offset = images.offset<kChannels>(y, 0) + first;
+    if constexpr (kWords) return *reinterpret_cast<const std::uint32_t*>(images.source + offset);
+    const std::int64_t size = images.offset<kChannels>(images.height, 0);
+    const unsigned skipped = reinterpret_cast<std::uintptr_t>(images.source + offset) % 4;
+    return __funnelshift_r(aligned_word(images, offset - skipped, size),
+                           aligned_word(images, offset - skipped + 4, size), 8 * skipped);
 }
 
-/// Stores those of four values that lie within row y.
+/// The same of any row: those above and below the image are the border's.
 template <int kChannels, bool kWords>
-__device__ void store_word(const Images& images, std::int32_t y, std::int32_t first, std::uint32_t word) {
-    const std::int32_t values = images.width * kChannels;
-    if (first >= values) return;
+__device__ std::uint32_t load_any_row_word(const Images& images, std::int32_t row, std::int32_t first) {
+    const std::int32_t y = border_index(row, images.height, images.border);
+    return y < 0 ? 0 : load_word<kChannels, kWords>(images, y, first);
+}
+
+/// Stores those of four values that are of no pixel that correlate_border computes.
+template <int kChannels, bool kWords>
+__device__ void store_inner_word(const Images& images, std::int32_t y, std::int32_t first, std::uint32_t word) {
+    constexpr int kEnd = kRadius * kChannels;
+    const std::int32_t last = images.width * kChannels - kEnd;
     std::uint8_t* const to = images.result + images.offset<kChannels>(y, 0) + first;
-    if constexpr (kWords) {
+    if (kWords && first >= kEnd && first + 4 <= last) {
         *reinterpret_cast<std::uint32_t*>(to) = word;
-    } else {
-        for (int b = 0; b < 4 && first + b < values; ++b) to[b] = static_cast<std::uint8_t>(word >> (8 * b));
+        return;
     }
+#pragma unroll
+    for (int b = 0; b < 4; ++b)
+        if (first + b >= kEnd && first + b < last) to[b] = static_cast<std::uint8_t>(word >> (8 * b));
 }
 
 }  // namespace espalier::convolution_2d

@@ -32,15 +32,19 @@ template <int kChannels, int kRows, bool kWords>
 __global__ void __launch_bounds__(32 * kBlockRows / kRows) correlate(Images images, Taps<float> taps) {
     constexpr int kWarps = kBlockRows / kRows;
     auto& tile = shared<float4[kTileRows][kTileQuads]>();
-    const Corner corner = block_corner(images.width * kChannels, kSegment, kBlockRows);
+    constexpr int kEndRows = 32 * kWarps / kBorderPixels;  // whose ends a block computes
+    const auto ends = static_cast<unsigned>((images.height + kEndRows - 1) / kEndRows);
+    if (blockIdx.x < ends)
+        return correlate_border<kChannels>(images, taps, blockIdx.x, threadIdx.y * 32 + threadIdx.x, 32 * kWarps);
+    const Corner corner = block_corner(blockIdx.x - ends, images.width * kChannels, kSegment, kBlockRows);
     const int lane = static_cast<int>(threadIdx.x), warp = static_cast<int>(threadIdx.y);
 
     for (int row = warp; row < kTileRows; row += kWarps) {
         const std::int32_t y = corner.y - kRadius + row;
-        tile[row][lane + 2] = floats_of(load_word<kChannels, kWords>(images, y, corner.x + 4 * lane));
+        tile[row][lane + 2] = floats_of(load_any_row_word<kChannels, kWords>(images, y, corner.x + 4 * lane));
         if (lane >= 4) continue;
         const int rim = lane < 2 ? lane : kTileQuads - 4 + lane;
-        tile[row][rim] = floats_of(load_word<kChannels, kWords>(images, y, corner.x - kRim + 4 * rim));
+        tile[row][rim] = floats_of(load_any_row_word<kChannels, kWords>(images, y, corner.x - kRim + 4 * rim));
     }
     __syncthreads();
 
@@ -76,7 +80,7 @@ __global__ void __launch_bounds__(32 * kBlockRows / kRows) correlate(Images imag
         std::uint32_t word = 0;
 #pragma unroll
         for (int v = 0; v < kPerThread; ++v) word |= std::uint32_t{saturate(sums[o][v])} << (8 * v);
-        store_word<kChannels, kWords>(images, y, corner.x + kPerThread * lane, word);
+        store_inner_word<kChannels, kWords>(images, y, corner.x + kPerThread * lane, word);
     }
 }
 
@@ -90,7 +94,7 @@ template <int kRows>
 void correlate_in(Context& context, const Problem& problem, const Buffers& buffers) {
     const std::int64_t across = (problem.row_values() + kSegment - 1) / kSegment;
     const std::int64_t down = (problem.height + kBlockRows - 1) / kBlockRows;
-    const dim3 grid(static_cast<unsigned>(across * down));
+    const dim3 grid(static_cast<unsigned>(border_blocks(problem, 32 * kBlockRows / kRows) + across * down));
     with_channels(problem.channels, [&](auto channels) {
         const auto kernel =
             rows_of_words(problem, buffers) ? correlate<channels(), kRows, true> : correlate<channels(), kRows, false>;

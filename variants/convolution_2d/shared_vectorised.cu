@@ -1,6 +1,7 @@
 // Aligned words instead of bytes: a warp loads and stores 128 bytes of a row at once, aligned to 128 bytes
 // where rows are, and a thread computes 4 values of several rows. A row of the tile is unpacked once and
 // serves up to 5 rows of the result, so there is more arithmetic per load. Source C 2.5.
+// The pixels at the ends of rows are left to threads of their own, see gpu_border.cuh.
 // Sums are in single precision where that is exact, else in integers. Rows that are no multiple of 4 bytes
 // are loaded as pairs of words and stored byte by byte.
 
@@ -16,7 +17,8 @@ using namespace device;
 constexpr int kWarps = 8;
 constexpr int kSegment = 128;  ///< bytes of a row that a warp computes
 constexpr int kPerThread = 4;
-constexpr int kRim = 8;  ///< bytes to either side: two pixels of four channels
+constexpr int kRim = 8;                                ///< bytes to either side: two pixels of four channels
+constexpr int kEndRows = 32 * kWarps / kBorderPixels;  ///< whose ends a block computes
 constexpr int kTileWords = (kSegment + 2 * kRim) / 4;
 
 template <class Sum>
@@ -32,16 +34,18 @@ template <int kChannels, class Sum, int kRows, bool kWords>
 __global__ void __launch_bounds__(32 * kWarps, 6) correlate(Images images, Taps<Sum> taps) {
     constexpr int kTileRows = kWarps * kRows + 2 * kRadius;
     auto& tile = shared<std::uint32_t[kTileRows][kTileWords]>();
-    const std::int32_t row_values = images.width * kChannels;
-    const Corner corner = block_corner(row_values, kSegment, kWarps * kRows);
+    const auto ends = static_cast<unsigned>((images.height + kEndRows - 1) / kEndRows);
+    if (blockIdx.x < ends)
+        return correlate_border<kChannels>(images, taps, blockIdx.x, threadIdx.y * 32 + threadIdx.x, 32 * kWarps);
+    const Corner corner = block_corner(blockIdx.x - ends, images.width * kChannels, kSegment, kWarps * kRows);
     const int lane = static_cast<int>(threadIdx.x), warp = static_cast<int>(threadIdx.y);
 
     for (int row = warp; row < kTileRows; row += kWarps) {
         const std::int32_t y = corner.y - kRadius + row;
-        tile[row][lane + 2] = load_word<kChannels, kWords>(images, y, corner.x + 4 * lane);
+        tile[row][lane + 2] = load_any_row_word<kChannels, kWords>(images, y, corner.x + 4 * lane);
         if (lane >= 4) continue;
         const int rim = lane < 2 ? lane : kTileWords - 4 + lane;
-        tile[row][rim] = load_word<kChannels, kWords>(images, y, corner.x - kRim + 4 * rim);
+        tile[row][rim] = load_any_row_word<kChannels, kWords>(images, y, corner.x - kRim + 4 * rim);
     }
     __syncthreads();
 
@@ -79,7 +83,7 @@ __global__ void __launch_bounds__(32 * kWarps, 6) correlate(Images images, Taps<
         std::uint32_t word = 0;
 #pragma unroll
         for (int v = 0; v < kPerThread; ++v) word |= std::uint32_t{saturate(sums[o][v])} << (8 * v);
-        store_word<kChannels, kWords>(images, y, first, word);
+        store_inner_word<kChannels, kWords>(images, y, first, word);
     }
 }
 
@@ -87,7 +91,7 @@ template <class Sum, int kRows>
 void correlate_in(Context& context, const Problem& problem, const Buffers& buffers) {
     const std::int64_t across = (problem.row_values() + kSegment - 1) / kSegment;
     const std::int64_t down = (problem.height + kWarps * kRows - 1) / (kWarps * kRows);
-    const dim3 grid(static_cast<unsigned>(across * down));
+    const dim3 grid(static_cast<unsigned>(border_blocks(problem, 32 * kWarps) + across * down));
     with_channels(problem.channels, [&](auto channels) {
         const auto kernel = rows_of_words(problem, buffers) ? correlate<channels(), Sum, kRows, true>
                                                             : correlate<channels(), Sum, kRows, false>;

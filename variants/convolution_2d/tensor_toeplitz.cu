@@ -8,6 +8,9 @@
 // of the result, whose sums stay in registers; no shared memory, no barrier. The matrix's columns are
 // ordered so that a lane ends up with four consecutive bytes of the result.
 //
+// The two pixels at either end of a row are left to threads of their own: resolving the border where rows are
+// loaded made the warps at the edges take 16 us for five rows, and everything wait for them.
+//
 // Coefficients beyond a byte are split into a signed high and an unsigned low one, whose sums are added
 // up at the end: twice the multiplications, and still exact.
 
@@ -26,6 +29,7 @@ constexpr int kSegment = 256;  ///< values of a row that a warp computes
 constexpr int kRim = 8;        ///< bytes by which a window starts before the values computed from it
 constexpr int kTiles = 2;      ///< an instruction has 8 columns: 2 for the 16 values of a window
 constexpr int kInFlight = kDiameter;
+constexpr int kEndRows = 32 * kWarps / kBorderPixels;  ///< whose ends a block computes
 
 /// The words of its windows that a lane holds, counted from the first: 0, 32, 4, 36.
 constexpr int window_word(int w) { return w % 2 * 32 + w / 2 * 4; }
@@ -97,52 +101,26 @@ struct Sums {
     }
 };
 
-/// Reads what a lane holds of the windows of a row.
+/// What a lane holds of the windows of a row, the first of which begin kRim bytes before value `first`.
 template <int kChannels, bool kWords>
-struct WindowReader {
-    const Images& images;
-    std::int32_t from;  ///< first value that the lane holds
-    bool inside;        ///< no window of the warp leaves the row to the left or right
-
-    __device__ WindowReader(const Images& all, std::int32_t first) : images(all) {
-        from = first - kRim + 4 * static_cast<int>(threadIdx.x % 32);
-        // Unaligned words are made of the two around them, which must lie within the row, too.
-        constexpr int kAround = kWords ? 0 : 4;
-        inside = first >= kRim + kAround && first + kSegment + kRim + kAround <= images.width * kChannels;
-    }
-
-    __device__ void load(std::uint32_t (&windows)[4], std::int32_t row) const {
-        const std::int32_t y = border_index(row, images.height, images.border);
-        if (inside && y >= 0) {
-            const std::uint8_t* const bytes = images.source + images.offset<kChannels>(y, 0) + from;
-            const unsigned skipped = kWords ? 0 : reinterpret_cast<std::uintptr_t>(bytes) % 4;
-            const auto* const words = reinterpret_cast<const std::uint32_t*>(bytes - skipped);
+__device__ void load_windows(std::uint32_t (&windows)[4], const Images& images, std::int32_t row, std::int32_t first) {
+    const std::int32_t from = first - kRim + 4 * static_cast<int>(threadIdx.x % 32);
 #pragma unroll
-            for (int w = 0; w < 4; ++w) {
-                windows[w] = words[window_word(w)];
-                if constexpr (!kWords) windows[w] = __funnelshift_r(windows[w], words[window_word(w) + 1], 8 * skipped);
-            }
-        } else {
-            // One copy of this code for the four: the border is rare and the instruction cache small.
-#pragma unroll 1
-            for (int w = 0; w < 4; ++w) {
-                const std::uint32_t word = load_word<kChannels, kWords>(images, row, from + 4 * window_word(w));
-#pragma unroll
-                for (int v = 0; v < 4; ++v) windows[v] = v == w ? word : windows[v];
-            }
-        }
-    }
-};
+    for (int w = 0; w < 4; ++w)
+        windows[w] = load_any_row_word<kChannels, kWords>(images, row, from + 4 * window_word(w));
+}
 
 template <int kChannels, int kParts, bool kWords>
 __global__ void __launch_bounds__(32 * kWarps)
     correlate(Images images, const __grid_constant__ Taps<std::int32_t> taps, int rows_per_warp) {
+    const auto ends = static_cast<unsigned>((images.height + kEndRows - 1) / kEndRows);
+    if (blockIdx.x < ends) return correlate_border<kChannels>(images, taps, blockIdx.x, threadIdx.x, 32 * kWarps);
     auto& shared_matrices = shared<Matrices<kParts>>();
     fill_matrices<kChannels>(shared_matrices, taps);
     __syncthreads();
 
     const unsigned across = (static_cast<unsigned>(images.width * kChannels) + kSegment - 1) / kSegment;
-    const unsigned warp = blockIdx.x * kWarps + threadIdx.x / 32;
+    const unsigned warp = (blockIdx.x - ends) * kWarps + threadIdx.x / 32;
     const auto first = static_cast<std::int32_t>(warp % across * kSegment);
     const std::int64_t first_row = static_cast<std::int64_t>(warp / across) * rows_per_warp;
     if (first_row >= images.height) return;
@@ -159,7 +137,6 @@ __global__ void __launch_bounds__(32 * kWarps)
             for (int half = 0; half < 2 * kTiles; ++half)
                 matrices[i][part][half / 2][half % 2] = shared_matrices.words[part][i][half / 2][half % 2][lane];
 
-    const WindowReader<kChannels, kWords> reader(images, first);
     Sums<kParts> sums[kInFlight];
     std::uint32_t windows[kInFlight][4] = {}, next[kInFlight][4] = {};
 #pragma unroll
@@ -169,7 +146,8 @@ __global__ void __launch_bounds__(32 * kWarps)
     for (std::int32_t y = y_begin - kRadius - kInFlight; y < y_end + kRadius; y += kInFlight) {
         if (y + kInFlight < y_end + kRadius) {
 #pragma unroll
-            for (int s = 0; s < kInFlight; ++s) reader.load(next[s], y + kInFlight + s);
+            for (int s = 0; s < kInFlight; ++s)
+                load_windows<kChannels, kWords>(next[s], images, y + kInFlight + s, first);
         }
         if (y >= y_begin - kRadius) {
 #pragma unroll
@@ -180,8 +158,8 @@ __global__ void __launch_bounds__(32 * kWarps)
                 auto& done = sums[(s + 1) % kInFlight];
                 const std::int32_t row = y + s - kRadius;
                 if (row >= y_begin && row < y_end) {
-                    store_word<kChannels, kWords>(images, row, first + 4 * lane, done.packed(0));
-                    store_word<kChannels, kWords>(images, row, first + 4 * lane + 128, done.packed(1));
+                    store_inner_word<kChannels, kWords>(images, row, first + 4 * lane, done.packed(0));
+                    store_inner_word<kChannels, kWords>(images, row, first + 4 * lane + 128, done.packed(1));
                 }
                 done.clear();
             }
@@ -205,7 +183,7 @@ template <int kParts>
 void correlate_in(Context& context, const Problem& problem, const Buffers& buffers, int rows_per_warp) {
     const std::int64_t across = (problem.row_values() + kSegment - 1) / kSegment;
     const std::int64_t down = (problem.height + rows_per_warp - 1) / rows_per_warp;
-    const dim3 grid(static_cast<unsigned>((across * down + kWarps - 1) / kWarps));
+    const dim3 grid(static_cast<unsigned>(border_blocks(problem, 32 * kWarps) + (across * down + kWarps - 1) / kWarps));
     with_channels(problem.channels, [&](auto channels) {
         const auto kernel = rows_of_words(problem, buffers) ? correlate<channels(), kParts, true>
                                                             : correlate<channels(), kParts, false>;

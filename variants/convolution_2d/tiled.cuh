@@ -47,7 +47,7 @@ template <class T>
 __global__ void correlate_tile(Images images, Taps<typename T::Sum> taps) {
     using Sum = typename T::Sum;
     auto& tile = device::shared<typename T::Tile>();
-    const Corner corner = block_corner(images.width, T::kWidth, T::kHeight);
+    const Corner corner = block_corner(blockIdx.x, images.width, T::kWidth, T::kHeight);
     load_tile<T>(tile, images, corner);
     __syncthreads();
 
