@@ -158,6 +158,7 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     // beyond the number of columns.
     for (const auto& [rows, columns, k] : {std::array<std::int64_t, 3>{0, 5, 2},
                                            {3, 0, 2},
+                                           {3, 5, 0},
                                            {1, 1, 1},
                                            {1, 1, 4},
                                            {5, 3, 3},

@@ -194,6 +194,7 @@ std::int64_t length_of(const Problem& problem) { return (problem.k + kLanes - 1)
 
 /// Enough slices to fill the device twice, each long enough that most of it never reaches a buffer.
 std::int64_t slices_of(const Problem& problem, const DeviceInfo& device) {
+    if (problem.results() == 0) return 1;
     const std::int64_t wanted =
         8 * std::int64_t{std::max(device.sm_count, 1)} / std::max<std::int64_t>(row_blocks_of(problem), 1);
     const std::int64_t sensible = problem.columns / (16 * length_of(problem));
