@@ -116,7 +116,8 @@ class AgainstOpenCV(unittest.TestCase):
             self.assert_equal(self.save(cut), cut, ("laplace", "slope", "bytes"))
 
     def test_every_variant(self):
-        listed = subprocess.run([PROGRAM, "list", "--family", "convolution_2d", "--json"], capture_output=True, check=True)
+        listed = subprocess.run([PROGRAM, "list", "--family", "convolution_2d", "--json"], capture_output=True,
+                                check=True)
         _, image = next(self.photographs())
         cut = np.ascontiguousarray(image[60:137, 90:191])
         source = self.save(cut)
