@@ -110,30 +110,32 @@ TEST_F(TrainCommand, KeepsWhatOthersMeasuredForTheSameData) {
 
 // Killed whenever: a file is what it was or what it was to become, never a mixture.
 TEST_F(TrainCommand, LeavesWholeFilesWhenKilled) {
-    const std::vector<std::string> files{selector("gpu-sm90"), (results_ / "gpu-sm90" / "selector.json").string()};
-    const auto contents = [&] {
-        std::vector<std::string> all;
-        for (const std::string& file : files) all.push_back(read_bytes(file));
-        return all;
-    };
+    const std::filesystem::path results = results_ / "gpu-sm90";
+    const std::vector<std::filesystem::path> files{selector("gpu-sm90"), results / "selector.json",
+                                                   results / "convolution_2d.tree.json"};
     ASSERT_EQ(train("--device gpu-sm90").code, 0);
-    const auto large = contents();
-    ASSERT_EQ(train("--device gpu-sm90 --seed 2 --noise-floor 0.5").code, 0);
-    const auto small = contents();
-    ASSERT_NE(large[1], small[1]);
-    for (int i = 0; i < 30; ++i) {
-        const std::string arguments = i % 2 ? "" : " --seed 2 --noise-floor 0.5";
-        const std::string command = "timeout -s KILL 0.0" + std::to_string(10 + 3 * i) + " " +
+    const auto summary = nlohmann::json::parse(read_bytes(files[1]));
+    const std::string data = summary.at("families").at("convolution_2d").at("data_sha256");
+    std::vector<std::string> fresh, stale;
+    for (const auto& file : files) {
+        fresh.push_back(read_bytes(file));
+        stale.push_back(fresh.back());
+        stale.back().replace(stale.back().find(data), data.size(), "other data");
+    }
+    for (int milliseconds = 1; milliseconds <= 30; ++milliseconds) {
+        for (std::size_t f = 0; f < files.size(); ++f) std::ofstream(files[f], std::ios::binary) << stale[f];
+        const std::string command = "timeout -s KILL " + std::to_string(milliseconds * 1e-3) + " " +
                                     quoted(ESPALIER_PROGRAM) + " train --device gpu-sm90 --results " +
-                                    quoted(results_.string()) + " --output " + quoted(folder_ / "selectors") +
-                                    arguments + " >/dev/null 2>&1";
+                                    quoted(results_) + " --output " + quoted(folder_ / "selectors") +
+                                    " >/dev/null 2>&1";
         static_cast<void>(std::system(command.c_str()));
-        const auto now = contents();
-        for (std::size_t f = 0; f < files.size(); ++f)
-            EXPECT_TRUE(now[f] == large[f] || now[f] == small[f]) << files[f];
+        for (std::size_t f = 0; f < files.size(); ++f) {
+            const std::string now = read_bytes(files[f]);
+            EXPECT_TRUE(now == stale[f] || now == fresh[f]) << files[f] << ": " << now;
+        }
     }
     EXPECT_EQ(train("--device gpu-sm90").code, 0);
-    EXPECT_EQ(contents(), large);
+    for (std::size_t f = 0; f < files.size(); ++f) EXPECT_EQ(read_bytes(files[f]), fresh[f]);
 }
 
 TEST_F(TrainCommand, PrintsJson) {
