@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <limits>
 
+#include "harness/families/family.hpp"
 #include "harness/records/bad_data.hpp"
 #include "harness/records/checked_json.hpp"
 #include "harness/records/codec.hpp"
@@ -12,6 +14,7 @@
 #include "harness/records/merge.hpp"
 #include "harness/records/results.hpp"
 #include "harness/records/roofline.hpp"
+#include "harness/records/stale.hpp"
 #include "tests/record_samples.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -269,6 +272,49 @@ TEST(Results, DamageIsRefusedWithFileAndLine) {
                  {"histogram.jsonl", "line 2", "checksum"});
     std::ofstream(file, std::ios::binary) << whole << whole.substr(second);
     expect_holds(message_of<BadData>([&] { static_cast<void>(load_cases(file)); }), {"line 3", "twice"});
+}
+
+TEST(Stale, IsWhatWasMeasuredOfOtherSource) {
+    const Family& family = *find_family("dot");
+    const VariantInfo& variant = family.variants()[family.baseline(DeviceKind::cpu)];
+    CaseRecord record = sample_record();
+    record.family = "dot", record.variant = variant.name, record.status = Status::ok;
+    record.provenance.source_id = variant.source_id;
+    std::vector<CaseRecord> records{record, record, record};
+    EXPECT_TRUE(find_stale(records).empty());
+
+    records[1].provenance.source_id = std::string(64, 'a');
+    records[2].provenance.source_id = std::string(64, 'b');
+    records[2].status = Status::timeout;
+    records.push_back(record);
+    records.back().variant = "no_longer_there";
+    const auto stale = find_stale(records);
+    ASSERT_EQ(stale.size(), 1U);
+    EXPECT_EQ(stale[0].name(), "dot/" + std::string(variant.name));
+    EXPECT_EQ(stale[0].rows, 2U);
+    EXPECT_EQ(stale[0].timed, 1U);
+    EXPECT_EQ(stale[0].measured_id, std::string(64, 'a'));
+    EXPECT_EQ(stale[0].source_id, variant.source_id);
+    expect_holds(describe(stale[0]), {"dot/", "2 records (1 times)", "aaaaaaaaaaaa", "sweep it again"});
+}
+
+TEST(Stale, AListAcceptsOneSourceOnly) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(load_known_stale(folder.path()).empty());
+    const auto write = [&](const std::string& text) { std::ofstream(folder / "known_stale.json") << text; };
+    write(R"({"schema":"espalier.known_stale/1","variants":{"dot/x":{"source_id":"12ab","reason":"a comment"}}})");
+    const KnownStaleList known = load_known_stale(folder.path());
+    EXPECT_TRUE(is_known(known, {.family = "dot", .variant = "x", .source_id = "12ab"}));
+    EXPECT_FALSE(is_known(known, {.family = "dot", .variant = "x", .source_id = "12ac"}));
+    EXPECT_FALSE(is_known(known, {.family = "dot", .variant = "y", .source_id = "12ab"}));
+
+    const auto refused = [&](const std::string& text) {
+        write(text);
+        return message_of<BadData>([&] { static_cast<void>(load_known_stale(folder.path())); });
+    };
+    expect_holds(refused("[1"), {"known_stale.json", "not JSON"});
+    expect_holds(refused(R"({"schema":"espalier.known_stale/2","variants":{}})"), {"schema"});
+    expect_holds(refused(R"({"schema":"espalier.known_stale/1","variants":{"dot/x":{"source_id":"1"}}})"), {"reason"});
 }
 
 }  // namespace
