@@ -79,6 +79,8 @@ private:
     }
 
     void refuse(const std::string& why) {
+        constexpr std::size_t kMostFindings = 10'000;  // as many as of a journal
+        if (inspection_.findings.size() >= kMostFindings) return;
         inspection_.findings.push_back({path_, "line " + std::to_string(number_), why});
     }
 
