@@ -1,5 +1,6 @@
 """The fault table: what each row injects, and who does it."""
 
+import cluster
 import journals
 import library
 import sweeps
@@ -31,5 +32,5 @@ FAULTS = {
     23: "a device that no shipped tree knows",
     24: "bad and large CSV inputs of knn",
 }
-ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS).items()))
+ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS).items()))
 GPU_ROWS = (1, 2, 3, 12, 13, 15)
