@@ -247,6 +247,20 @@ TEST(Merge, DifferentMachinesDriversAndBuildsAreNotPooled) {
     EXPECT_EQ(pooled(build, {.allow_builds = true}).at(0).cases, 2U);
 }
 
+TEST(Merge, AnImpossibleTimeIsLeftOutAndItsCaseIsAHole) {
+    const TemporaryFolder folder;
+    CaseRecord impossible = sample_record(1);
+    impossible.time_ns = 0;
+    const std::string path = journal(folder, "a.jsonl", {sample_record(0), impossible});
+    JournalWriter(path).append(sample_plan(1, 1, {{"histogram", impossible.problem, 1}}));
+    const auto report = merge_journals({path}, folder / "results", {}).at(0);
+    EXPECT_EQ(report.cases, 1U);
+    ASSERT_EQ(report.warnings.size(), 1U);
+    expect_holds(report.warnings[0], {"bytes=1001", "implausible", "0 ns"});
+    ASSERT_EQ(report.holes.size(), 1U);
+    EXPECT_EQ(report.holes[0].problem, impossible.problem);
+}
+
 TEST(Merge, MissingShardsAndCasesAreHoles) {
     const TemporaryFolder folder;
     const std::string path = journal(folder, "a.jsonl", {sample_record(0)});
