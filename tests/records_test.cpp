@@ -247,6 +247,23 @@ TEST(Merge, DifferentMachinesDriversAndBuildsAreNotPooled) {
     EXPECT_EQ(pooled(build, {.allow_builds = true}).at(0).cases, 2U);
 }
 
+TEST(Merge, AnotherBuildSupersedesWhatTheResultsHold) {
+    const TemporaryFolder folder;
+    const std::string before = journal(folder, "before.jsonl", {sample_record(0), sample_record(1)});
+    merge_journals({before}, folder / "results", {});
+    CaseRecord newer = sample_record(1);
+    newer.provenance.build = "espalier 0.2.0, Release";
+    newer.provenance.session = "29991231T000000Z-00000000";
+    const std::string after = journal(folder, "after.jsonl", {newer});
+    expect_holds(message_of<BadData>([&] { merge_journals({after}, folder / "results", {}); }), {"--supersede"});
+    const auto report = merge_journals({after}, folder / "results", {.supersede = true}).at(0);
+    EXPECT_EQ(report.superseded, 2U);
+    EXPECT_EQ(report.kept, 0U);
+    const auto cases = load_results(folder / "results/cpu-test-2t").cases;
+    ASSERT_EQ(cases.size(), 1U);
+    EXPECT_EQ(cases[0].provenance.build, newer.provenance.build);
+}
+
 TEST(Merge, AnImpossibleTimeIsLeftOutAndItsCaseIsAHole) {
     const TemporaryFolder folder;
     CaseRecord impossible = sample_record(1);
