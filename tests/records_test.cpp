@@ -136,6 +136,21 @@ TEST(Csv, HasTheContractsColumns) {
         "items=4,,,,1000,1000,,,,,1000,uniform,");
 }
 
+TEST(Csv, SaysWhatTheTransfersTakeWhereTheyWereMeasured) {
+    CaseRecord measured = sample_record();
+    measured.conditions.emplace_back(kTransferCondition, 2500.5);
+    CaseRecord failed = measured;
+    failed.status = Status::crashed;
+    std::istringstream lines(to_csv(std::vector{measured, sample_record(), failed}));
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_TRUE(line.ends_with(",dram__bytes_read.sum,transfer_ns")) << line;
+    for (const char* end : {",1024,2500.5", ",1024,", ",1024,"}) {
+        std::getline(lines, line);
+        EXPECT_TRUE(line.ends_with(end)) << line;
+    }
+}
+
 TEST(Plausibility, ImpossibleTimesAreFound) {
     const DeviceInfo device = sample_device();
     EXPECT_FALSE(implausible(sample_record(), device));
