@@ -24,7 +24,7 @@ using namespace protocol;
 
 // How long one judgement goes on repeating a short run, and what share of a problem's time all of them may
 // take together where time is short.
-constexpr double kJudgeSeconds = 0.05;
+constexpr double kJudgeSeconds = 0.02;
 constexpr double kJudgeShare = 0.15;
 
 struct Candidate {
@@ -216,8 +216,8 @@ private:
     /// What the samples leave out: the copies that a caller whose data is in host memory pays once per call, from
     /// and to pageable memory. The same for every variant, so it is measured once per problem.
     void time_transfer() {
-        constexpr int kMost = 9;
-        constexpr double kSeconds = 0.3;
+        constexpr int kMost = 5;
+        constexpr double kSeconds = 0.1;
         const Stopwatch watch(done_.timing_seconds);
         progress_.step(Phase::preparing);
         std::vector<double> samples_ns;
