@@ -23,6 +23,19 @@ class Evidence:
                 found.rows[path.stem] = [row for row in csv.DictReader(file) if row["status"] == "ok"]
         return found
 
+    def counted(self, family: str, wanted: str) -> list[dict]:
+        """Rows with the counter `wanted`; where the current sweep has none, those kept in counters/<family>.jsonl."""
+        rows = [row for row in self.rows.get(family, []) if row.get(wanted)]
+        kept = self.folder / "counters" / f"{family}.jsonl"
+        if rows or not kept.exists():
+            return rows
+        for line in kept.read_text(encoding="utf-8").splitlines():
+            case = json.loads(line)["case"]
+            features = dict(item.split("=") for item in case["problem"].split(";"))
+            derived = {item["name"]: str(item["value"]) for item in case["features"]}
+            rows.append({**case, **derived, **features, **case["counters"], "kept": True})
+        return rows
+
     def find(self, family: str, variant: str, **features) -> list[dict]:
         """Rows of a variant ("" for any) whose problem has these features; the fastest configuration first."""
         wanted = {f"{name}={value}" for name, value in features.items()}
