@@ -219,7 +219,7 @@ class Page:
 
 
 def family_without_counters(evidence: Evidence, family: str) -> bool:
-    return not any("__" in name and row[name] for row in evidence.rows.get(family, []) for name in row)
+    return not evidence.profiled.get(family)
 
 
 def section(page: Page, printed: dict) -> str:
