@@ -29,10 +29,11 @@ class Page:
         return self.h200.counter(name, "distance", variant, **{**self.square, **features})
 
     def bandwidth(self, variant: str, **features) -> float | None:
-        """What DRAM moved over the kernel's time, as the source's profiler had it."""
-        moved = [self.counter(f"dram__bytes_{way}.sum", variant, **features) for way in ("read", "write")]
-        time = self.distance(variant, **features)
-        return None if None in moved or not time else sum(moved) / time
+        """What DRAM moved over the kernel's time in the same sweep, as the source's profiler had it."""
+        for row in self.h200.profile("distance", variant, **{**self.square, **features}):
+            if row.get("dram__bytes_read.sum") and row.get("dram__bytes_write.sum"):
+                return sum(float(row[f"dram__bytes_{way}.sum"]) for way in ("read", "write")) / float(row["time_ns"])
+        return None
 
     def lead(self, variant: str, other: str, **features) -> float | None:
         """How much faster than the other, in percent."""
@@ -221,7 +222,7 @@ class Page:
 
 
 def family_without_counters(evidence: Evidence, family: str) -> bool:
-    return not any("__" in name and row[name] for row in evidence.rows.get(family, []) for name in row)
+    return not evidence.profiled.get(family)
 
 
 def section(page: Page, printed: dict) -> str:
