@@ -10,6 +10,7 @@
 #include "harness/seismic/window_reader.hpp"
 #include "kernels/dispatch.hpp"
 #include "variants/coherent_sum/problem.hpp"
+#include "variants/polyphase/problem.hpp"
 
 namespace espalier::cli {
 
@@ -17,7 +18,8 @@ struct PipelineSettings {
     std::int64_t receivers = 0, sources = 0;
     std::int64_t window = 0;       ///< samples of every window but the last
     std::int64_t last_window = 0;  ///< samples of the last one
-    std::int64_t span = 0;         ///< the longest delay
+    std::int64_t span = 0;         ///< samples that follow each window for the longest delay
+    std::int64_t phases = 1;       ///< steps of a delay within a sample; more than one: linear interpolation
     bool double_buffering = true;  ///< else one window is done with before the next is read
     bool pinned = true;            ///< page-locked host memory, for a GPU
     std::string variant;           ///< instead of the selector's choice; may be empty
@@ -30,7 +32,8 @@ struct Peaks {
 };
 
 /// Windows of traces on their way through a device: filled by a reader in host memory, copied, summed, and their
-/// peaks brought back. With double buffering there are two slots, and while one window is summed the next is copied
+/// peaks brought back. For delays in fractions of a sample the traces become copies in several phases on the device
+/// first. With double buffering there are two slots, and while one window is summed the next is copied
 /// and the one after it read.
 class CoherencePipeline {
 public:
@@ -58,17 +61,29 @@ protected:
 
     CoherencePipeline(const Device& device, const PipelineSettings& settings);
 
-    [[nodiscard]] coherent_sum::Problem problem_for(std::int64_t samples) const;
-    [[nodiscard]] const Decided& decision_for(std::int64_t samples) const;
     [[nodiscard]] std::size_t workspace_bytes() const;  ///< for either length of window
-    [[nodiscard]] std::size_t trace_bytes() const;      ///< of a full window
+    [[nodiscard]] std::size_t copies_bytes() const;     ///< of the copies in several phases; 0 without
+    [[nodiscard]] std::size_t trace_bytes(std::int64_t samples) const;
+
+    /// Enqueues all work on a window's traces; `buffers` says where they are and where the peaks go. `copies` is
+    /// memory for the copies.
+    void run(Context& context, std::int64_t samples, coherent_sum::Buffers buffers, float* copies) const;
 
     Device device_;
     PipelineSettings settings_;
     double copy_seconds_ = 0, sum_seconds_ = 0;
 
 private:
-    Decided full_, last_;
+    struct Plan {
+        coherent_sum::Problem sum;
+        polyphase::Problem interpolation;
+        Decided decision;
+        Decision<polyphase::Problem> interpolation_decision;
+    };
+    [[nodiscard]] Plan plan_for(std::int64_t samples) const;
+    [[nodiscard]] const Plan& plan_of(std::int64_t samples) const;
+
+    Plan full_, last_;
 };
 
 /// `delays`: sources x receivers in 0..span, where the device reaches them, for the pipeline's life.

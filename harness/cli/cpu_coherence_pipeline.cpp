@@ -14,9 +14,12 @@ namespace {
 class CpuPipeline final : public CoherencePipeline {
 public:
     CpuPipeline(const Device& device, const PipelineSettings& settings, const std::int32_t* delays)
-        : CoherencePipeline(device, settings), delays_(delays), workspace_(DeviceKind::cpu, workspace_bytes()) {
+        : CoherencePipeline(device, settings),
+          delays_(delays),
+          workspace_(DeviceKind::cpu, workspace_bytes()),
+          copies_(DeviceKind::cpu, copies_bytes()) {
         for (int i = 0; i < (settings.double_buffering ? 2 : 1); ++i)
-            slots_.push_back({BenchMemory(DeviceKind::cpu, trace_bytes()),
+            slots_.push_back({BenchMemory(DeviceKind::cpu, trace_bytes(settings.window)),
                               std::vector<float>(static_cast<std::size_t>(settings.sources)),
                               std::vector<std::int32_t>(static_cast<std::size_t>(settings.sources))});
     }
@@ -31,14 +34,13 @@ public:
         const device::Range range(fmt::format("sum window {}", window.number));
         const Stopwatch stopwatch(sum_seconds_);
         Slot& slot = slots_[window.slot];
-        const Decided& decided = decision_for(window.samples);
         Context context{state_of(device_).info, nullptr, {workspace_.data(), workspace_.size()}};
-        decided.entry->variant.run(context, problem_for(window.samples),
-                                   {.traces = reinterpret_cast<const float*>(slot.traces.data()),
-                                    .delays = delays_,
-                                    .maximum = slot.maximum.data(),
-                                    .maximum_sample = slot.sample.data()},
-                                   decided.configuration);
+        run(context, window.samples,
+            {.traces = reinterpret_cast<const float*>(slot.traces.data()),
+             .delays = delays_,
+             .maximum = slot.maximum.data(),
+             .maximum_sample = slot.sample.data()},
+            reinterpret_cast<float*>(copies_.data()));
     }
 
     Peaks finish(const seismic::Window& window) override {
@@ -54,7 +56,7 @@ private:
 
     const std::int32_t* delays_;
     std::vector<Slot> slots_;
-    BenchMemory workspace_;
+    BenchMemory workspace_, copies_;
 };
 
 }  // namespace

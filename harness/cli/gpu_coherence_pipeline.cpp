@@ -51,9 +51,10 @@ public:
         copy_stream_.emplace();
         sum_stream_.emplace();
         workspace_ = device::Buffer(workspace_bytes());
+        copies_ = device::Buffer(copies_bytes());
         for (int i = 0; i < (settings.double_buffering ? 2 : 1); ++i)
-            slots_.push_back(
-                std::make_unique<Slot>(trace_bytes(), static_cast<std::size_t>(settings.sources), settings.pinned));
+            slots_.push_back(std::make_unique<Slot>(trace_bytes(settings.window),
+                                                    static_cast<std::size_t>(settings.sources), settings.pinned));
     }
 
     ~GpuPipeline() override {
@@ -76,14 +77,14 @@ public:
         const CurrentDevice current(state_of(device_));
         const device::Range range(fmt::format("copy window {}", window.number));
         Slot& slot = *slots_[window.slot];
-        const coherent_sum::Problem problem = problem_for(window.samples);
+
         // The sums of the window before last have left this slot: its `finish` has waited for them.
         slot.copy_begins.record(copy_stream_->get());
-        device::copy_to_device(slot.traces.data(), slot.host_traces.data(),
-                               static_cast<std::size_t>(problem.trace_bytes()), copy_stream_->get());
+        device::copy_to_device(slot.traces.data(), slot.host_traces.data(), trace_bytes(window.samples),
+                               copy_stream_->get());
         slot.copied.record(copy_stream_->get());
         slot.copied.make_wait(sum_stream_->get());
-        sum(slot, problem, decision_for(window.samples));
+        sum(slot, window.samples);
         slot.copied.wait_for();  // the reader may have the host memory back; the sums go on
     }
 
@@ -100,16 +101,16 @@ public:
     }
 
 private:
-    void sum(Slot& slot, const coherent_sum::Problem& problem, const Decided& decided) {
+    void sum(Slot& slot, std::int64_t samples) {
         const Stream stream = sum_stream_->get();
         slot.sum_begins.record(stream);
         Context context{state_of(device_).info, stream, {workspace_.data(), workspace_.size()}};
-        decided.entry->variant.run(context, problem,
-                                   {.traces = slot.traces.as<const float>(),
-                                    .delays = delays_,
-                                    .maximum = slot.maximum.as<float>(),
-                                    .maximum_sample = slot.sample.as<std::int32_t>()},
-                                   decided.configuration);
+        run(context, samples,
+            {.traces = slot.traces.as<const float>(),
+             .delays = delays_,
+             .maximum = slot.maximum.as<float>(),
+             .maximum_sample = slot.sample.as<std::int32_t>()},
+            copies_.as<float>());
         device::copy_to_host(slot.host_maximum.data(), slot.maximum.data(), slot.maximum.size(), stream);
         device::copy_to_host(slot.host_sample.data(), slot.sample.data(), slot.sample.size(), stream);
         slot.summed.record(stream);
@@ -117,7 +118,7 @@ private:
 
     const std::int32_t* delays_;
     std::optional<device::OwnedStream> copy_stream_, sum_stream_;
-    device::Buffer workspace_;
+    device::Buffer workspace_, copies_;
     std::vector<std::unique_ptr<Slot>> slots_;
 };
 

@@ -23,8 +23,11 @@ namespace {
 /// between two samples may go either way on another processor.
 constexpr std::int64_t kRoundingMargin = 1;
 
-hodograph::Problem hodograph_of(const seismic::Grid& grid, std::int64_t receivers) {
-    return {receivers, grid.columns, grid.rows, grid.layers};
+constexpr double kMostDelay = 1 << 30;
+
+/// What follows the longest delay, so that it is surely in the row: the sample that interpolation looks at beyond it.
+std::int64_t rounded_up(double longest, std::int64_t phases) {
+    return static_cast<std::int64_t>(std::floor(longest + 0.5)) + kRoundingMargin + (phases > 1 ? 1 : 0);
 }
 
 std::vector<double> coordinates_of(const seismic::Receivers& receivers) {
@@ -74,7 +77,6 @@ LocateSession::LocateSession(const Device& device, seismic::Record& record, cons
         compute_delays(receivers);
     else
         read_delays();
-    check_span();
     check_memory();
     const std::int64_t rest = record.samples() % window_;
     pipeline_ = make_coherence_pipeline(device,
@@ -83,6 +85,7 @@ LocateSession::LocateSession(const Device& device, seismic::Record& record, cons
                                          .window = window_,
                                          .last_window = rest > 0 ? rest : window_,
                                          .span = span_,
+                                         .phases = settings.phases,
                                          .double_buffering = settings.double_buffering,
                                          .pinned = settings.pinned,
                                          .variant = settings.variant},
@@ -95,15 +98,16 @@ void LocateSession::compute_delays(const seismic::Receivers& receivers) {
     const DeviceState& state = state_of(device_);
     const seismic::Grid& grid = settings_.grid;
     const double samples_per_metre = record_.rate() / settings_.velocity;
-    const double longest = std::floor(longest_path(grid, receivers) * samples_per_metre + 0.5);
-    if (!(longest < std::numeric_limits<std::int32_t>::max() - kRoundingMargin))
+    const double longest = longest_path(grid, receivers) * samples_per_metre;
+    if (!(longest < kMostDelay))
         throw Failure(ExitCode::usage,
                       fmt::format("the longest delay would be {:.3g} samples; are --velocity, the grid "
                                   "and the receivers in metres?",
                                   longest));
-    span_ = static_cast<std::int64_t>(longest) + kRoundingMargin;
+    span_ = rounded_up(longest, settings_.phases);
+    check_span();
 
-    const hodograph::Problem problem = hodograph_of(grid, receivers.count());
+    const hodograph::Problem problem{receivers.count(), grid.columns, grid.rows, grid.layers, settings_.phases};
     const auto decision = value_or_fail(decide(problem, state.info));
     const Variant<hodograph::Problem>& variant = decision.entry->variant;
     const std::vector<double> coordinates = coordinates_of(receivers);
@@ -116,41 +120,56 @@ void LocateSession::compute_delays(const seismic::Receivers& receivers) {
                  .delays = reinterpret_cast<std::int32_t*>(delays_.data()),
                  .model = {.origin = {grid.origin.x, grid.origin.y, grid.origin.z},
                            .spacing = {grid.spacing.x, grid.spacing.y, grid.spacing.z},
-                           .samples_per_metre = samples_per_metre}},
+                           .samples_per_metre = samples_per_metre,
+                           .phase_samples = row()}},
                 decision.configuration);
     if (device_.is_cuda()) device::synchronize();
     delays_from_ = fmt::format("hodograph/{}, {} m/s", variant.name, settings_.velocity);
 }
 
+/// The file twice: what a delay is as a number depends on the longest of them where they are interpolated.
 void LocateSession::read_delays() {
     const std::string& path = settings_.travel_times;
-    const auto receivers = static_cast<std::size_t>(record_.receivers());
-    const auto nodes = static_cast<std::size_t>(settings_.grid.nodes());
+    const std::int64_t receivers = record_.receivers(), nodes = settings_.grid.nodes();
     const io::File file = io::open_for_reading(path);
-    std::vector<float> times(receivers);
-    std::vector<std::int32_t> delays(receivers);
-    for (std::size_t node = 0; node < nodes; ++node) {
-        if (std::fread(times.data(), sizeof(float), receivers, file.get()) != receivers)
-            throw io::BadFile(path, fmt::format("ends within node {}; travel times of {} nodes and {} receivers are {} "
-                                                "bytes of single precision",
-                                                node, nodes, receivers, 4 * nodes * receivers));
-        for (std::size_t r = 0; r < receivers; ++r) {
-            const double samples = std::floor(static_cast<double>(times[r]) * record_.rate() + 0.5);
-            if (!(samples >= 0 && samples < std::numeric_limits<std::int32_t>::max()))
+    const auto each_node = [&](const std::function<void(std::int64_t, std::span<const float>)>& use) {
+        std::vector<float> times(static_cast<std::size_t>(receivers));
+        std::rewind(file.get());
+        for (std::int64_t node = 0; node < nodes; ++node) {
+            if (std::fread(times.data(), sizeof(float), times.size(), file.get()) != times.size())
+                throw io::BadFile(path,
+                                  fmt::format("ends within node {}; travel times of {} nodes and {} receivers are {} "
+                                              "bytes of single precision",
+                                              node, nodes, receivers, 4 * nodes * receivers));
+            use(node, times);
+        }
+        if (std::fgetc(file.get()) != EOF)
+            throw io::BadFile(path,
+                              fmt::format("holds more than the travel times of {} nodes and {} receivers; is --grid "
+                                          "that of the table?",
+                                          nodes, receivers));
+    };
+    double longest = 0;
+    each_node([&](std::int64_t node, std::span<const float> times) {
+        for (std::size_t r = 0; r < times.size(); ++r) {
+            const double samples = static_cast<double>(times[r]) * record_.rate();
+            if (!(samples >= 0 && samples < kMostDelay))
                 throw io::BadFile(path,
                                   fmt::format("the travel time from node {} to receiver {} is {} s; it must be 0 or "
                                               "more, and finite",
                                               node, r, times[r]));
-            delays[r] = static_cast<std::int32_t>(samples);
-            span_ = std::max<std::int64_t>(span_, delays[r]);
+            longest = std::max(longest, samples);
         }
-        delays_.store(node * receivers * sizeof(std::int32_t), std::as_bytes(std::span(delays)));
-    }
-    if (std::fgetc(file.get()) != EOF)
-        throw io::BadFile(path,
-                          fmt::format("holds more than the travel times of {} nodes and {} receivers; is --grid that "
-                                      "of the table?",
-                                      nodes, receivers));
+    });
+    span_ = rounded_up(longest, settings_.phases);
+    check_span();
+    each_node([&](std::int64_t node, std::span<const float> times) {
+        std::vector<std::int32_t> delays;
+        for (const float time : times)
+            delays.push_back(hodograph::delay_of(static_cast<double>(time) * record_.rate(), settings_.phases, row()));
+        delays_.store(static_cast<std::size_t>(node * receivers) * sizeof(std::int32_t),
+                      std::as_bytes(std::span(delays)));
+    });
     delays_from_ = "travel times of " + path;
 }
 
@@ -161,14 +180,14 @@ void LocateSession::check_span() const {
                       fmt::format("the longest delay is {} samples, but the record has {}: no event reaches all "
                                   "receivers within it; check the velocity, the grid and the units",
                                   span_, record_.samples()));
-    if (window_ + span_ > std::numeric_limits<std::int32_t>::max())
-        throw Failure(ExitCode::usage,
-                      "--window and the longest delay exceed 2^31 samples together; use a shorter window");
+    if (row() * settings_.phases > std::numeric_limits<std::int32_t>::max())
+        throw Failure(ExitCode::usage, "--window and the longest delay are too long together; use a shorter window");
 }
 
 void LocateSession::check_memory() const {
-    const std::size_t slot = static_cast<std::size_t>(record_.receivers() * (window_ + span_)) * sizeof(float);
-    const std::size_t needed = slot * (settings_.double_buffering ? 2 : 1);
+    const std::size_t slot = static_cast<std::size_t>(record_.receivers() * row()) * sizeof(float);
+    const auto copies = static_cast<std::size_t>(settings_.phases > 1 ? settings_.phases : 0);
+    const std::size_t needed = slot * ((settings_.double_buffering ? 2 : 1) + copies);
     const DeviceInfo& info = state_of(device_).info;
     const std::size_t there = device_.is_cuda() ? device::memory_state().free : info.memory_bytes;
     if (needed <= there) return;

@@ -20,6 +20,7 @@ struct LocateSettings {
     double velocity = 0;          ///< metres per second, if there is no table
     std::string travel_times;     ///< file of nodes x receivers seconds in single precision, instead of a velocity
     std::int64_t window = 12000;  ///< samples
+    std::int64_t phases = 1;      ///< 1: delays to the nearest sample; more: linear interpolation in such steps
     bool double_buffering = true, pinned = true;
     std::string variant;  ///< instead of the selector's choice; may be empty
 };
@@ -57,7 +58,8 @@ public:
     /// Runs through the record; `progress` is told of each window.
     void run(const std::function<void(const seismic::Window&, const Location&)>& progress);
 
-    [[nodiscard]] std::int64_t span() const { return span_; }  ///< the longest delay in samples, rounded up
+    /// Samples that a window needs after its own: the longest delay, rounded up.
+    [[nodiscard]] std::int64_t span() const { return span_; }
     [[nodiscard]] std::int64_t window() const { return window_; }
     [[nodiscard]] std::int64_t windows() const { return (record_.samples() + window_ - 1) / window_; }
     [[nodiscard]] const CoherenceCube& cube() const { return cube_; }
@@ -69,6 +71,7 @@ private:
     void compute_delays(const seismic::Receivers& receivers);
     void read_delays();
     void check_span() const;
+    [[nodiscard]] std::int64_t row() const { return window_ + span_; }
     void check_memory() const;
     Location merge(const seismic::Window& window, const Peaks& peaks);
 
