@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -23,6 +25,7 @@ constexpr double kLongestTime = 1e18;  // ns: 31 years
 constexpr std::string_view kKeyCharacters = "_=;.-";  // beside letters and digits
 constexpr std::string_view kSlugCharacters = "-_.";
 constexpr std::string_view kNameCharacters = "_.";  // CUPTI metrics, features
+constexpr std::array<std::string_view, 5> kVerifications{"", "oracle", "twin", "twin+baseline", "baseline"};
 
 double checked(double value, const char* name) {
     if (!std::isfinite(value)) throw BadData(std::string(name) + " is not finite and cannot be recorded");
@@ -97,6 +100,8 @@ void check_consistency(const CaseRecord& record, const Fields& fields) {
     const bool ok = record.status == Status::ok;
     if (ok != record.reason.empty())
         fields.refuse("reason", ok ? "is given for a case that is ok" : "is empty for a case that is not ok");
+    if (std::ranges::count(kVerifications, record.verification) == 0)
+        fields.refuse("verification", "is none of the known ways");
     if (ok && record.samples_ns.empty()) fields.refuse("samples_ns", "is empty for a case that is ok");
 }
 
