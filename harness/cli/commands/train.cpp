@@ -44,13 +44,13 @@ void print_heading() {
 
 void print_rows(const select::TrainedDevice& trained) {
     for (const select::Trained& t : trained.families) {
-        const auto& [training, held_out, single, unused] = t.evaluation;
+        const select::Regret &training = t.evaluation.training, &held_out = t.evaluation.held_out.regret;
         const select::Matrix& matrix = t.evidence.matrix;
         fmt::print(
             "{:<18} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6.3f} {:>6.3f} {:>6.3f}  {:>8.3f} {:>6.3f} {:>6.3f}  {:>6.3f}\n",
             trained.device.key, t.family->name(), matrix.rows(), matrix.candidates.size(), t.tree.leaves.size(),
             t.tree.depth(), training.geomean, training.p90, training.worst, held_out.geomean, held_out.p90,
-            held_out.worst, single);
+            held_out.worst, t.evaluation.best_single);
     }
 }
 

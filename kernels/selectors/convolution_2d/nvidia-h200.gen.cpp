@@ -54,22 +54,38 @@ constexpr Choice<Problem> kRanking3[] = {
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.01F},
-    {VariantId::shared_float_32x8, {}, 1.43F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.44F},
-    {VariantId::shared_u8_int, {}, 1.33F},
-    {VariantId::global, {}, 1.71F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
+    {VariantId::shared_u8_int, {}, 1.21F},
+    {VariantId::shared_float_32x8, {}, 1.38F},
+    {VariantId::shared_u8_float, {}, 1.51F},
+    {VariantId::global, {}, 1.57F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::tensor_toeplitz, {{"rows_per_warp", 16}}, 1.03F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.44F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 2.34F},
-    {VariantId::shared_u8_int, {}, 2.45F},
-    {VariantId::global, {}, 3.10F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.42F},
+    {VariantId::shared_float_32x8, {}, 1.43F},
+    {VariantId::shared_u8_int, {}, 1.35F},
+    {VariantId::global, {}, 1.73F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::tensor_toeplitz, {{"rows_per_warp", 16}}, 1.00F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.18F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.87F},
+    {VariantId::shared_u8_int, {}, 2.02F},
+    {VariantId::global, {}, 2.50F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::tensor_toeplitz, {{"rows_per_warp", 36}}, 1.00F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.59F},
+    {VariantId::shared_u8_int, {}, 4.36F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 4.60F},
+    {VariantId::global, {}, 5.96F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.03F},
     {VariantId::tensor_toeplitz, {{"rows_per_warp", 16}}, 1.66F},
     {VariantId::shared_u8_int, {}, 2.04F},
@@ -120,33 +136,53 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 4,
-        .problems = 14,
-        .margin = 1.46F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 1.41F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "width > 1100 and values <= 12000000",
+        .regret_hi = 1.00F,
+        .path = "width > 1100 and values <= 12000000 and values <= 2400000",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 4,
-        .margin = 1.39F,
-        .regret = 1.03F,
+        .problems = 12,
+        .margin = 1.47F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "width > 1100 and values > 12000000 and coefficients == narrow",
+        .regret_hi = 1.01F,
+        .path = "width > 1100 and values <= 12000000 and values > 2400000",
         .ranking = kRanking5,
     },
     {
         .id = 6,
+        .problems = 3,
+        .margin = 1.18F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "width > 1100 and values > 12000000 and coefficients == narrow and values <= 200000000",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 1,
+        .margin = 2.59F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "width > 1100 and values > 12000000 and coefficients == narrow and values > 200000000",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
         .problems = 9,
         .margin = 1.90F,
         .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.08F,
         .path = "width > 1100 and values > 12000000 and coefficients != narrow",
-        .ranking = kRanking6,
+        .ranking = kRanking8,
     },
 };
 
@@ -176,18 +212,30 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         }
     } else {
         if (problem.values() <= 12'000'000) {
-            // shared_vectorised rows_per_thread=2
-            // 14 problems, margin 1.46, regret 1.01 [1.00, 1.03]
-            return kLeaves[4];
+            if (problem.values() <= 2'400'000) {
+                // shared_vectorised rows_per_thread=1
+                // 2 problems, margin 1.41, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
+            } else {
+                // shared_vectorised rows_per_thread=2
+                // 12 problems, margin 1.47, regret 1.00 [1.00, 1.01]
+                return kLeaves[5];
+            }
         } else {
             if (problem.coefficients == Coefficients::narrow) {
-                // tensor_toeplitz rows_per_warp=16
-                // 4 problems, margin 1.39, regret 1.03 [1.00, 1.10]
-                return kLeaves[5];
+                if (problem.values() <= 200'000'000) {
+                    // tensor_toeplitz rows_per_warp=16
+                    // 3 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                    return kLeaves[6];
+                } else {
+                    // tensor_toeplitz rows_per_warp=36
+                    // 1 problems, margin 2.59, regret 1.00 [1.00, 1.00]
+                    return kLeaves[7];
+                }
             } else {
                 // shared_vectorised rows_per_thread=4
                 // 9 problems, margin 1.90, regret 1.03 [1.00, 1.08]
-                return kLeaves[6];
+                return kLeaves[8];
             }
         }
     }
