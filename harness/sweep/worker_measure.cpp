@@ -22,7 +22,7 @@ using namespace protocol;
 
 // How long one judgement goes on repeating a short run, and what share of a problem's time all of them may
 // take together where time is short.
-constexpr double kJudgeSeconds = 0.05;
+constexpr double kJudgeSeconds = 0.02;
 constexpr double kJudgeShare = 0.15;
 
 struct Candidate {
