@@ -193,6 +193,26 @@ TEST_F(TrainCommand, AnswersWhatIfAndWritesNothing) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "selectors"));
 }
 
+// On its own data no other device's tree does better than a device's own by more than a leaf costs.
+TEST_F(TrainCommand, ComparesTheTreesOfDevicesOfAKind) {
+    const auto run = train("--transfer --json");
+    ASSERT_EQ(run.code, 0) << run.err;
+    const auto rows = nlohmann::json::parse(run.out);
+    ASSERT_EQ(rows.size(), invented_devices().size());
+    for (const auto& row : rows) {
+        const auto& trees = row.at("trees");
+        ASSERT_EQ(trees.size(), 3U) << row;  // its own, that of the other one of its kind, the baseline
+        EXPECT_EQ(trees[0].at("tree"), row.at("device"));
+        EXPECT_LE(trees[0].at("regret").get<double>(), 1.001 * trees[1].at("regret").get<double>()) << row;
+        const bool gpu = row.at("device").get<std::string>().starts_with("gpu");
+        for (const auto& tree : trees)
+            EXPECT_TRUE(tree.at("tree") == "baseline" || tree.at("tree").get<std::string>().starts_with("gpu") == gpu);
+        EXPECT_LE(trees[1].at("regret"), trees[2].at("regret"));
+    }
+    expect_holds(train("--transfer").out, {"regret with the tree of", "gpu-sm80 ", "baseline "});
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "selectors"));
+}
+
 TEST_F(TrainCommand, RefusesHoles) {
     auto results = load_results(results_ / "gpu-sm90");
     results.holes.push_back({"", "", 2, "shard 2 of 4 is missing"});

@@ -11,6 +11,7 @@
 #include "harness/records/atomic_file.hpp"
 #include "harness/select/export.hpp"
 #include "harness/select/training.hpp"
+#include "harness/select/transfer.hpp"
 
 namespace espalier::cli {
 namespace {
@@ -21,7 +22,7 @@ struct Options {
     select::TrainOptions train;
     std::filesystem::path matrices;
     WhatIfQuestions what_if;  ///< if there are any, nothing is written
-    bool check = false, json = false, quiet = false;
+    bool transfer = false, check = false, json = false, quiet = false;
 };
 
 nlohmann::ordered_json to_json(const select::TrainedDevice& trained) {
@@ -106,6 +107,26 @@ void answer_what_if(const Options& options) {
         fmt::print("{}", text);
 }
 
+void print_transfer(const Options& options) {
+    std::vector<select::TrainedDevice> trained;
+    for (const std::string& key : options.devices)
+        trained.push_back(select::train_device(key, options.folders, options.families, options.train));
+    auto json = nlohmann::ordered_json::array();
+    if (!options.json) fmt::print("{:<16} {:<18}  regret with the tree of\n", "family", "device");
+    for (const select::TransferRow& row : select::transfer(trained)) {
+        std::string cells;
+        auto list = nlohmann::ordered_json::array();
+        for (const select::TransferCell& cell : row.cells) {
+            const std::string unknown = cell.unknown ? fmt::format(" ({} problems without a time)", cell.unknown) : "";
+            cells += fmt::format("{}{} {:.3f}{}", cells.empty() ? "" : ", ", cell.tree, cell.regret, unknown);
+            list.push_back({{"tree", cell.tree}, {"regret", cell.regret}, {"unknown", cell.unknown}});
+        }
+        if (!options.json) fmt::print("{:<16} {:<18}  {}\n", row.family, row.device, cells);
+        json.push_back({{"family", row.family}, {"device", row.device}, {"trees", std::move(list)}});
+    }
+    if (options.json) fmt::print("{}\n", json.dump(2));
+}
+
 void run(Options options, ExitCode& code) {
     for (const std::string& family : options.families)
         if (!find_family(family)) {
@@ -116,6 +137,7 @@ void run(Options options, ExitCode& code) {
     const bool everything = options.devices.empty() && options.families.empty();
     if (options.devices.empty()) options.devices = select::devices_with_results(options.folders.results);
     if (options.what_if.any()) return answer_what_if(options);
+    if (options.transfer) return print_transfer(options);
     bool different = false;
     std::size_t trained_families = 0;
     auto json = nlohmann::ordered_json::array();
@@ -193,6 +215,8 @@ void add_train(CLI::App& app, ExitCode& code) {
                      "Ask for the best sets of up to N variants beside the baseline, and what each one is worth")
         ->type_name("N")
         ->check(CLI::Range(0, 1000));
+    command->add_flag("--transfer", options->transfer,
+                      "Ask what the tree of every device costs on the others of its kind; writes nothing");
     command->add_flag("--check", options->check, "Write nothing; exit 4 if a file is not what training gives");
     command->add_flag("--allow-partial", options->train.evidence.allow_partial, "Train although cases are missing");
     command->add_flag("--allow-mixed", options->train.evidence.allow_mixed,
