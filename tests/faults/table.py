@@ -3,6 +3,7 @@
 import cluster
 import journals
 import library
+import repetition
 import sweeps
 import variants
 
@@ -32,5 +33,6 @@ FAULTS = {
     23: "a device that no shipped tree knows",
     24: "bad and large CSV inputs of knn",
 }
-ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS).items()))
+ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS |
+                   repetition.ROWS).items()))
 GPU_ROWS = (1, 2, 3, 12, 13, 15)
