@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <limits>
 
+#include "harness/families/family.hpp"
 #include "harness/records/bad_data.hpp"
 #include "harness/records/checked_json.hpp"
 #include "harness/records/codec.hpp"
@@ -12,6 +14,7 @@
 #include "harness/records/merge.hpp"
 #include "harness/records/results.hpp"
 #include "harness/records/roofline.hpp"
+#include "harness/records/stale.hpp"
 #include "tests/record_samples.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -133,6 +136,21 @@ TEST(Csv, HasTheContractsColumns) {
         "items=4,,,,1000,1000,,,,,1000,uniform,");
 }
 
+TEST(Csv, SaysWhatTheTransfersTakeWhereTheyWereMeasured) {
+    CaseRecord measured = sample_record();
+    measured.conditions.emplace_back(kTransferCondition, 2500.5);
+    CaseRecord failed = measured;
+    failed.status = Status::crashed;
+    std::istringstream lines(to_csv(std::vector{measured, sample_record(), failed}));
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_TRUE(line.ends_with(",dram__bytes_read.sum,transfer_ns")) << line;
+    for (const char* end : {",1024,2500.5", ",1024,", ",1024,"}) {
+        std::getline(lines, line);
+        EXPECT_TRUE(line.ends_with(end)) << line;
+    }
+}
+
 TEST(Plausibility, ImpossibleTimesAreFound) {
     const DeviceInfo device = sample_device();
     EXPECT_FALSE(implausible(sample_record(), device));
@@ -244,6 +262,23 @@ TEST(Merge, DifferentMachinesDriversAndBuildsAreNotPooled) {
     EXPECT_EQ(pooled(build, {.allow_builds = true}).at(0).cases, 2U);
 }
 
+TEST(Merge, AnotherBuildSupersedesWhatTheResultsHold) {
+    const TemporaryFolder folder;
+    const std::string before = journal(folder, "before.jsonl", {sample_record(0), sample_record(1)});
+    merge_journals({before}, folder / "results", {});
+    CaseRecord newer = sample_record(1);
+    newer.provenance.build = "espalier 0.2.0, Release";
+    newer.provenance.session = "29991231T000000Z-00000000";
+    const std::string after = journal(folder, "after.jsonl", {newer});
+    expect_holds(message_of<BadData>([&] { merge_journals({after}, folder / "results", {}); }), {"--supersede"});
+    const auto report = merge_journals({after}, folder / "results", {.supersede = true}).at(0);
+    EXPECT_EQ(report.superseded, 2U);
+    EXPECT_EQ(report.kept, 0U);
+    const auto cases = load_results(folder / "results/cpu-test-2t").cases;
+    ASSERT_EQ(cases.size(), 1U);
+    EXPECT_EQ(cases[0].provenance.build, newer.provenance.build);
+}
+
 TEST(Merge, AnImpossibleTimeIsLeftOutAndItsCaseIsAHole) {
     const TemporaryFolder folder;
     CaseRecord impossible = sample_record(1);
@@ -283,6 +318,49 @@ TEST(Results, DamageIsRefusedWithFileAndLine) {
                  {"histogram.jsonl", "line 2", "checksum"});
     std::ofstream(file, std::ios::binary) << whole << whole.substr(second);
     expect_holds(message_of<BadData>([&] { static_cast<void>(load_cases(file)); }), {"line 3", "twice"});
+}
+
+TEST(Stale, IsWhatWasMeasuredOfOtherSource) {
+    const Family& family = *find_family("dot");
+    const VariantInfo& variant = family.variants()[family.baseline(DeviceKind::cpu)];
+    CaseRecord record = sample_record();
+    record.family = "dot", record.variant = variant.name, record.status = Status::ok;
+    record.provenance.source_id = variant.source_id;
+    std::vector<CaseRecord> records{record, record, record};
+    EXPECT_TRUE(find_stale(records).empty());
+
+    records[1].provenance.source_id = std::string(64, 'a');
+    records[2].provenance.source_id = std::string(64, 'b');
+    records[2].status = Status::timeout;
+    records.push_back(record);
+    records.back().variant = "no_longer_there";
+    const auto stale = find_stale(records);
+    ASSERT_EQ(stale.size(), 1U);
+    EXPECT_EQ(stale[0].name(), "dot/" + std::string(variant.name));
+    EXPECT_EQ(stale[0].rows, 2U);
+    EXPECT_EQ(stale[0].timed, 1U);
+    EXPECT_EQ(stale[0].measured_id, std::string(64, 'a'));
+    EXPECT_EQ(stale[0].source_id, variant.source_id);
+    expect_holds(describe(stale[0]), {"dot/", "2 records (1 times)", "aaaaaaaaaaaa", "sweep it again"});
+}
+
+TEST(Stale, AListAcceptsOneSourceOnly) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(load_known_stale(folder.path()).empty());
+    const auto write = [&](const std::string& text) { std::ofstream(folder / "known_stale.json") << text; };
+    write(R"({"schema":"espalier.known_stale/1","variants":{"dot/x":{"source_id":"12ab","reason":"a comment"}}})");
+    const KnownStaleList known = load_known_stale(folder.path());
+    EXPECT_TRUE(is_known(known, {.family = "dot", .variant = "x", .source_id = "12ab"}));
+    EXPECT_FALSE(is_known(known, {.family = "dot", .variant = "x", .source_id = "12ac"}));
+    EXPECT_FALSE(is_known(known, {.family = "dot", .variant = "y", .source_id = "12ab"}));
+
+    const auto refused = [&](const std::string& text) {
+        write(text);
+        return message_of<BadData>([&] { static_cast<void>(load_known_stale(folder.path())); });
+    };
+    expect_holds(refused("[1"), {"known_stale.json", "not JSON"});
+    expect_holds(refused(R"({"schema":"espalier.known_stale/2","variants":{}})"), {"schema"});
+    expect_holds(refused(R"({"schema":"espalier.known_stale/1","variants":{"dot/x":{"source_id":"1"}}})"), {"reason"});
 }
 
 }  // namespace

@@ -66,9 +66,8 @@ def main() -> int:
         kind = record["schema"].split(".")[1].split("/")[0]
         seen.setdefault(kind, record)
         faults += [f"{kind}: {error.json_path}: {error.message}" for error in schemas[kind].iter_errors(record)]
-    trained = {"selector", "tree"}  # written by train; train_command_test checks those
-    if set(seen) != set(schemas) - trained:
-        faults.append(f"the sweep wrote records of {sorted(seen)}, there are schemas of {sorted(schemas)}")
+    if set(seen) != {"case", "coverage", "device", "plan"}:
+        faults.append(f"the sweep wrote records of {sorted(seen)} alone")
     refused = 0
     for kind, record in seen.items():
         for what, changed in mutations(record):

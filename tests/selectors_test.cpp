@@ -101,5 +101,23 @@ TEST(CommittedSelectors, DecideAsTheTreesOfTheCommittedResults) {
     if (compared == 0) GTEST_SKIP() << "no results are committed";
 }
 
+// A tree that ranks a variant by times of other source than today's may be wrong: it is swept again, or somebody has
+// said in results/<device-key>/known_stale.json why the times hold for this very source.
+TEST(CommittedSelectors, RestOnEvidenceOfTodaysSources) {
+    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+        const auto trained = train_device(key, {.results = ESPALIER_RESULTS}, {},
+                                          {.evidence = {.allow_partial = true, .allow_mixed = true}});
+        for (const StaleVariant& stale : trained.stale)
+            EXPECT_TRUE(is_known(trained.known_stale, stale))
+                << key << ": " << describe(stale) << "\nor enter \"" << stale.name() << "\": {\"source_id\": \""
+                << stale.source_id << "\", \"reason\": ...}";
+        const auto results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
+        const auto all = find_stale(results.cases);
+        for (const auto& [name, unused] : trained.known_stale)
+            EXPECT_TRUE(std::ranges::any_of(all, [&](const StaleVariant& s) { return s.name() == name; }))
+                << key << ": " << name << " is not stale: remove it from known_stale.json";
+    }
+}
+
 }  // namespace
 }  // namespace espalier::select

@@ -4,6 +4,7 @@
 #include <optional>
 #include <random>
 
+#include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "variants/convolution_2d/problem.hpp"
@@ -49,9 +50,9 @@ public:
         // Whole coefficients are computed exactly whatever the variant's tolerance for fractions is.
         const double allowed = problem_.coefficients == Coefficients::float32 ? tolerance.absolute : 0;
         const auto actual = values_of<std::uint8_t>(outputs[0]);
-        for (std::size_t i = 0; i < actual.size(); ++i)
-            if (std::abs(int{actual[i]} - int{(*expected_)[i]}) > allowed) return {describe(i, actual[i])};
-        return {};
+        const std::size_t at = first_where(
+            actual.size(), [&](std::size_t i) { return std::abs(int{actual[i]} - int{(*expected_)[i]}) > allowed; });
+        return at == actual.size() ? Mismatch{} : Mismatch{describe(at, actual[at])};
     }
 
     bool adopt(std::span<const std::span<const std::byte>> outputs) override {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "variants/distance/problem.hpp"
@@ -62,9 +63,9 @@ public:
     Mismatch check(std::span<const std::span<const std::byte>> outputs, const Tolerance& tolerance) override {
         if (!expected_) compute_expected();
         const auto actual = values_of<float>(outputs[0]);
-        for (std::size_t i = 0; i < actual.size(); ++i)
-            if (!close(actual[i], (*expected_)[i], tolerance)) return {describe(i, actual[i])};
-        return {};
+        const std::size_t at =
+            first_where(actual.size(), [&](std::size_t i) { return !close(actual[i], (*expected_)[i], tolerance); });
+        return at == actual.size() ? Mismatch{} : Mismatch{describe(at, actual[at])};
     }
 
     bool adopt(std::span<const std::span<const std::byte>> outputs) override {
@@ -109,12 +110,12 @@ private:
             return std::span(all).subspan(static_cast<std::size_t>(i * problem_.dims),
                                           static_cast<std::size_t>(problem_.dims));
         };
-        std::vector<double> distances;
-        distances.reserve(static_cast<std::size_t>(problem_.distances()));
-        for (std::int64_t p = 0; p < problem_.points; ++p)
+        std::vector<double> distances(static_cast<std::size_t>(problem_.distances()));
+        in_parallel(problem_.points, [&](std::int64_t p) {
             for (std::int64_t q = 0; q < problem_.queries; ++q)
-                distances.push_back(reference::distance(item(query_items_, q), item(point_items_, p), problem_.metric,
-                                                        problem_.missing, types_));
+                distances[static_cast<std::size_t>(p * problem_.queries + q)] = reference::distance(
+                    item(query_items_, q), item(point_items_, p), problem_.metric, problem_.missing, types_);
+        });
         expected_ = std::move(distances);
     }
 

@@ -67,20 +67,24 @@ public:
     /// The guard bands alone, without the oracle.
     [[nodiscard]] virtual Mismatch check_guards() = 0;
 
-    /// Keeps a copy of the outputs where they are, and whether the outputs now are the same bytes: comparing
-    /// runs with each other without moving gigabytes to the host.
-    virtual void keep_outputs() = 0;
-    [[nodiscard]] virtual bool outputs_as_kept() = 0;
+    /// Keeps a copy of the outputs, which are right within `tolerance`, where they are; and whether the outputs
+    /// now are, byte for byte, some that were kept with a tolerance no wider than this one. So a run is judged
+    /// without moving gigabytes to the host. Only few are kept, the first for as long as the inputs.
+    virtual void keep_outputs(const Tolerance& tolerance) = 0;
+    [[nodiscard]] virtual bool outputs_are_kept(const Tolerance& tolerance) = 0;
 
-    /// From now until `refresh`, `check` compares with the kept outputs instead of the oracle's: for
+    /// From now until `refresh`, `check` compares with the first kept outputs instead of the oracle's: for
     /// problems that are too large for it. False if the family cannot do so.
-    [[nodiscard]] virtual bool adopt_kept() = 0;
+    [[nodiscard]] virtual bool adopt_first_kept() = 0;
 
     /// The outputs as they are now, for comparing runs with each other.
     [[nodiscard]] virtual std::vector<std::vector<std::byte>> outputs() = 0;
 
     /// Fresh inputs of the same shape.
     virtual void refresh(std::uint64_t seed) = 0;
+
+    /// Copies the inputs to the device and the outputs back, as a caller does whose data is in host memory.
+    virtual void transfer() = 0;
 
     /// Makes sure that `variant` has its workspace, so that `run` allocates nothing. Throws if it cannot.
     virtual void reserve(std::size_t variant, const Configuration& configuration) = 0;

@@ -4,9 +4,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
+#include <utility>
 
 #include "harness/families/knn_judge.hpp"
+#include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "kernels/choose.hpp"
@@ -131,9 +134,14 @@ private:
     /// The same inputs are judged many times, and the oracle takes its time.
     const std::vector<std::pair<std::int64_t, Judge>>& judges(const DistanceError& error) {
         if (judges_.empty() || judges_error_ != error) {
+            const std::vector<std::int64_t> queries = queries_to_judge();
+            std::vector<std::optional<Judge>> made(queries.size());
+            in_parallel(static_cast<std::int64_t>(queries.size()), [&](std::int64_t i) {
+                const auto at = static_cast<std::size_t>(i);
+                made[at].emplace(distances(queries[at]), problem_.k, problem_.vote, error);
+            });
             judges_.clear();
-            for (const std::int64_t query : queries_to_judge())
-                judges_.emplace_back(query, Judge(distances(query), problem_.k, problem_.vote, error));
+            for (std::size_t i = 0; i < queries.size(); ++i) judges_.emplace_back(queries[i], std::move(*made[i]));
             judges_error_ = error;
         }
         return judges_;

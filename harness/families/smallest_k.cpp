@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "variants/smallest_k/problem.hpp"
@@ -39,12 +40,12 @@ public:
         if (!expected_) compute_expected();
         const auto values = values_of<float>(outputs[0]);
         const auto indices = values_of<std::int32_t>(outputs[1]);
-        for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::size_t at = first_where(values.size(), [&](std::size_t i) {
             const auto& [value, index] = (*expected_)[i];
             const bool same = values[i] == value || (std::isnan(values[i]) && std::isnan(value));
-            if (!same || indices[i] != index) return {describe(i, values[i], indices[i])};
-        }
-        return {};
+            return !same || indices[i] != index;
+        });
+        return at == values.size() ? Mismatch{} : Mismatch{describe(at, values[at], indices[at])};
     }
 
     bool adopt(std::span<const std::span<const std::byte>> outputs) override {
@@ -84,12 +85,13 @@ private:
     void compute_expected() {
         const auto rows = static_cast<std::size_t>(problem_.rows), columns = static_cast<std::size_t>(problem_.columns);
         expected_.emplace(static_cast<std::size_t>(problem_.results()));
-        std::vector<float> row(columns);
-        for (std::size_t r = 0; r < rows; ++r) {
-            for (std::size_t c = 0; c < columns; ++c) row[c] = matrix_[c * rows + r];
-            const auto list = reference::smallest_k(row, problem_.k);
+        in_parallel(problem_.rows, [&](std::int64_t row) {
+            const auto r = static_cast<std::size_t>(row);
+            std::vector<float> values(columns);
+            for (std::size_t c = 0; c < columns; ++c) values[c] = matrix_[c * rows + r];
+            const auto list = reference::smallest_k(values, problem_.k);
             for (std::size_t j = 0; j < list.size(); ++j) (*expected_)[j * rows + r] = list[j];
-        }
+        });
     }
 
     [[nodiscard]] std::string describe(std::size_t at, float value, std::int32_t index) const {

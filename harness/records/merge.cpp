@@ -81,7 +81,7 @@ void refuse_mixture(const std::vector<CaseRecord>& cases, bool allowed, const ch
     if (allowed || values.size() < 2) return;
     throw BadData(
         fmt::format("{} has records of {} {}: {}. Merge them apart, pass --replace to forget what the "
-                    "results folder holds, or --allow {} to pool them",
+                    "results folder holds, --supersede to leave out all but the newest's, or --allow {} to pool them",
                     cases.front().provenance.device_key, values.size(), what, fmt::join(values, " and "), flag));
 }
 
@@ -97,6 +97,21 @@ void refuse_mixtures(const Pool& pool, const std::vector<CaseRecord>& cases, con
                    [](const CaseRecord& r) { return r.provenance.build; });
     refuse_mixture(cases, options.allow_caches, "cache modes", "caches",
                    [](const CaseRecord& r) { return r.provenance.cache; });
+}
+
+/// Leaves what the latest session's records may be pooled with.
+void leave_out_superseded(Pool& pool, MergeReport& report) {
+    if (pool.cases.empty()) return;
+    const auto session = [](const CaseRecord& record) { return record.provenance.session; };
+    const Provenance newest = std::ranges::max(pool.cases, {}, session).provenance;
+    const auto superseded = [&](const CaseRecord& record) {
+        const Provenance& p = record.provenance;
+        return std::tie(p.driver, p.runtime, p.build, p.cache) !=
+               std::tie(newest.driver, newest.runtime, newest.build, newest.cache);
+    };
+    pool.from_results -= static_cast<std::size_t>(std::count_if(
+        pool.cases.begin(), pool.cases.begin() + static_cast<std::ptrdiff_t>(pool.from_results), superseded));
+    report.superseded = std::erase_if(pool.cases, superseded);
 }
 
 std::size_t count_unpaired(const std::vector<CaseRecord>& cases) {
@@ -189,6 +204,7 @@ MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root
         pool.cases.insert(pool.cases.begin(), std::make_move_iterator(before.cases.begin()),
                           std::make_move_iterator(before.cases.end()));
     }
+    if (options.supersede) leave_out_superseded(pool, report);
     const DeviceResults results = combine(pool, options, report);
     report.cases = results.cases.size();
     report.holes = results.holes;
@@ -236,6 +252,9 @@ std::string describe(const MergeReport& report, const fs::path& root) {
         return hole.problem.empty() ? "hole: " + hole.description
                                     : fmt::format("hole: {} {}: {}", hole.family, hole.problem, hole.description);
     });
+    if (report.superseded)
+        text += fmt::format("  {} records of other drivers, builds or cache modes than the latest: left out\n",
+                            report.superseded);
     if (report.kept_wrong)
         text += fmt::format("  {} cases were wrong once and right later with the same source: they stay wrong\n",
                             report.kept_wrong);

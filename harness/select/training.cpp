@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "harness/records/bad_data.hpp"
 #include "harness/records/checked_json.hpp"
@@ -65,6 +66,17 @@ void refuse_holes(const DeviceResults& results, const std::string& family, const
     notices.push_back(what);
 }
 
+/// The stale variants that a leaf of the tree ranks: its choice may rest on times that are not theirs any more.
+std::vector<StaleVariant> ranked_stale(const Trained& trained, const std::vector<CaseRecord>& records) {
+    std::set<std::string_view> ranked;
+    for (const TreeLeaf& leaf : trained.tree.leaves)
+        for (const std::size_t c : leaf.ranking)
+            ranked.insert(trained.family->variants()[trained.evidence.matrix.candidates[c].variant].name);
+    std::vector<StaleVariant> stale = find_stale(records);
+    std::erase_if(stale, [&](const StaleVariant& s) { return !ranked.contains(s.variant); });
+    return stale;
+}
+
 }  // namespace
 
 std::vector<std::string> devices_with_results(const fs::path& results) {
@@ -111,7 +123,7 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
 
     std::map<std::string, std::vector<CaseRecord>> records;
     for (const CaseRecord& record : results.cases) records[record.family].push_back(record);
-    TrainedDevice trained{.device = results.device};
+    TrainedDevice trained{.device = results.device, .known_stale = load_known_stale(folder)};
     ordered_json summaries = read_summary(folder / "selector.json");
     for (const auto& [name, cases] : records) {
         const Family* family = find_family(name);
@@ -123,6 +135,7 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
         trained.families.push_back(train(*family, results.device, cases, options));
         const Trained& now = trained.families.back();
         for (const auto& notice : now.evidence.notices) trained.notices.push_back(name + ": " + notice);
+        for (auto& stale : ranked_stale(now, cases)) trained.stale.push_back(std::move(stale));
         summaries[name] = summary(now, summaries.contains(name) ? summaries[name] : ordered_json());
         trained.files.push_back(compare(folders.output / name / (device_key + ".gen.cpp"), now.source));
     }

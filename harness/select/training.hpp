@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/records/results.hpp"
+#include "harness/records/stale.hpp"
 #include "harness/select/train.hpp"
 
 namespace espalier::select {
@@ -23,6 +24,8 @@ struct TrainedDevice {
     std::vector<Trained> families;   ///< in the order of their names
     std::vector<TrainedFile> files;  ///< one per family, then selector.json
     std::vector<std::string> notices;
+    std::vector<StaleVariant> stale;  ///< those that a tree ranks somewhere
+    KnownStaleList known_stale;
 };
 
 struct TrainingFolders {

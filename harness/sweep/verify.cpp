@@ -69,20 +69,29 @@ Verdict Verifier::judge_on(Bench& bench, std::size_t variant, const Configuratio
         bench.run(variant, configuration);
         finish(device_);
         verdict.run_seconds = steady_seconds() - begun;
-        verdict.overran = bool(bench.check_guards());
-        verdict.wrong = bench.check(variant);
+        verdict.wrong = bench.check_guards();
+        verdict.overran = bool(verdict.wrong);
+        if (!verdict.wrong) verdict.wrong = check_values(bench, variant);
         if (verdict.wrong) break;
     }
     return verdict;
 }
 
+Mismatch Verifier::check_values(Bench& bench, std::size_t variant) const {
+    const Tolerance& tolerance = family_.variants()[variant].tolerance;
+    if (bench.outputs_are_kept(tolerance)) return {};
+    Mismatch wrong = bench.check(variant);
+    if (!wrong) bench.keep_outputs(tolerance);
+    return wrong;
+}
+
 std::optional<Mismatch> Verifier::compare_with_baseline(std::size_t variant) {
     if (!baseline_ran_) return std::nullopt;
-    if (bench_->outputs_as_kept()) return Mismatch{};
+    if (bench_->outputs_are_kept(family_.variants()[variant].tolerance)) return Mismatch{};
     // Rounding may differ, and only the family knows by how much.
-    if (!adopted_) adopted_ = bench_->adopt_kept();
+    if (!adopted_) adopted_ = bench_->adopt_first_kept();
     if (!adopted_) return std::nullopt;
-    Mismatch wrong = bench_->check(variant);
+    Mismatch wrong = check_values(*bench_, variant);
     if (wrong)
         wrong.description = "differs from " + std::string(family_.variants()[family_.baseline(device_.kind)].name) +
                             " at full size: " + wrong.description;
@@ -100,7 +109,7 @@ void Verifier::run_baseline() {
     bench_->poison(kPoisons[2]);
     bench_->run(baseline, family_.variants()[baseline].configurations.front());
     finish(device_);
-    bench_->keep_outputs();
+    bench_->keep_outputs({});
     baseline_ran_ = true;
 }
 

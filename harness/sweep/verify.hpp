@@ -48,6 +48,8 @@ public:
 
 private:
     Verdict judge_on(Bench& bench, std::size_t variant, const Configuration& configuration, double seconds);
+    /// The oracle's judgement, taken from equal outputs that had it before where there are some.
+    Mismatch check_values(Bench& bench, std::size_t variant) const;
     /// What differs from the baseline's outputs; unset if there is nothing to compare with.
     std::optional<Mismatch> compare_with_baseline(std::size_t variant);
 

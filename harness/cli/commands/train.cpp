@@ -68,6 +68,15 @@ bool report_differences(const select::TrainedDevice& trained) {
     return any;
 }
 
+void warn_of_stale_evidence(const select::TrainedDevice& trained) {
+    for (const StaleVariant& stale : trained.stale)
+        if (!is_known(trained.known_stale, stale))
+            fmt::print(stderr,
+                       "{}: a tree rests on {}; until then list it with today's source in results/{}/known_stale.json, "
+                       "if its times still hold\n",
+                       trained.device.key, describe(stale), trained.device.key);
+}
+
 void run(Options options, ExitCode& code) {
     for (const std::string& family : options.families)
         if (!find_family(family)) {
@@ -85,6 +94,7 @@ void run(Options options, ExitCode& code) {
         const auto trained = select::train_device(key, options.folders, options.families, options.train);
         if (!options.quiet)
             for (const auto& notice : trained.notices) fmt::print(stderr, "{}: {}\n", key, notice);
+        if (!options.quiet) warn_of_stale_evidence(trained);
         if (!options.json && trained_families == 0 && !trained.families.empty()) print_heading();
         trained_families += trained.families.size();
         if (options.json)

@@ -8,11 +8,8 @@
 // Variants, and the SHA-256 of the sources that were measured:
 //   a7f935f596942d2d9e323d25c0c67f8368659ad29414d83a78af5f64875216c3  cpu_avx2_float
 //   d37df2766682be818d8095b7f3e14bad43e5873514b4bff67f5eccf9e9ad840d  cpu_avx2_float_preconverted
-//   b3bc0bd2c524423e99a00dbd02e11a1e039a0dc4fb334ac4f29f275aa1ccc4d8  cpu_avx2_int16
-//   1ea74363bb8bb898301e1261666b7b721bd79823b4f507d181b68d3a82c65c40  cpu_avx2_int16_shuffle
 //   3be9ab70301408ff57a2cc8e7f91edf839fff6e981f3fd5db212758c11306f86  cpu_avx512_float
 //   c81c52f539f84dca302a913719714716ef43db124e0e221769bbaf7ca2448310  cpu_avx512_vnni
-//   d103a16b67f175c93063a288e6e092417a007cab9c9aed90c7801cc85fb2d1c9  cpu_openmp_rows
 //   bfa7cebbb4a277bcc6c4eed5d173580c9351f92bf36a8a1d2682fe5f5cd695bf  cpu_scalar
 
 #include "harness/core/selector.hpp"
@@ -23,54 +20,31 @@ namespace espalier::convolution_2d::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.02F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.33F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.34F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 12.35F},
-    {VariantId::cpu_scalar, {}, 24.69F},
-};
-
-constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.04F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.03F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.12F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 2.50F},
-    {VariantId::cpu_scalar, {}, 26.63F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.48F},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 3.35F},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 3.38F},
+    {VariantId::cpu_scalar, {}, 25.75F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 15,
-        .margin = 2.30F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "coefficients == float32",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 19,
+        .problems = 34,
         .margin = 2.96F,
-        .regret = 1.04F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "coefficients != float32",
-        .ranking = kRanking1,
+        .regret_hi = 1.08F,
+        .path = "",
+        .ranking = kRanking0,
     },
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.coefficients == Coefficients::float32) {
-        // cpu_avx512_float parallel=1
-        // 15 problems, margin 2.30, regret 1.02 [1.00, 1.05]
-        return kLeaves[0];
-    } else {
-        // cpu_avx512_vnni parallel=1
-        // 19 problems, margin 2.96, regret 1.04 [1.00, 1.11]
-        return kLeaves[1];
-    }
+const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
+    // cpu_avx512_vnni parallel=1
+    // else cpu_avx512_float parallel=1
+    // 34 problems, margin 2.96, regret 1.03 [1.00, 1.08]
+    return kLeaves[0];
 }
 
 }  // namespace

@@ -1,0 +1,74 @@
+// What a choice of the committed selectors costs: from a problem to a variant and its configuration, over all
+// problems that the tree was trained on, in an order that no branch predictor knows.
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/core/feature.hpp"
+#include "harness/records/results.hpp"
+#include "harness/select/training.hpp"
+#include "kernels/dispatch.hpp"
+#include "variants/coherent_sum/problem.hpp"
+#include "variants/convolution_2d/problem.hpp"
+#include "variants/distance/problem.hpp"
+#include "variants/dot/problem.hpp"
+#include "variants/histogram/problem.hpp"
+#include "variants/knn/problem.hpp"
+#include "variants/smallest_k/problem.hpp"
+
+namespace espalier {
+namespace {
+
+template <class P>
+std::vector<P> measured_problems(const std::string& family, const DeviceResults& results) {
+    std::set<std::string> keys;
+    for (const CaseRecord& record : results.cases)
+        if (record.family == family && record.status == Status::ok) keys.insert(record.problem);
+    std::vector<P> problems;
+    std::string error;
+    for (const std::string& key : keys)
+        if (const auto problem = parse_problem<P>(key, error)) problems.push_back(*problem);
+    if (problems.empty()) return problems;
+    // Thousands of them, so that the branch history of one round does not foretell the next.
+    std::mt19937_64 random(1);
+    std::vector<P> sequence;
+    for (int i = 0; i < 4096; ++i) sequence.push_back(problems[random() % problems.size()]);
+    return sequence;
+}
+
+template <class P>
+void add(const std::string& family, const DeviceResults& results) {
+    const auto problems = std::make_shared<std::vector<P>>(measured_problems<P>(family, results));
+    if (problems->empty()) return;
+    const auto choose = [problems, device = results.device](benchmark::State& state) {
+        std::size_t i = 0;
+        for (auto _ : state) benchmark::DoNotOptimize(decide((*problems)[i++ % problems->size()], device));
+    };
+    benchmark::RegisterBenchmark((results.device.key + "/" + family).c_str(), choose);
+}
+
+void add_all(const DeviceResults& results) {
+    add<coherent_sum::Problem>("coherent_sum", results);
+    add<convolution_2d::Problem>("convolution_2d", results);
+    add<distance::Problem>("distance", results);
+    add<dot::Problem>("dot", results);
+    add<histogram::Problem>("histogram", results);
+    add<knn::Problem>("knn", results);
+    add<smallest_k::Problem>("smallest_k", results);
+}
+
+}  // namespace
+}  // namespace espalier
+
+int main(int argc, char** argv) {
+    benchmark::Initialize(&argc, argv);
+    for (const std::string& key : espalier::select::devices_with_results(ESPALIER_RESULTS))
+        espalier::add_all(espalier::load_results(std::filesystem::path(ESPALIER_RESULTS) / key));
+    benchmark::RunSpecifiedBenchmarks();
+}
