@@ -14,21 +14,24 @@ class Evidence:
     folder: Path
     device: dict = field(default_factory=dict)
     rows: dict[str, list[dict]] = field(default_factory=dict)
+    profiled: dict[str, list[dict]] = field(default_factory=dict)  # with counters, of whatever sweep had them on
 
     @classmethod
     def load(cls, folder: Path) -> "Evidence":
-        found = cls(folder, json.loads((folder / "device.json").read_text())["device"])
-        for path in sorted(folder.glob("*.csv")):
-            with open(path, newline="", encoding="utf-8") as file:
-                found.rows[path.stem] = [row for row in csv.DictReader(file) if row["status"] == "ok"]
+        found = cls(folder, json.loads((folder / "device.json").read_text())["device"], right_rows(folder))
+        earlier = right_rows(folder.parent / "profiled" / folder.name)
+        for family in found.rows.keys() | earlier.keys():
+            found.profiled[family] = [row for row in found.rows.get(family, []) + earlier.get(family, [])
+                                      if any(value for name, value in row.items() if "__" in name)]
         return found
 
     def find(self, family: str, variant: str, **features) -> list[dict]:
         """Rows of a variant ("" for any) whose problem has these features; the fastest configuration first."""
-        wanted = {f"{name}={value}" for name, value in features.items()}
-        rows = [row for row in self.rows.get(family, [])
-                if variant in ("", row["variant"]) and wanted <= set(row["problem"].split(";"))]
-        return sorted(rows, key=lambda row: float(row["time_ns"]))
+        return matching(self.rows.get(family, []), variant, features)
+
+    def profile(self, family: str, variant: str, **features) -> list[dict]:
+        """The same of rows that have counters, which may be of another sweep than the times."""
+        return matching(self.profiled.get(family, []), variant, features)
 
     def time(self, family: str, variant: str, configuration: str = "", **features) -> float | None:
         """The fastest configuration's median in ns, of those that hold every part of `configuration`."""
@@ -40,10 +43,25 @@ class Evidence:
 
     def counter(self, name: str, family: str, variant: str, **features) -> float | None:
         """A counter of the fastest configuration that has it."""
-        for row in self.find(family, variant, **features):
+        for row in self.profile(family, variant, **features):
             if row.get(name):
                 return float(row[name])
         return None
+
+
+def right_rows(folder: Path) -> dict[str, list[dict]]:
+    """By family, those with the status ok; none if there is no such folder."""
+    rows = {}
+    for path in sorted(folder.glob("*.csv")):
+        with open(path, newline="", encoding="utf-8") as file:
+            rows[path.stem] = [row for row in csv.DictReader(file) if row["status"] == "ok"]
+    return rows
+
+
+def matching(rows: list[dict], variant: str, features: dict) -> list[dict]:
+    wanted = {f"{name}={value}" for name, value in features.items()}
+    found = [row for row in rows if variant in ("", row["variant"]) and wanted <= set(row["problem"].split(";"))]
+    return sorted(found, key=lambda row: float(row["time_ns"]))
 
 
 def ratio(above: float | None, below: float | None) -> float | None:

@@ -19,7 +19,7 @@ class Peers(unittest.TestCase):
             subprocess.run(
                 [PROGRAM, "sweep", "--variant", "peer_opencv_filter2d,cpu_scalar,cpu_openmp_rows", "--quick", "--quiet",
                  "-p", "width=41,3", "-p", "height=7", "-p", "channels=1,3,4", "-p", "border=zero,replicate,mirror",
-                 "-p", "coefficients=narrow,int16,float32", "--noise", "20%", "--max-time", "20s",
+                 "-p", "coefficients=narrow,int16,float32", "--noise", "20%", "--max-time", "2m",
                  "--output", f"{folder}/journal", "--results", f"{folder}/results"],
                 check=True)
             [path] = pathlib.Path(folder, "results").glob("*/convolution_2d.csv")

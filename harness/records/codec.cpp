@@ -94,7 +94,21 @@ Provenance decode_provenance(const json& body) {
     return provenance;
 }
 
+/// "size=10;seed=-1": every part has a name, so that no key can pass for a number or a formula.
+bool is_key(std::string_view text) {
+    do {
+        const auto part = text.substr(0, text.find(';'));
+        const auto equals = part.find('=');
+        if (equals == 0 || equals == std::string_view::npos || !(part[0] >= 'a' && part[0] <= 'z')) return false;
+        text.remove_prefix(std::min(text.size(), part.size() + 1));
+    } while (!text.empty());
+    return true;
+}
+
 void check_consistency(const CaseRecord& record, const Fields& fields) {
+    if (!is_key(record.problem)) fields.refuse("problem", "is not name=value;name=value");
+    if (record.configuration != "default" && !is_key(record.configuration))
+        fields.refuse("configuration", "is neither \"default\" nor name=value;name=value");
     if (record.family.empty()) fields.refuse("family", "is empty");
     if (record.variant.empty()) fields.refuse("variant", "is empty");
     const bool ok = record.status == Status::ok;

@@ -165,11 +165,38 @@ void reject_implausible(Pool& pool, MergeReport& report) {
     });
 }
 
+/// What the pool's records come to.
+DeviceResults combine(const Pool& pool, const MergeOptions& options, MergeReport& report) {
+    DeviceResults results{.device = best_described(pool), .cases = latest(pool, report), .holes = {}};
+    if (!results.cases.empty()) refuse_mixtures(pool, results.cases, options);
+    results.holes = find_holes(pool, results.cases);
+    return results;
+}
+
+void clean(const std::string& key, Pool& pool, MergeReport& report) {
+    if (pool.devices.empty()) throw BadData("the journals describe no device " + key + ": their first line is lost");
+    reject_implausible(pool, report);
+}
+
+/// The journals' records by device key, and what was damaged in them.
+std::map<std::string, Pool> read_pools(const std::vector<fs::path>& inputs, std::vector<std::string>& warnings) {
+    std::map<std::string, Pool> pools;
+    for (const fs::path& file : journal_files(inputs)) {
+        Journal journal = load_journal(file);
+        for (const Damage& damage : journal.damage)
+            warnings.push_back(fmt::format("{}: {} bytes at {} hold no complete record: {}", file.string(),
+                                           damage.bytes, damage.offset, damage.reason));
+        for (auto& device : journal.devices) pools[device.key].devices.push_back(std::move(device));
+        for (auto& plan : journal.plans) pools[plan.device_key].plans.push_back(std::move(plan));
+        for (auto& record : journal.cases) pools[record.provenance.device_key].cases.push_back(std::move(record));
+    }
+    return pools;
+}
+
 MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root, const MergeOptions& options) {
     const fs::path folder = root / key;
     MergeReport report{.device_key = key};
-    if (pool.devices.empty()) throw BadData("the journals describe no device " + key + ": their first line is lost");
-    reject_implausible(pool, report);
+    clean(key, pool, report);
     if (!options.replace && fs::exists(folder / "device.json")) {
         DeviceResults before = load_results(folder);
         pool.devices.insert(pool.devices.begin(), before.device);
@@ -178,9 +205,7 @@ MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root
                           std::make_move_iterator(before.cases.end()));
     }
     if (options.supersede) leave_out_superseded(pool, report);
-    DeviceResults results{.device = best_described(pool), .cases = latest(pool, report)};
-    if (!results.cases.empty()) refuse_mixtures(pool, results.cases, options);
-    results.holes = find_holes(pool, results.cases);
+    const DeviceResults results = combine(pool, options, report);
     report.cases = results.cases.size();
     report.holes = results.holes;
     report.unpaired_problems = count_unpaired(results.cases);
@@ -192,22 +217,25 @@ MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root
 
 std::vector<MergeReport> merge_journals(const std::vector<fs::path>& inputs, const fs::path& root,
                                         const MergeOptions& options) {
-    std::map<std::string, Pool> pools;
     std::vector<std::string> warnings;
-    for (const fs::path& file : journal_files(inputs)) {
-        Journal journal = load_journal(file);
-        for (const Damage& damage : journal.damage)
-            warnings.push_back(fmt::format("{}: {} bytes at {} hold no complete record: {}", file.string(),
-                                           damage.bytes, damage.offset, damage.reason));
-        for (auto& device : journal.devices) pools[device.key].devices.push_back(std::move(device));
-        for (auto& plan : journal.plans) pools[plan.device_key].plans.push_back(std::move(plan));
-        for (auto& record : journal.cases) pools[record.provenance.device_key].cases.push_back(std::move(record));
-    }
     std::vector<MergeReport> reports;
-    for (auto& [key, pool] : pools) reports.push_back(merge_device(key, std::move(pool), root, options));
+    for (auto& [key, pool] : read_pools(inputs, warnings))
+        reports.push_back(merge_device(key, std::move(pool), root, options));
     if (!reports.empty())
         reports.front().warnings.insert(reports.front().warnings.begin(), warnings.begin(), warnings.end());
     return reports;
+}
+
+std::vector<DeviceResults> pool_journals(const std::vector<fs::path>& inputs, const MergeOptions& options,
+                                         std::vector<std::string>& warnings) {
+    std::vector<DeviceResults> all;
+    for (auto& [key, pool] : read_pools(inputs, warnings)) {
+        MergeReport report;
+        clean(key, pool, report);
+        all.push_back(combine(pool, options, report));
+        warnings.insert(warnings.end(), report.warnings.begin(), report.warnings.end());
+    }
+    return all;
 }
 
 std::string describe(const MergeReport& report, const fs::path& root) {

@@ -35,6 +35,10 @@ struct MergeReport {
 std::vector<MergeReport> merge_journals(const std::vector<std::filesystem::path>& inputs,
                                         const std::filesystem::path& root, const MergeOptions& options);
 
+/// The same without writing anything: what the journals hold of each device. Damage goes to `warnings`.
+std::vector<DeviceResults> pool_journals(const std::vector<std::filesystem::path>& inputs, const MergeOptions& options,
+                                         std::vector<std::string>& warnings);
+
 /// The report in lines for a person; long lists are cut short.
 std::string describe(const MergeReport& report, const std::filesystem::path& root);
 

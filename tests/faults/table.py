@@ -3,6 +3,7 @@
 import cluster
 import journals
 import library
+import repetition
 import sweeps
 import variants
 
@@ -32,5 +33,18 @@ FAULTS = {
     23: "a device that no shipped tree knows",
     24: "bad and large CSV inputs of knn",
 }
-ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS).items()))
+ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS |
+                   repetition.ROWS).items()))
 GPU_ROWS = (1, 2, 3, 12, 13, 15)
+
+
+def markdown(entries: list[dict]) -> str:
+    """The outcomes as docs/faults.md shows them: one line per row and device."""
+    lines = ["| # | device | injected | survived | records lost | wrong choices | date |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    for entry in entries:
+        if entry["status"] == "not_run":
+            lines.append(f"| {entry['id']} | {entry['device']} | not run: {entry['reason']} | | | | |")
+        else:
+            counts = [f"{entry[name]:,}" for name in ("injected", "survived", "records_lost", "wrong_choices")]
+            lines.append(f"| {entry['id']} | {entry['device']} | {' | '.join(counts)} | {entry['date']} |")
+    return "\n".join(lines) + "\n"
