@@ -1,6 +1,8 @@
 // `espalier convolve` as a user runs it: what is written is what the oracle computes from what is read.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -99,6 +101,98 @@ TEST(ConvolveCommand, BadInputEndsWithItsExitCodeAndLeavesNoOutput) {
     expect(input + output + "--device tpu", 2, {"'tpu' is no device", "cuda:<ordinal>"});
     expect(input + output + "--device cuda:x", 2, {"cuda:0"});
     expect(input + output + "--variant nothing", 2, {"nothing", "cpu_scalar"});
+}
+
+/// A command that must fail with code 4 and a message, and leave neither output nor temporary file.
+class BadConvolveInput : public testing::Test {
+protected:
+    void expect_refused(const std::string& arguments, std::initializer_list<const char*> parts,
+                        const std::string& before = {}) const {
+        std::filesystem::create_directory(folder / "results");
+        const auto run = run_espalier(folder, "convolve " + arguments, before);
+        EXPECT_EQ(run.code, 4) << arguments << "\n" << run.err;
+        EXPECT_EQ(run.out, "") << arguments;
+        expect_holds(run.err, parts);
+        EXPECT_TRUE(std::filesystem::is_empty(folder / "results")) << arguments << " left something behind";
+    }
+
+    void expect_refused_image(const std::string& input, std::initializer_list<const char*> parts,
+                              const std::string& before = {}) const {
+        expect_refused(quoted(input) + " " + output, parts, before);
+    }
+
+    TemporaryFolder folder;
+    std::string output = quoted(folder / "results/out.png");
+};
+
+TEST_F(BadConvolveInput, ImagesThatAreCutOff) {
+    for (const char* name : {"a.jpg", "a.png"}) {
+        const io::Image noise{64, 48, 3, [] {
+                                  std::vector<std::uint8_t> values(64 * 48 * 3);
+                                  for (std::size_t i = 0; i < values.size(); ++i)
+                                      values[i] = static_cast<std::uint8_t>(i * i * 37 % 251);
+                                  return values;
+                              }()};
+        io::write_image(folder / name, noise);
+        const std::string whole = read_bytes(folder / name);
+        for (const std::size_t size : {whole.size() / 2, whole.size() - 2, std::size_t{40}})
+            expect_refused_image(folder.file(name, whole.substr(0, size)), {name, "; get the whole file again"});
+    }
+}
+
+TEST_F(BadConvolveInput, SixteenBitsAChannelAndNoPixels) {
+    // Hand-made headers: signature, IHDR with its CRC-32, and the data of one black pixel.
+    const std::string signature("\x89PNG\r\n\x1A\n\0\0\0\rIHDR", 16);
+    const std::string deep =
+        signature + std::string("\0\0\0\1\0\0\0\1\x10\0\0\0\0\x6A\xEE\x47\x16", 17) + std::string("\0\0\0\0IDAT", 8);
+    expect_refused_image(folder.file("deep.png", deep), {"deep.png: has 16 bits a channel; convert it to 8"});
+    const std::string none = signature + std::string("\0\0\0\0\0\0\0\5\x8\2\0\0\0\xE4\x24\x7A\xF6", 17);
+    expect_refused_image(folder.file("none.png", none), {"none.png: is no valid PNG image", "width is zero"});
+
+    io::write_image(folder / "zero.jpg", {8, 8, 3, std::vector<std::uint8_t>(192, 9)});
+    std::string jpeg = read_bytes(folder / "zero.jpg");
+    const std::size_t frame = jpeg.find("\xFF\xC0");
+    ASSERT_NE(frame, std::string::npos);
+    jpeg.replace(frame + 5, 4, 4, '\0');  // height and width
+    expect_refused_image(folder.file("zero.jpg", jpeg), {"zero.jpg: is no valid JPEG image: Empty JPEG image"});
+}
+
+TEST_F(BadConvolveInput, KernelFiles) {
+    io::write_image(folder / "in.png", {3, 2, 1, {1, 2, 3, 4, 5, 6}});
+    const std::string arguments = quoted(folder / "in.png") + " " + output + " --kernel ";
+    std::string numbers;
+    for (int i = 0; i < 24; ++i) numbers += "1 ";
+    expect_refused(arguments + quoted(folder.file("24.txt", numbers)), {"24.txt: holds 24 numbers; a filter is 25"});
+    expect_refused(arguments + quoted(folder.file("26.txt", numbers + "1 1")), {"26.txt: holds 26 numbers"});
+    expect_refused(arguments + quoted(folder.file("nan.txt", numbers + "nan")), {"nan.txt: line 1: 'nan' is not"});
+    expect_refused(arguments + quoted(folder.path().string()), {"is a folder"});
+    expect_refused(arguments + "/proc/self/mem", {"/proc/self/mem: cannot be read"});
+}
+
+TEST_F(BadConvolveInput, UnreadableAndVanishingFiles) {
+    expect_refused_image(folder.path().string(), {"is a folder; name a file in it"});
+    expect_refused_image("/proc/self/mem", {"/proc/self/mem: cannot be read"});  // opens, and fails to be read
+    std::filesystem::create_symlink(folder / "gone.png", folder / "link.png");
+    expect_refused_image(folder / "link.png", {"link.png: no such file"});
+    io::write_image(folder / "in.png", {3, 2, 1, {1, 2, 3, 4, 5, 6}});
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    expect_refused_image(folder / "pipe", {"pipe: is a pipe; save the image to a file and name that"},
+                         "cat " + quoted(folder / "in.png") + " >" + quoted(folder / "pipe") + " & ");
+    expect_refused(quoted(folder / "in.png") + " " + quoted(folder / "gone/out.png"), {"create the folder first"});
+    if (geteuid() == 0) return;  // who may read everything
+    std::filesystem::permissions(folder / "in.png", std::filesystem::perms::none);
+    expect_refused_image(folder / "in.png", {"in.png: cannot be read: Permission denied"});
+}
+
+TEST_F(BadConvolveInput, MoreThanMemoryHolds) {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "AddressSanitizer needs more address space than the limit of this test";
+#endif
+    io::write_image(folder / "wide.png", {30000, 10000, 1, std::vector<std::uint8_t>(300'000'000)});
+    // 286 MiB each: the image does not fit the first limit, its result not the second.
+    for (const char* limit : {"ulimit -v 250000;", "ulimit -v 500000;"})
+        expect_refused_image(folder / "wide.png", {"wide.png: needs 286 MiB of memory, more than this process may"},
+                             limit);
 }
 
 }  // namespace

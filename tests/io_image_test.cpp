@@ -8,9 +8,11 @@
 #include <random>
 
 #include "harness/io/bad_file.hpp"
+#include "harness/io/codecs.hpp"
 #include "harness/io/file.hpp"
 #include "harness/io/filter.hpp"
 #include "harness/io/image.hpp"
+#include "harness/io/memory.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace espalier::io {
@@ -159,13 +161,21 @@ TEST(Image, BadFilesAreNamedWithTheirFix) {
     expect_holds(message(folder.file("text.png", "a,b\n1,2\n")), {"neither a JPEG nor a PNG", "convert"});
     expect_holds(message(folder.file("16.png", png(1, 1, 16, 0, std::string(3, '\0')))),
                  {"16 bits a channel", "-depth 8"});
-    EXPECT_THROW(read_image(folder.file("zero.png", png(0, 5, 8, 0, std::string(5, '\0')))), BadFile);
+    expect_holds(message(folder.file("zero.png", png(0, 5, 8, 0, std::string(5, '\0')))), {"width is zero"});
 }
 
 TEST(Image, ADeclaredSizeIsNoReasonToAllocateIt) {
     const TemporaryFolder folder;
     const std::string bomb = folder.file("bomb.png", png(2'000'000'000, 2'000'000'000, 8, 6, std::string(100, '\0')));
     expect_holds(message_of<BadFile>([&] { read_image(bomb); }), {"2000000000 x 2000000000", "limit of 4 GiB"});
+}
+
+TEST(Image, MoreThanTheFreeMemoryIsRefusedBeforeItIsTaken) {
+    EXPECT_NO_THROW(check_memory("a.png", 5 << 20, 5 << 20));
+    expect_holds(message_of<BadFile>([] { check_memory("a.png", 6 << 20, 5 << 20); }),
+                 {"a.png: needs 6 MiB of memory, and 5 MiB are free"});
+    EXPECT_GT(available_memory(), std::size_t{1} << 20);
+    EXPECT_EQ(allocate_image("a.png", 5, 3, 4).pixels, std::vector<std::uint8_t>(60));
 }
 
 TEST(Image, WhatCannotBeWrittenIsRefused) {

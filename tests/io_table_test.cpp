@@ -204,7 +204,7 @@ TEST(Table, ATestFileIsMatchedByNameOrByPosition) {
     const auto message = [&](const char* text) { return message_of<BadFile>([&] { read(text); }); };
     expect_holds(message("a,c,y\n1,2,p\n"), {"test.csv: line 1", "'c' is not in the training table", "--ignore"});
     expect_holds(message("a,y\n1,p\n"), {"'b' of the training table is missing", "add it"});
-    expect_holds(message("1,2,3,4\n"), {"has 4 columns, the training table 3"});
+    expect_holds(message("1,2,3,4\n"), {"line 1: 4 columns where the training table has 3"});
     expect_holds(message("a,b,y\n1,2,p\n1,2,r\n"),
                  {"test.csv: line 3, column 'y'", "class 'r' does not occur", "known: p, q"});
     expect_holds(message("a,b,y\n1,2,\n"), {"line 2, column 'y'", "label is missing", "fill it in"});

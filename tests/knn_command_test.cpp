@@ -107,6 +107,55 @@ TEST_F(KnnCommand, BadDataLeavesTheOldPredictionsAlone) {
     EXPECT_EQ(read_bytes(output), "old");
 }
 
+TEST_F(KnnCommand, BadInputNamesFileLineAndColumnAndLeavesNothing) {
+    const std::string results = folder / "results";
+    std::filesystem::create_directory(results);
+    const std::string write = "--k 1 -o " + quoted(results + "/out.csv");
+    const auto expect = [&](const std::string& arguments, std::initializer_list<const char*> parts) {
+        expect_failure(arguments + " " + write, 4, parts);
+        EXPECT_TRUE(std::filesystem::is_empty(results)) << arguments << " left something behind";
+    };
+    const auto trained_on = [&](const std::string& content) {
+        return "--train " + quoted(folder.file("bad.csv", content)) + " " + test("x,y,class\n1,1,low\n");
+    };
+    // Empty sets.
+    expect(trained_on(""), {"bad.csv: is empty"});
+    expect(trained_on("\n \n"), {"bad.csv: is empty"});
+    expect(trained_on("x,y,class\n"), {"bad.csv: has a header and no rows"});
+    expect(train + test(""), {"test.csv: is empty"});
+    expect(train + test("x,y,class\n"), {"test.csv: has a header and no rows"});
+    expect("--data " + quoted(folder.file("one.csv", "1,1,low\n")), {"one.csv: has one row"});
+    // Numbers of attributes that do not agree.
+    expect(train + test("1,2,3,low\n"), {"test.csv: line 1: 4 columns where the training table has 3"});
+    expect(train + test("\n1\n"), {"test.csv: line 2: 1 column where the training table has 3"});
+    expect(train + test("x,y,z,class\n1,2,3,low\n"), {"test.csv: line 1: column 'z'", "--ignore"});
+    expect(train + test("x,class\n1,low\n"), {"test.csv: line 1: column 'y' of the training table is missing"});
+    expect(trained_on("x,y,class\n1,1,low\n1,2,3,low\n"), {"bad.csv: line 3: 4 fields", "3 columns"});
+    // A nominal value or a class that training has not seen.
+    const std::string nominal = "--train " + quoted(folder.file("n.csv", "sky,x,c\nred,1,a\nblue,2,b\n")) + " ";
+    expect(nominal + test("sky,x,c\nred,1,a\ngreen,2,b\n"),
+           {"test.csv: line 3, column 'sky': value 'green'", "red, blue", "empty if it is unknown"});
+    expect(nominal + test("sky,x,c\nred,1,z\n"), {"test.csv: line 2, column 'c': class 'z'", "known: a, b"});
+    // A column without any value, and labels that are missing.
+    expect(trained_on("x,y,class\n,1,low\n?,2,high\nNA,3,low\n"), {"bad.csv: column 'x' has no value", "--ignore 1"});
+    expect(trained_on("x,y,class\n1,1,low\n1,2,\n"), {"bad.csv: line 3, column 'class': the label is missing"});
+    expect(train + test("x,y,class\n1,1,?\n"), {"test.csv: line 2, column 'class': the label is missing"});
+    expect(train + test("x,y,class\n1,1,low\n") + "--label species",
+           {"train.csv: has no column 'species'", "x, y, class"});
+    expect(trained_on("x,y,v\n1,1,3.5\n2,2,many\n") + "--regression",
+           {"bad.csv: line 3, column 'v': 'many' is not a number", "without --regression"});
+}
+
+TEST_F(KnnCommand, AFaultFarDownLeavesNothingOfThePredictionsBeforeIt) {
+    const std::string results = folder / "results";
+    std::filesystem::create_directory(results);
+    std::string rows = "x,y,class\n";
+    for (int i = 0; i < 200'000; ++i) rows += "1,1,low\n";  // several chunks
+    expect_failure(train + test(rows + "1,1,unheard\n") + "--k 1 -o " + quoted(results + "/out.csv"), 4,
+                   {"test.csv: line 200002, column 'class'", "'unheard'"});
+    EXPECT_TRUE(std::filesystem::is_empty(results));
+}
+
 TEST_F(KnnCommand, ThreeMillionRowsStreamInBoundedMemory) {
     constexpr std::int64_t kRows = 3'000'000;
     const std::string pipe = folder / "pipe.csv";

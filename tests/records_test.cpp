@@ -136,6 +136,21 @@ TEST(Csv, HasTheContractsColumns) {
         "items=4,,,,1000,1000,,,,,1000,uniform,");
 }
 
+TEST(Csv, SaysWhatTheTransfersTakeWhereTheyWereMeasured) {
+    CaseRecord measured = sample_record();
+    measured.conditions.emplace_back(kTransferCondition, 2500.5);
+    CaseRecord failed = measured;
+    failed.status = Status::crashed;
+    std::istringstream lines(to_csv(std::vector{measured, sample_record(), failed}));
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_TRUE(line.ends_with(",dram__bytes_read.sum,transfer_ns")) << line;
+    for (const char* end : {",1024,2500.5", ",1024,", ",1024,"}) {
+        std::getline(lines, line);
+        EXPECT_TRUE(line.ends_with(end)) << line;
+    }
+}
+
 TEST(Plausibility, ImpossibleTimesAreFound) {
     const DeviceInfo device = sample_device();
     EXPECT_FALSE(implausible(sample_record(), device));
@@ -245,6 +260,37 @@ TEST(Merge, DifferentMachinesDriversAndBuildsAreNotPooled) {
                  {"Test processor", "Another processor"});
     EXPECT_EQ(pooled(driver, {.allow_drivers = true}).at(0).cases, 2U);
     EXPECT_EQ(pooled(build, {.allow_builds = true}).at(0).cases, 2U);
+}
+
+TEST(Merge, AnotherBuildSupersedesWhatTheResultsHold) {
+    const TemporaryFolder folder;
+    const std::string before = journal(folder, "before.jsonl", {sample_record(0), sample_record(1)});
+    merge_journals({before}, folder / "results", {});
+    CaseRecord newer = sample_record(1);
+    newer.provenance.build = "espalier 0.2.0, Release";
+    newer.provenance.session = "29991231T000000Z-00000000";
+    const std::string after = journal(folder, "after.jsonl", {newer});
+    expect_holds(message_of<BadData>([&] { merge_journals({after}, folder / "results", {}); }), {"--supersede"});
+    const auto report = merge_journals({after}, folder / "results", {.supersede = true}).at(0);
+    EXPECT_EQ(report.superseded, 2U);
+    EXPECT_EQ(report.kept, 0U);
+    const auto cases = load_results(folder / "results/cpu-test-2t").cases;
+    ASSERT_EQ(cases.size(), 1U);
+    EXPECT_EQ(cases[0].provenance.build, newer.provenance.build);
+}
+
+TEST(Merge, AnImpossibleTimeIsLeftOutAndItsCaseIsAHole) {
+    const TemporaryFolder folder;
+    CaseRecord impossible = sample_record(1);
+    impossible.time_ns = 0;
+    const std::string path = journal(folder, "a.jsonl", {sample_record(0), impossible});
+    JournalWriter(path).append(sample_plan(1, 1, {{"histogram", impossible.problem, 1}}));
+    const auto report = merge_journals({path}, folder / "results", {}).at(0);
+    EXPECT_EQ(report.cases, 1U);
+    ASSERT_EQ(report.warnings.size(), 1U);
+    expect_holds(report.warnings[0], {"bytes=1001", "implausible", "0 ns"});
+    ASSERT_EQ(report.holes.size(), 1U);
+    EXPECT_EQ(report.holes[0].problem, impossible.problem);
 }
 
 TEST(Merge, MissingShardsAndCasesAreHoles) {

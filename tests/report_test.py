@@ -19,6 +19,7 @@ from pathlib import Path
 import jsonschema
 
 ESPALIER = ""
+COMPARE = Path("/usr/share/benchmark/compare.py")
 REPOSITORY = Path(__file__).resolve().parent.parent
 COLUMNS = ("family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,"
            "bytes,ops,gb_per_s,gop_per_s,roofline_share,regret").split(",")
@@ -193,14 +194,14 @@ class OrdinaryResults(ReportCase):
         exports = self.output / "exports/test-gpu"
         own = [c for c in cases if c["family"] == "histogram"]
 
-        benchmarks = json.loads((exports / "histogram.benchmark.json").read_text())["benchmarks"]
-        self.assertEqual(len(benchmarks), len(own))
+        exported = json.loads((exports / "histogram.benchmark.json").read_text())
+        benchmarks = exported["benchmarks"]
+        self.assertEqual(len(benchmarks), sum(c["status"] == "ok" for c in own))
+        self.assertEqual(exported["context"]["cases_without_a_time"], len(own) - len(benchmarks))
         by_name = {b["name"]: b for b in benchmarks}
         best = by_name["histogram/shared_atomics/bytes=1024;distribution=uniform/block=128"]
         self.assertAlmostEqual(best["real_time"], 9000 + 1024 / 9 + 128)
         self.assertEqual(best["time_unit"], "ns")
-        wrong = by_name["histogram/unlucky/bytes=1024;distribution=uniform/as=wrong"]
-        self.assertEqual((wrong["error_occurred"], wrong["error_message"]), (True, "wrong: because of wrong"))
 
         t4 = json.loads((exports / "histogram.t4.json").read_text())
         jsonschema.validate(t4, {
@@ -221,6 +222,26 @@ class OrdinaryResults(ReportCase):
 
         with open(exports / "histogram.csv", newline="") as stream:
             self.assertEqual(next(csv.reader(stream))[: len(COLUMNS)], COLUMNS)
+
+    @unittest.skipUnless(COMPARE.exists(), "needs Debian's libbenchmark-tools")
+    def test_google_benchmarks_own_tool_compares_two_exports(self):
+        self.run_report("--no-page")
+        before = self.output / "exports/test-gpu/histogram.benchmark.json"
+        after = self.output / "after.json"
+        changed = json.loads(before.read_text())
+        for benchmark in changed["benchmarks"]:
+            factor = 1.5 if "global_atomics" in benchmark["name"] else 1
+            benchmark["real_time"] *= factor
+            benchmark["cpu_time"] *= factor
+        after.write_text(json.dumps(changed))
+        done = subprocess.run(["/usr/bin/python3", COMPARE, "--no-color", "benchmarks", before, after],
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = {line.split()[0]: line.split()[1] for line in done.stdout.splitlines() if re.search(r"[+-]\d\.\d{4}", line)}
+        self.assertEqual(set(rows) - {"OVERALL_GEOMEAN"}, {b["name"] for b in changed["benchmarks"]})
+        for name, change in rows.items():
+            if "OVERALL" not in name:
+                self.assertEqual(change, "+0.5000" if "global_atomics" in name else "+0.0000", name)
 
     def test_the_same_results_give_the_same_page(self):
         first = (self.output / "index.html").read_bytes()

@@ -22,11 +22,13 @@ inline std::string quoted(const std::string& text) {
     return word += "'";
 }
 
-/// Runs `espalier <arguments>` through the shell, its output captured in `folder`.
-inline Finished run_espalier(const TemporaryFolder& folder, const std::string& arguments) {
+/// Runs `espalier <arguments>` through the shell, its output captured in `folder`; commands `before` it may set
+/// limits.
+inline Finished run_espalier(const TemporaryFolder& folder, const std::string& arguments,
+                             const std::string& before = {}) {
     const std::string out = folder / "stdout.txt", err = folder / "stderr.txt";
     const std::string command =
-        quoted(ESPALIER_PROGRAM) + " " + arguments + " >" + quoted(out) + " 2>" + quoted(err) + " </dev/null";
+        before + quoted(ESPALIER_PROGRAM) + " " + arguments + " >" + quoted(out) + " 2>" + quoted(err) + " </dev/null";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), read_bytes(out), read_bytes(err)};
 }

@@ -59,6 +59,7 @@ TEST_P(EveryVariant, MatchesTheOracleOnEveryEdgeCase) {
             ++ran;
         }
     }
+    RecordProperty("runs", ran);
     // A variant that declines every edge case is untested, which must not look like a success.
     if (variant.min_sm > device->sm) GTEST_SKIP() << "needs a newer GPU";
     EXPECT_GT(ran, 0) << "the variant declined every edge case";

@@ -76,6 +76,8 @@ std::vector<std::byte> GuardedOutput::load() const {
     return values;
 }
 
+void GuardedOutput::load(std::span<std::byte> to) const { memory_.load(kGuard, to); }
+
 BenchMemory GuardedOutput::copy() const {
     BenchMemory values(kind_, bytes_);
     values.copy_from(data());

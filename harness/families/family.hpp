@@ -83,6 +83,9 @@ public:
     /// Fresh inputs of the same shape.
     virtual void refresh(std::uint64_t seed) = 0;
 
+    /// Copies the inputs to the device and the outputs back, as a caller does whose data is in host memory.
+    virtual void transfer() = 0;
+
     /// Makes sure that `variant` has its workspace, so that `run` allocates nothing. Throws if it cannot.
     virtual void reserve(std::size_t variant, const Configuration& configuration) = 0;
 };

@@ -100,6 +100,16 @@ public:
         upload();
     }
 
+    void transfer() override {
+        const auto host = workload_->inputs();
+        for (std::size_t i = 0; i < host.size(); ++i) inputs_[i].store(0, host[i]);
+        returned_.resize(outputs_.size());  // kept: memory that is new to the process is slow to write
+        for (std::size_t i = 0; i < outputs_.size(); ++i) {
+            returned_[i].resize(outputs_[i].size());
+            outputs_[i].load(returned_[i]);
+        }
+    }
+
 private:
     struct Kept {
         std::vector<BenchMemory> outputs;
@@ -131,6 +141,7 @@ private:
     std::vector<BenchMemory> inputs_;
     std::vector<GuardedOutput> outputs_;
     std::vector<Kept> kept_;
+    std::vector<std::vector<std::byte>> returned_;
     BenchMemory workspace_{device_.kind, 0};
     typename P::Buffers buffers_{};
 };

@@ -16,7 +16,7 @@ void write_png(std::FILE* file, const std::string& path, const Image& image);
 /// Throws BadFile if an image of this shape is empty or larger than kMaxImageBytes.
 void check_image_size(const std::string& path, std::int64_t width, std::int64_t height, int channels);
 
-/// An image of this shape with its memory allocated, after the same check.
-Image allocate_image(const std::string& path, std::int64_t width, std::int64_t height, int channels);
+/// Throws BadFile if that many bytes are not available.
+void check_memory(const std::string& path, std::size_t bytes, std::size_t available);
 
 }  // namespace espalier::io

@@ -53,6 +53,7 @@ std::string read_small(const std::string& path) {
     const File file = open_for_reading(path);
     std::string text(kMaxFilterBytes + 1, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+    if (std::ferror(file.get())) throw BadFile(path, "cannot be read");
     if (text.size() > kMaxFilterBytes) throw BadFile(path, "is too large for a filter of 25 numbers");
     return text;
 }

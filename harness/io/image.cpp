@@ -4,10 +4,12 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <new>
 
 #include "harness/io/bad_file.hpp"
 #include "harness/io/codecs.hpp"
 #include "harness/io/file.hpp"
+#include "harness/io/memory.hpp"
 
 namespace espalier::io {
 namespace {
@@ -28,7 +30,7 @@ Format format_of_content(std::FILE* file, const std::string& path) {
     const std::size_t got = std::fread(start.data(), 1, start.size(), file);
     if (std::ferror(file)) throw BadFile(path, "cannot be read");
     if (got == 0) throw BadFile(path, "is empty; it should hold a JPEG or PNG image");
-    std::rewind(file);
+    if (std::fseek(file, 0, SEEK_SET) != 0) throw BadFile(path, "is a pipe; save the image to a file and name that");
     if (start[0] == 0xFF && start[1] == 0xD8) return Format::jpeg;
     constexpr std::array<unsigned char, 8> kPng{0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     return start == kPng ? Format::png : Format::unknown;
@@ -45,10 +47,26 @@ void check_image_size(const std::string& path, std::int64_t width, std::int64_t 
         throw BadFile(path, "declares " + shape + " pixels, more than the limit of 4 GiB; scale it down or cut it up");
 }
 
+void check_memory(const std::string& path, std::size_t bytes, std::size_t available) {
+    if (bytes <= available) return;
+    throw BadFile(path, "needs " + std::to_string(bytes >> 20) + " MiB of memory, and " +
+                            std::to_string(available >> 20) +
+                            " MiB are free; scale it down, cut it up, or use a machine with more");
+}
+
 Image allocate_image(const std::string& path, std::int64_t width, std::int64_t height, int channels) {
     check_image_size(path, width, height, channels);
     Image image{width, height, channels, {}};
-    image.pixels.resize(image.row_bytes() * static_cast<std::size_t>(height));
+    const std::size_t bytes = image.row_bytes() * static_cast<std::size_t>(height);
+    // Asked beforehand: Linux promises more than it has, and ends a process that takes it at its word.
+    check_memory(path, bytes, available_memory());
+    try {
+        image.pixels.resize(bytes);
+    } catch (const std::bad_alloc&) {  // the process has a limit of its own, as by ulimit -v
+        throw BadFile(path, "needs " + std::to_string(bytes >> 20) +
+                                " MiB of memory, more than this process may have; scale it down, cut it up, or "
+                                "raise the limit");
+    }
     return image;
 }
 

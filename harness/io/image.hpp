@@ -28,6 +28,10 @@ inline constexpr std::size_t kMaxImageBytes = std::size_t{4} << 30;
 /// image, cut off or damaged (nothing is half-read), has 16 bits a channel, or is CMYK.
 Image read_image(const std::string& path);
 
+/// An image of this shape, zeroed, read from or computed from the file at `path`. Throws BadFile if it is empty,
+/// larger than kMaxImageBytes, or larger than the memory that is free.
+Image allocate_image(const std::string& path, std::int64_t width, std::int64_t height, int channels);
+
 /// Writes PNG (lossless) or JPEG (quality 95), as the ending .png, .jpg or .jpeg says, atomically.
 /// Throws BadFile for another ending, an image without pixels, or alpha in a JPEG.
 void write_image(const std::string& path, const Image& image);

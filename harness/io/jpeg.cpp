@@ -105,7 +105,8 @@ Image read_jpeg(std::FILE* file, const std::string& path) {
     Owner<jpeg_decompress_struct, jpeg_destroy_decompress> owner;
     ErrorState state{};
     install(state, owner.info.err);
-    if (!start(owner.info, state, file)) throw BadFile(path, std::string("is no valid JPEG image: ") + state.message);
+    if (!start(owner.info, state, file))
+        throw BadFile(path, std::string("is no valid JPEG image: ") + state.message + "; get the whole file again");
     const int channels = owner.info.output_components;
     if (channels != 1 && channels != 3)
         throw BadFile(path, "is a CMYK JPEG (" + std::to_string(channels) + " channels); convert it to RGB");

@@ -15,6 +15,7 @@ namespace {
 /// libpng's message of the last error; fixed storage because it is written just before longjmp.
 struct Message {
     char text[200] = "";
+    char warning[200] = "";
 };
 
 [[noreturn]] void on_error(png_structp png, png_const_charp text) {
@@ -23,7 +24,18 @@ struct Message {
     png_longjmp(png, 1);
 }
 
-void on_warning(png_structp, png_const_charp) {}  // ancillary chunks: they change no pixel
+/// Of ancillary chunks they change no pixel; of the header they say what its error does not.
+void on_warning(png_structp png, png_const_charp text) {
+    auto* message = static_cast<Message*>(png_get_error_ptr(png));
+    std::snprintf(message->warning, sizeof message->warning, "%s", text);
+}
+
+std::string header_problem(const Message& message) {
+    std::string problem("is no valid PNG image: ");
+    problem += message.text;
+    if (message.warning[0]) problem.append(" (").append(message.warning).append(")");
+    return problem + "; get the whole file again";
+}
 
 struct Reader {
     Message message;
@@ -101,7 +113,7 @@ bool write_pixels(Writer& writer, std::FILE* file, const Image& image) {
 Image read_png(std::FILE* file, const std::string& path) {
     Reader reader;
     if (!reader.info) throw std::bad_alloc();
-    if (!read_header(reader, file)) throw BadFile(path, std::string("is no valid PNG image: ") + reader.message.text);
+    if (!read_header(reader, file)) throw BadFile(path, header_problem(reader.message));
     if (png_get_bit_depth(reader.png, reader.info) == 16)
         throw BadFile(path,
                       "has 16 bits a channel; convert it to 8, for instance with ImageMagick: convert in.png "
@@ -109,7 +121,7 @@ Image read_png(std::FILE* file, const std::string& path) {
     // Before libpng sets up its row buffers, which it does for whatever width the file declares.
     check_image_size(path, png_get_image_width(reader.png, reader.info), png_get_image_height(reader.png, reader.info),
                      channels(reader));
-    if (!choose_output(reader)) throw BadFile(path, std::string("is no valid PNG image: ") + reader.message.text);
+    if (!choose_output(reader)) throw BadFile(path, header_problem(reader.message));
     Image image =
         allocate_image(path, png_get_image_width(reader.png, reader.info),
                        png_get_image_height(reader.png, reader.info), png_get_channels(reader.png, reader.info));

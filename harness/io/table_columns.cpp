@@ -115,10 +115,11 @@ void TableReader::match_by_position() {
     const std::size_t count = header_.names.size();
     const bool without_label = schema_.has_label && count + 1 == schema_.file_columns;
     if (count != schema_.file_columns && !without_label)
-        throw BadFile(csv_.path(), "has " + std::to_string(count) + " columns, the training table " +
-                                       std::to_string(schema_.file_columns) +
-                                       "; without names in both files they are matched by position (only the label "
-                                       "may be absent)");
+        throw BadFile(csv_.path(), "line " + std::to_string(header_.named ? 1 : header_.first_lines.front()) + ": " +
+                                       std::to_string(count) + (count == 1 ? " column" : " columns") +
+                                       " where the training table has " + std::to_string(schema_.file_columns) +
+                                       "; without names in both files they are matched by position, and only the label "
+                                       "may be absent: give both a header, or the missing columns empty cells");
     const std::size_t label = schema_.has_label ? schema_.label.position : kNone;
     std::size_t attribute = 0;
     for (std::size_t i = 0; i < schema_.file_columns; ++i) {

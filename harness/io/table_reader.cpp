@@ -104,6 +104,8 @@ void TableReader::append_label(std::string_view cell, Rows& rows) {
 
 float TableReader::number(const Column& column, std::string_view cell) const {
     const auto value = parse_number(cell);
+    if (!value && &column == &schema_.label)
+        fail(column, "'" + printable(cell) + "' is not a number; correct it, or predict classes without --regression");
     if (!value)
         fail(column, "'" + printable(cell) +
                          "' is not a number; correct it, leave it empty if it is unknown, or take "

@@ -26,6 +26,10 @@ struct Provenance {
     std::string session;    ///< one run of a sweep; sorts by start; only its own ratios are paired
 };
 
+/// The condition that a case on a GPU has beside its samples: how long copying the problem's inputs there and its
+/// outputs back takes, pageable host memory, once. Times never include it; a caller with data on the host adds it.
+inline constexpr const char* kTransferCondition = "transfer_ns";
+
 /// One case of a sweep: problem x variant x configuration x device, and what came of it.
 /// This is what the journal, results/<device-key>/<family>.jsonl and the CSV hold; the JSON Schema is
 /// results/schema/case.schema.json. Read with `load_results` (results.hpp) or `load_journal` (journal.hpp).

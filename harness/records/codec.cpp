@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -23,6 +25,7 @@ constexpr double kLongestTime = 1e18;  // ns: 31 years
 constexpr std::string_view kKeyCharacters = "_=;.-";  // beside letters and digits
 constexpr std::string_view kSlugCharacters = "-_.";
 constexpr std::string_view kNameCharacters = "_.";  // CUPTI metrics, features
+constexpr std::array<std::string_view, 5> kVerifications{"", "oracle", "twin", "twin+baseline", "baseline"};
 
 double checked(double value, const char* name) {
     if (!std::isfinite(value)) throw BadData(std::string(name) + " is not finite and cannot be recorded");
@@ -91,12 +94,28 @@ Provenance decode_provenance(const json& body) {
     return provenance;
 }
 
+/// "size=10;seed=-1": every part has a name, so that no key can pass for a number or a formula.
+bool is_key(std::string_view text) {
+    do {
+        const auto part = text.substr(0, text.find(';'));
+        const auto equals = part.find('=');
+        if (equals == 0 || equals == std::string_view::npos || !(part[0] >= 'a' && part[0] <= 'z')) return false;
+        text.remove_prefix(std::min(text.size(), part.size() + 1));
+    } while (!text.empty());
+    return true;
+}
+
 void check_consistency(const CaseRecord& record, const Fields& fields) {
+    if (!is_key(record.problem)) fields.refuse("problem", "is not name=value;name=value");
+    if (record.configuration != "default" && !is_key(record.configuration))
+        fields.refuse("configuration", "is neither \"default\" nor name=value;name=value");
     if (record.family.empty()) fields.refuse("family", "is empty");
     if (record.variant.empty()) fields.refuse("variant", "is empty");
     const bool ok = record.status == Status::ok;
     if (ok != record.reason.empty())
         fields.refuse("reason", ok ? "is given for a case that is ok" : "is empty for a case that is not ok");
+    if (std::ranges::count(kVerifications, record.verification) == 0)
+        fields.refuse("verification", "is none of the known ways");
     if (ok && record.samples_ns.empty()) fields.refuse("samples_ns", "is empty for a case that is ok");
 }
 

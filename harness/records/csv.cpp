@@ -39,6 +39,13 @@ std::vector<std::string> counter_names(std::span<const CaseRecord> cases) {
     return {names.begin(), names.end()};
 }
 
+/// The time that a caller whose data is in host memory pays on top, where it was measured.
+bool any_transfer(std::span<const CaseRecord> cases) {
+    return std::ranges::any_of(cases, [](const CaseRecord& record) {
+        return std::ranges::any_of(record.conditions, [](const auto& c) { return c.first == kTransferCondition; });
+    });
+}
+
 std::string lookup(const std::vector<std::pair<std::string, double>>& pairs, const std::string& name) {
     for (const auto& [key, value] : pairs)
         if (key == name) return fmt::format("{}", value);
@@ -99,6 +106,8 @@ std::string to_csv(std::span<const CaseRecord> cases) {
                                     "gb_per_s",      "gop_per_s", "roofline_share", "regret"};
     header.insert(header.end(), features.begin(), features.end());
     header.insert(header.end(), counters.begin(), counters.end());
+    const bool transfer = any_transfer(cases);
+    if (transfer) header.emplace_back(kTransferCondition);
     std::string out;
     append_row(out, header);
     for (const CaseRecord& record : cases) {
@@ -113,6 +122,7 @@ std::string to_csv(std::span<const CaseRecord> cases) {
             row.push_back(std::move(field));
         for (const auto& name : features) row.push_back(feature_text(record, name));
         for (const auto& name : counters) row.push_back(lookup(record.counters, name));
+        if (transfer) row.push_back(record.status == Status::ok ? lookup(record.conditions, kTransferCondition) : "");
         append_row(out, row);
     }
     return out;

@@ -79,6 +79,19 @@ void add_record(Journal& journal, const Sealed& sealed) {
         throw BadData("a record of an unknown kind");
 }
 
+/// A file that is no journal at all may hold a damaged line every three bytes: beyond so many they are counted
+/// together, or reporting them would need far more memory than the file.
+constexpr std::size_t kMostDamage = 10'000;
+
+void add_damage(Journal& journal, const Line& line, const char* reason) {
+    if (journal.damage.size() < kMostDamage) {
+        journal.damage.push_back({line.offset, line.bytes, reason});
+        return;
+    }
+    journal.damage.back().bytes += line.bytes;
+    journal.damage.back().reason = "this and everything damaged after it";
+}
+
 }  // namespace
 
 JournalWriter::JournalWriter(const std::filesystem::path& path) : path_(path) {
@@ -125,7 +138,7 @@ Journal load_journal(const std::filesystem::path& path) {
     Journal journal;
     for_each_line(path, [&](const Line& line) {
         if (line.overlong) {
-            journal.damage.push_back({line.offset, line.bytes, "a line longer than any record"});
+            add_damage(journal, line, "a line longer than any record");
             return;
         }
         if (line.text.empty()) return;
@@ -134,7 +147,7 @@ Journal load_journal(const std::filesystem::path& path) {
         } catch (const NewerSchema& error) {
             throw NewerSchema(path.string() + ", byte " + std::to_string(line.offset) + ": " + error.what());
         } catch (const BadData& error) {
-            journal.damage.push_back({line.offset, line.bytes, error.what()});
+            add_damage(journal, line, error.what());
         }
     });
     return journal;

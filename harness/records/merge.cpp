@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/records/bad_data.hpp"
+#include "harness/records/roofline.hpp"
 
 namespace espalier {
 namespace {
@@ -80,7 +81,7 @@ void refuse_mixture(const std::vector<CaseRecord>& cases, bool allowed, const ch
     if (allowed || values.size() < 2) return;
     throw BadData(
         fmt::format("{} has records of {} {}: {}. Merge them apart, pass --replace to forget what the "
-                    "results folder holds, or --allow {} to pool them",
+                    "results folder holds, --supersede to leave out all but the newest's, or --allow {} to pool them",
                     cases.front().provenance.device_key, values.size(), what, fmt::join(values, " and "), flag));
 }
 
@@ -96,6 +97,21 @@ void refuse_mixtures(const Pool& pool, const std::vector<CaseRecord>& cases, con
                    [](const CaseRecord& r) { return r.provenance.build; });
     refuse_mixture(cases, options.allow_caches, "cache modes", "caches",
                    [](const CaseRecord& r) { return r.provenance.cache; });
+}
+
+/// Leaves what the latest session's records may be pooled with.
+void leave_out_superseded(Pool& pool, MergeReport& report) {
+    if (pool.cases.empty()) return;
+    const auto session = [](const CaseRecord& record) { return record.provenance.session; };
+    const Provenance newest = std::ranges::max(pool.cases, {}, session).provenance;
+    const auto superseded = [&](const CaseRecord& record) {
+        const Provenance& p = record.provenance;
+        return std::tie(p.driver, p.runtime, p.build, p.cache) !=
+               std::tie(newest.driver, newest.runtime, newest.build, newest.cache);
+    };
+    pool.from_results -= static_cast<std::size_t>(std::count_if(
+        pool.cases.begin(), pool.cases.begin() + static_cast<std::ptrdiff_t>(pool.from_results), superseded));
+    report.superseded = std::erase_if(pool.cases, superseded);
 }
 
 std::size_t count_unpaired(const std::vector<CaseRecord>& cases) {
@@ -131,10 +147,56 @@ std::vector<Hole> find_holes(const Pool& pool, const std::vector<CaseRecord>& ca
     return holes;
 }
 
+/// The latest that knows its ceilings.
+const DeviceInfo& best_described(const Pool& pool) {
+    const auto described = std::find_if(pool.devices.rbegin(), pool.devices.rend(),
+                                        [](const DeviceInfo& device) { return device.bytes_per_second > 0; });
+    return described == pool.devices.rend() ? pool.devices.back() : *described;
+}
+
+/// Times that cannot be true, from a broken clock or somebody else's file, must not stand among results: one
+/// impossible winner would decide whole leaves. The holes that they leave say that something is missing.
+void reject_implausible(Pool& pool, MergeReport& report) {
+    const DeviceInfo& device = best_described(pool);
+    std::erase_if(pool.cases, [&](const CaseRecord& record) {
+        const auto why = implausible(record, device);
+        if (why) report.warnings.push_back(fmt::format("{}: implausible, left out: {}", record.key(), *why));
+        return why.has_value();
+    });
+}
+
+/// What the pool's records come to.
+DeviceResults combine(const Pool& pool, const MergeOptions& options, MergeReport& report) {
+    DeviceResults results{.device = best_described(pool), .cases = latest(pool, report), .holes = {}};
+    if (!results.cases.empty()) refuse_mixtures(pool, results.cases, options);
+    results.holes = find_holes(pool, results.cases);
+    return results;
+}
+
+void clean(const std::string& key, Pool& pool, MergeReport& report) {
+    if (pool.devices.empty()) throw BadData("the journals describe no device " + key + ": their first line is lost");
+    reject_implausible(pool, report);
+}
+
+/// The journals' records by device key, and what was damaged in them.
+std::map<std::string, Pool> read_pools(const std::vector<fs::path>& inputs, std::vector<std::string>& warnings) {
+    std::map<std::string, Pool> pools;
+    for (const fs::path& file : journal_files(inputs)) {
+        Journal journal = load_journal(file);
+        for (const Damage& damage : journal.damage)
+            warnings.push_back(fmt::format("{}: {} bytes at {} hold no complete record: {}", file.string(),
+                                           damage.bytes, damage.offset, damage.reason));
+        for (auto& device : journal.devices) pools[device.key].devices.push_back(std::move(device));
+        for (auto& plan : journal.plans) pools[plan.device_key].plans.push_back(std::move(plan));
+        for (auto& record : journal.cases) pools[record.provenance.device_key].cases.push_back(std::move(record));
+    }
+    return pools;
+}
+
 MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root, const MergeOptions& options) {
     const fs::path folder = root / key;
     MergeReport report{.device_key = key};
-    if (pool.devices.empty()) throw BadData("the journals describe no device " + key + ": their first line is lost");
+    clean(key, pool, report);
     if (!options.replace && fs::exists(folder / "device.json")) {
         DeviceResults before = load_results(folder);
         pool.devices.insert(pool.devices.begin(), before.device);
@@ -142,13 +204,8 @@ MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root
         pool.cases.insert(pool.cases.begin(), std::make_move_iterator(before.cases.begin()),
                           std::make_move_iterator(before.cases.end()));
     }
-    // The latest that knows its ceilings.
-    const auto described = std::find_if(pool.devices.rbegin(), pool.devices.rend(),
-                                        [](const DeviceInfo& device) { return device.bytes_per_second > 0; });
-    DeviceResults results{.device = described == pool.devices.rend() ? pool.devices.back() : *described,
-                          .cases = latest(pool, report)};
-    if (!results.cases.empty()) refuse_mixtures(pool, results.cases, options);
-    results.holes = find_holes(pool, results.cases);
+    if (options.supersede) leave_out_superseded(pool, report);
+    const DeviceResults results = combine(pool, options, report);
     report.cases = results.cases.size();
     report.holes = results.holes;
     report.unpaired_problems = count_unpaired(results.cases);
@@ -160,21 +217,25 @@ MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root
 
 std::vector<MergeReport> merge_journals(const std::vector<fs::path>& inputs, const fs::path& root,
                                         const MergeOptions& options) {
-    std::map<std::string, Pool> pools;
     std::vector<std::string> warnings;
-    for (const fs::path& file : journal_files(inputs)) {
-        Journal journal = load_journal(file);
-        for (const Damage& damage : journal.damage)
-            warnings.push_back(fmt::format("{}: {} bytes at {} hold no complete record: {}", file.string(),
-                                           damage.bytes, damage.offset, damage.reason));
-        for (auto& device : journal.devices) pools[device.key].devices.push_back(std::move(device));
-        for (auto& plan : journal.plans) pools[plan.device_key].plans.push_back(std::move(plan));
-        for (auto& record : journal.cases) pools[record.provenance.device_key].cases.push_back(std::move(record));
-    }
     std::vector<MergeReport> reports;
-    for (auto& [key, pool] : pools) reports.push_back(merge_device(key, std::move(pool), root, options));
-    if (!reports.empty()) reports.front().warnings = std::move(warnings);
+    for (auto& [key, pool] : read_pools(inputs, warnings))
+        reports.push_back(merge_device(key, std::move(pool), root, options));
+    if (!reports.empty())
+        reports.front().warnings.insert(reports.front().warnings.begin(), warnings.begin(), warnings.end());
     return reports;
+}
+
+std::vector<DeviceResults> pool_journals(const std::vector<fs::path>& inputs, const MergeOptions& options,
+                                         std::vector<std::string>& warnings) {
+    std::vector<DeviceResults> all;
+    for (auto& [key, pool] : read_pools(inputs, warnings)) {
+        MergeReport report;
+        clean(key, pool, report);
+        all.push_back(combine(pool, options, report));
+        warnings.insert(warnings.end(), report.warnings.begin(), report.warnings.end());
+    }
+    return all;
 }
 
 std::string describe(const MergeReport& report, const fs::path& root) {
@@ -186,11 +247,14 @@ std::string describe(const MergeReport& report, const fs::path& root) {
     };
     text += fmt::format("{}: {} cases, {} of them from before\n", (root / report.device_key).string(), report.cases,
                         report.kept);
-    list(report.warnings, [](const std::string& warning) { return "damage: " + warning; });
+    list(report.warnings, [](const std::string& warning) { return "warning: " + warning; });
     list(report.holes, [](const Hole& hole) {
         return hole.problem.empty() ? "hole: " + hole.description
                                     : fmt::format("hole: {} {}: {}", hole.family, hole.problem, hole.description);
     });
+    if (report.superseded)
+        text += fmt::format("  {} records of other drivers, builds or cache modes than the latest: left out\n",
+                            report.superseded);
     if (report.kept_wrong)
         text += fmt::format("  {} cases were wrong once and right later with the same source: they stay wrong\n",
                             report.kept_wrong);

@@ -14,12 +14,14 @@ struct MergeOptions {
     bool allow_builds = false;   ///< pool records of different builds
     bool allow_caches = false;   ///< pool cold and warm records
     bool replace = false;        ///< start over: do not keep what the results folder already has
+    bool supersede = false;      ///< leave out what may not be pooled with the latest session's records
 };
 
 struct MergeReport {
     std::string device_key;
     std::size_t cases = 0;
     std::size_t kept = 0;               ///< of these, from the results folder as it was
+    std::size_t superseded = 0;         ///< records of other drivers, builds or cache modes, left out
     std::size_t unpaired_problems = 0;  ///< whose cases come from more than one session
     std::size_t kept_wrong = 0;         ///< `wrong` once, `ok` later, of the same source: stays wrong
     std::vector<Hole> holes;
@@ -28,10 +30,14 @@ struct MergeReport {
 
 /// Merges journals (files, or folders of .jsonl files) into `root`/<device-key>/, one folder per device.
 /// Of several records of a case the latest session's counts, but a measured one is never replaced by one
-/// that is `not_measured`. Throws `BadData` rather than pool different machines under one device
-/// key, different drivers or different builds.
+/// that is `not_measured`, and one whose time cannot be true is left out with a warning. Throws `BadData` rather than
+/// pool different machines under one device key, different drivers or different builds.
 std::vector<MergeReport> merge_journals(const std::vector<std::filesystem::path>& inputs,
                                         const std::filesystem::path& root, const MergeOptions& options);
+
+/// The same without writing anything: what the journals hold of each device. Damage goes to `warnings`.
+std::vector<DeviceResults> pool_journals(const std::vector<std::filesystem::path>& inputs, const MergeOptions& options,
+                                         std::vector<std::string>& warnings);
 
 /// The report in lines for a person; long lists are cut short.
 std::string describe(const MergeReport& report, const std::filesystem::path& root);

@@ -10,9 +10,9 @@
 /// the JSON Lines under results/ and never read back.
 namespace espalier::report {
 
-/// Google Benchmark's JSON, one benchmark per case, named family/variant/problem/configuration, so that its
-/// compare.py and what reads its output take these results. Times are medians in ns; a case that is not ok
-/// is one with `error_occurred` and its status and reason as `error_message`.
+/// Google Benchmark's JSON, one benchmark per case that is ok, named family/variant/problem/configuration, so
+/// that its compare.py and what reads its output take these results. Times are medians in ns. `context` says how
+/// many cases have no time; why they have none is in the other exports.
 std::string google_benchmark_json(const DeviceInfo& device, std::span<const CaseRecord> cases);
 
 /// The auto-tuning community's T4 results format, schema version 1.0.0: configuration, raw times in ms,

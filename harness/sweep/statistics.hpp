@@ -5,7 +5,7 @@
 
 namespace espalier {
 
-/// A median with an interval that holds the true one with 95% confidence, whatever the distribution.
+/// A median with an interval that holds the true one with 95% (or the asked) confidence, whatever the distribution.
 struct MedianInterval {
     double median = 0, lo = 0, hi = 0;
 
@@ -16,7 +16,7 @@ struct MedianInterval {
 /// From order statistics: the number of samples below the true median is Binomial(n, 1/2).
 /// Fewer than 6 samples allow no 95% interval; theirs is from the least to the greatest.
 /// No samples give zeros.
-MedianInterval median_interval(std::span<const double> samples);
+MedianInterval median_interval(std::span<const double> samples, double confidence = 0.95);
 
 /// Element by element, as far as both go: paired ratios of two candidates.
 std::vector<double> ratios(std::span<const double> numerators, std::span<const double> denominators);

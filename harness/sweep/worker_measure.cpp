@@ -9,8 +9,10 @@
 
 #include "harness/device/counters.hpp"
 #include "harness/device/runtime.hpp"
+#include "harness/records/case_record.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/conditions.hpp"
+#include "harness/sweep/statistics.hpp"
 #include "harness/sweep/timing.hpp"
 #include "harness/sweep/twin.hpp"
 #include "harness/sweep/verify.hpp"
@@ -67,6 +69,7 @@ public:
         judge_all(judge_seconds_, deadline_ - request_.total_seconds / 2);
         if (usable_ && !candidates_.empty()) time_all();
         if (usable_ && !contenders_.empty()) judge_again();
+        if (usable_ && !contenders_.empty() && device_.kind == DeviceKind::cuda) time_transfer();
         if (!usable_) return false;
         for (const Contender& contender : contenders_)
             if (contender.samples_ns.size() >= kLeastRounds) send_(Timed{contender.candidate, contender.samples_ns});
@@ -208,6 +211,29 @@ private:
             return std::ranges::none_of(candidates_,
                                         [&](const Candidate& c) { return c.index == contender.candidate; });
         });
+    }
+
+    /// What the samples leave out: the copies that a caller whose data is in host memory pays once per call, from
+    /// and to pageable memory. The same for every variant, so it is measured once per problem.
+    void time_transfer() {
+        constexpr int kMost = 5;
+        constexpr double kSeconds = 0.1;
+        const Stopwatch watch(done_.timing_seconds);
+        progress_.step(Phase::preparing);
+        std::vector<double> samples_ns;
+        const double begin = steady_seconds();
+        try {
+            verifier_->bench().transfer();  // the first touches memory that is new to the process
+            while (samples_ns.size() < kMost && (samples_ns.empty() || steady_seconds() - begin < kSeconds)) {
+                const double start = steady_seconds();
+                verifier_->bench().transfer();
+                samples_ns.push_back((steady_seconds() - start) * 1e9);
+            }
+        } catch (const std::bad_alloc&) {
+            return;  // no room for the outputs in host memory: the times without transfers stand
+        }
+        done_.conditions.emplace_back(kTransferCondition, median_interval(samples_ns).median);
+        std::sort(done_.conditions.begin(), done_.conditions.end());
     }
 
     /// In a pass of its own, so that profiling never touches a timing. Every candidate gets an answer.

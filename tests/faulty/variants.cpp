@@ -10,6 +10,7 @@
 #include <random>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 namespace espalier::faulty {
 namespace {
@@ -119,9 +120,7 @@ Registered<Problem> greedy(Registered<Problem> right) {
     return right;
 }
 
-}  // namespace
-
-std::span<const Registered<Problem>> registry() {
+std::span<const Registered<Problem>> cpu_registry() {
     static const std::array all{
         entry("aborts", aborts),
         entry("before_the_start", before_the_start),
@@ -145,6 +144,17 @@ std::span<const Registered<Problem>> registry() {
         entry("throws", throws),
         entry("wants_too_much", wants_too_much),
     };
+    return all;
+}
+
+}  // namespace
+
+std::span<const Registered<Problem>> registry() {
+    static const std::vector<Registered<Problem>> all = [] {
+        std::vector<Registered<Problem>> both(cpu_registry().begin(), cpu_registry().end());
+        both.insert(both.end(), gpu_registry().begin(), gpu_registry().end());
+        return both;
+    }();
     return all;
 }
 

@@ -39,14 +39,14 @@ Run convolve(const Device& device, io::Image& image, const Filter5x5& filter, co
     const ImageShape shape{image.width, image.height, image.channels};
     const Border border = border_of(options.border);
     Run run{value_or_fail(explain_convolve_2d(device, shape, filter, border, options.variant)), 0};
-    std::vector<std::uint8_t> result(image.pixels.size());
+    io::Image result = io::allocate_image(options.input, image.width, image.height, image.channels);
     const auto start = std::chrono::steady_clock::now();
     succeed_or_fail(convolve_2d(device, ConstImage(image.pixels.data(), shape), filter, border,
-                                Image{result.data(), shape}, {.variant = options.variant}));
+                                Image{result.pixels.data(), shape}, {.variant = options.variant}));
     run.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    for (std::size_t alpha = 3; image.channels == 4 && alpha < result.size(); alpha += 4)
-        result[alpha] = image.pixels[alpha];
-    image.pixels = std::move(result);
+    for (std::size_t alpha = 3; image.channels == 4 && alpha < result.pixels.size(); alpha += 4)
+        result.pixels[alpha] = image.pixels[alpha];
+    image = std::move(result);
     return run;
 }
 

@@ -16,11 +16,11 @@ struct Arguments {
     std::vector<std::string> journals{"results/journal"};
     std::string results = "results";
     std::vector<std::string> allow;
-    bool replace = false, json = false, quiet = false;
+    bool replace = false, supersede = false, json = false, quiet = false;
 };
 
 MergeOptions interpret(const Arguments& arguments) {
-    MergeOptions options{.replace = arguments.replace};
+    MergeOptions options{.replace = arguments.replace, .supersede = arguments.supersede};
     for (const auto& what : arguments.allow) {
         options.allow_drivers |= what == "drivers";
         options.allow_builds |= what == "builds";
@@ -39,6 +39,7 @@ nlohmann::ordered_json to_json(const MergeReport& report) {
     return {{"device_key", report.device_key},
             {"cases", report.cases},
             {"kept", report.kept},
+            {"superseded", report.superseded},
             {"kept_wrong", report.kept_wrong},
             {"unpaired_problems", report.unpaired_problems},
             {"holes", std::move(holes)},
@@ -67,6 +68,8 @@ void add_merge(CLI::App& app, ExitCode&) {
         ->delimiter(',')
         ->check(CLI::IsMember({"drivers", "builds", "caches"}));
     command->add_flag("--replace", arguments.replace, "forget what the results folder has of these devices");
+    command->add_flag("--supersede", arguments.supersede,
+                      "leave out records of other drivers, builds or cache modes than the latest");
     command->add_flag("--json", arguments.json, "what was merged, as JSON on stdout");
     command->add_flag("--quiet", arguments.quiet, "no report on stderr");
     command->callback([] { run(arguments); });

@@ -1,0 +1,151 @@
+// espalier histogram: how often each byte occurs in a file of any size, by the variant that the selector chooses.
+
+#include "espalier/histogram.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <future>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/byte_report.hpp"
+#include "harness/cli/command.hpp"
+#include "harness/cli/device_option.hpp"
+#include "harness/io/byte_file.hpp"
+#include "harness/sweep/clock.hpp"
+#include "harness/sweep/progress.hpp"
+
+namespace espalier::cli {
+namespace {
+
+struct HistogramOptions {
+    std::string input;
+    std::string format = "table";
+    std::string device = "auto";
+    std::string variant;
+    std::uint64_t memory = std::uint64_t{128} << 20;
+    bool json = false, explain = false, quiet = false;
+};
+
+struct Outcome {
+    ByteCounts counts;
+    double seconds = 0;  ///< reading included
+    double counting_seconds = 0;
+};
+
+std::string position(std::uint64_t done, const io::ByteFile& file, double seconds) {
+    constexpr double kMiB = 1 << 20;
+    const double so_far = static_cast<double>(done) / kMiB;
+    if (!file.size()) return fmt::format("{:.0f} MiB in {}", so_far, duration(seconds));
+    const double all = static_cast<double>(*file.size()) / kMiB;
+    return fmt::format("{:.0f} of {:.0f} MiB, {} left", so_far, all, duration(seconds * (all / so_far - 1)));
+}
+
+using Chunk = std::vector<std::uint8_t>;
+
+/// Counts chunk after chunk; the next one is read while this one is counted.
+Outcome count(const Device& device, const HistogramOptions& options, io::ByteFile& file, Chunk (&chunks)[2]) {
+    const double start = steady_seconds();
+    const auto read_ahead = [&](Chunk& chunk) {
+        return std::async(std::launch::async, [&file, &chunk] { return file.read(chunk); });
+    };
+    ProgressLine progress(options.quiet, 0, 0);
+    Outcome outcome;
+    auto next = read_ahead(chunks[0]);
+    for (int turn = 0;; turn ^= 1) {
+        const std::size_t size = next.get();
+        const Chunk& chunk = chunks[turn];
+        const bool last = size < chunk.size();
+        if (!last) next = read_ahead(chunks[turn ^ 1]);
+        Histogram256 counts{};
+        const double before = steady_seconds();
+        succeed_or_fail(count_bytes(device, chunk.data(), static_cast<std::int64_t>(size), counts.data(),
+                                    {.variant = options.variant}));
+        outcome.counting_seconds += steady_seconds() - before;
+        for (std::size_t value = 0; value < counts.size(); ++value) outcome.counts.counts[value] += counts[value];
+        outcome.counts.bytes += size;
+        outcome.seconds = steady_seconds() - start;
+        if (last) return outcome;
+        progress.show(position(outcome.counts.bytes, file, outcome.seconds));
+    }
+}
+
+int bar_columns() {
+    winsize size{};
+    const int columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    return std::max(10, columns - 34);
+}
+
+nlohmann::ordered_json as_json(const HistogramOptions& options, const Device& device, const Explanation& explanation,
+                               const Outcome& outcome) {
+    return {{"file", options.input},
+            {"bytes", outcome.counts.bytes},
+            {"distinct", outcome.counts.distinct()},
+            {"entropy_bits", outcome.counts.entropy()},
+            {"device", device.key()},
+            {"variant", explanation.variant},
+            {"configuration", explanation.configuration},
+            {"seconds", outcome.seconds},
+            {"counting_seconds", outcome.counting_seconds},
+            {"counts", outcome.counts.counts}};
+}
+
+void print(const HistogramOptions& options, const Device& device, const Explanation& explanation,
+           const Outcome& outcome) {
+    if (options.json || options.format == "json")
+        fmt::print("{}\n", as_json(options, device, explanation, outcome)
+                               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    else if (options.format == "csv")
+        fmt::print("{}", csv_of(outcome.counts));
+    else
+        fmt::print("{}", table_of(outcome.counts, options.format == "bars" ? bar_columns() : 0));
+}
+
+void run_histogram(const HistogramOptions& options) {
+    constexpr std::uint64_t kLeast = 1024, kMost = std::uint64_t{1} << 40;
+    if (options.memory < 2 * kLeast || options.memory > kMost)
+        throw Failure(ExitCode::usage, "--memory is 2KiB to 1TiB: two chunks of the file are held at a time");
+    const Device device = device_of(options.device);
+    io::ByteFile file(options.input);
+    std::uint64_t chunk_bytes = options.memory / 2;
+    if (file.size()) chunk_bytes = std::min(chunk_bytes, *file.size() + 1);  // one more: a short chunk is the last
+    Chunk chunks[2];
+    try {
+        for (Chunk& chunk : chunks) chunk.resize(chunk_bytes);
+    } catch (const std::bad_alloc&) {
+        throw Failure(ExitCode::bad_data,
+                      fmt::format("no memory for two chunks of {} bytes; lower --memory", chunk_bytes));
+    }
+    const auto size = static_cast<std::int64_t>(std::min(chunk_bytes, file.size().value_or(chunk_bytes)));
+    const Explanation explanation = value_or_fail(explain_count_bytes(device, size, options.variant));
+    if (options.explain) fmt::print(stderr, "{}\n", explanation.text());
+    const Outcome outcome = count(device, options, file, chunks);
+    print(options, device, explanation, outcome);
+    if (options.quiet) return;
+    fmt::print(stderr, "{}: {} bytes in {:.3f} s, {:.3f} s of it counting by histogram/{} ({}) on {}{}\n",
+               options.input, outcome.counts.bytes, outcome.seconds, outcome.counting_seconds, explanation.variant,
+               explanation.configuration, device.key(), device.is_cuda() ? ", transfers included" : "");
+}
+
+}  // namespace
+
+void add_histogram(CLI::App& app, ExitCode&) {
+    const auto options = std::make_shared<HistogramOptions>();
+    CLI::App* command = app.add_subcommand("histogram", "Counts how often each byte occurs in a file of any size");
+    command->add_option("file", options->input, "any file; - is the standard input")->required();
+    command->add_option("--format", options->format, "table, bars (a chart in the terminal), csv or json")
+        ->check(CLI::IsMember({"table", "bars", "csv", "json"}))
+        ->capture_default_str();
+    command->add_option("--device", options->device, kDeviceHelp)->capture_default_str();
+    command->add_option("--variant", options->variant, "force a variant instead of the selector's choice");
+    command->add_option("--memory", options->memory, "for the two chunks of the file that are held: 128MiB, 1GiB")
+        ->transform(CLI::AsSizeValue(false));
+    command->add_flag("--explain", options->explain, "say why this variant was chosen");
+    command->add_flag("--json", options->json, "the same as --format json");
+    command->add_flag("--quiet", options->quiet, "say nothing but errors and the counts");
+    command->callback([options] { run_histogram(*options); });
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,259 @@
+// espalier locate: finds where and when a continuous record was emitted, by coherent summation.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/cli/command.hpp"
+#include "harness/cli/device_option.hpp"
+#include "harness/cli/locate_session.hpp"
+#include "harness/cli/parse.hpp"
+#include "harness/cli/seismic_options.hpp"
+#include "harness/io/file.hpp"
+#include "harness/sweep/clock.hpp"
+#include "harness/sweep/progress.hpp"
+
+namespace espalier::cli {
+namespace {
+
+struct LocateOptions {
+    std::vector<std::string> files;
+    std::string receivers_path;
+    seismic::RecordOptions record;
+    GridOptions grid;
+    LocateSettings settings;
+    std::string interpolation = "nearest", window = "12000", device = "auto", output, cube;
+    bool no_double_buffering = false, pageable = false, explain = false, json = false, quiet = false;
+};
+
+void settle(const LocateOptions& options) {
+    const bool velocity = options.settings.velocity != 0;
+    if (velocity == !options.settings.travel_times.empty())
+        throw Failure(ExitCode::usage, "give either --velocity or --travel-times");
+    if (velocity && !(options.settings.velocity > 0 && std::isfinite(options.settings.velocity)))
+        throw Failure(ExitCode::usage, "--velocity is metres per second, a positive number");
+    if (options.record.rate < 0 || !std::isfinite(options.record.rate))
+        throw Failure(ExitCode::usage, "--rate is samples per second, a positive number");
+}
+
+/// An index names its receivers' file itself; for other files the option must.
+seismic::Receivers receivers_for(LocateOptions& options, std::unique_ptr<seismic::Record>& record) {
+    if (!options.receivers_path.empty()) {
+        auto receivers = seismic::read_receivers(options.receivers_path);
+        options.record.receivers = receivers.count();
+        options.record.names = receivers.names;
+        record = seismic::open_record(options.files, options.record);
+        return receivers;
+    }
+    if (!options.files.front().ends_with(".json"))
+        throw Failure(ExitCode::usage, "give the receivers' coordinates: --receivers-file, a CSV of name,x,y,z");
+    record = seismic::open_record(options.files, options.record);
+    return seismic::read_receivers(record->receivers_path());
+}
+
+/// The windows' maxima, a line each.
+class WindowTable {
+public:
+    WindowTable(const std::string& path, const seismic::Grid& grid, double rate)
+        : file_(path), grid_(grid), rate_(rate) {
+        file_.write("window,first_sample,samples,x,y,z,sample,time,coherence\n");
+    }
+
+    void add(const seismic::Window& window, const Location& best) {
+        const seismic::Point at = grid_.position(best.node);
+        file_.write(fmt::format("{},{},{},{},{},{},{},{:.6f},{}\n", window.number, window.first, window.samples, at.x,
+                                at.y, at.z, best.sample, static_cast<double>(best.sample) / rate_, best.coherence));
+    }
+
+    void finish() { file_.commit(); }
+
+private:
+    io::AtomicFile file_;
+    const seismic::Grid& grid_;
+    double rate_;
+};
+
+void write_cube(const std::string& path, const CoherenceCube& cube, const seismic::Grid& grid, double rate) {
+    io::AtomicFile file(path);
+    if (!path.ends_with(".csv")) {
+        file.write({reinterpret_cast<const char*>(cube.maximum.data()), cube.maximum.size() * sizeof(float)});
+    } else {
+        file.write("x,y,z,coherence,sample,time\n");
+        for (std::size_t node = 0; node < cube.maximum.size(); ++node) {
+            const seismic::Point at = grid.position(static_cast<std::int64_t>(node));
+            file.write(fmt::format("{},{},{},{},{},{:.6f}\n", at.x, at.y, at.z, cube.maximum[node], cube.sample[node],
+                                   static_cast<double>(cube.sample[node]) / rate));
+        }
+    }
+    file.commit();
+}
+
+void tell_gaps(const seismic::Record& record) {
+    constexpr std::size_t kShown = 10;
+    const auto& gaps = record.gaps();
+    for (std::size_t i = 0; i < std::min(gaps.size(), kShown); ++i) {
+        const std::string who = gaps[i].receiver < 0 ? "" : fmt::format(" at receiver {}", gaps[i].receiver);
+        fmt::print(stderr, "gap{}: {:.3f} s from {:.3f} s on ({} samples), filled with zeros\n", who,
+                   static_cast<double>(gaps[i].samples) / record.rate(),
+                   static_cast<double>(gaps[i].first) / record.rate(), gaps[i].samples);
+    }
+    if (gaps.size() > kShown) fmt::print(stderr, "and {} more gaps\n", gaps.size() - kShown);
+}
+
+/// What is known before the first window is read.
+void tell_plan(const seismic::Record& record, const LocateSession& session, const LocateSettings& settings,
+               const Device& device) {
+    tell_gaps(record);
+    fmt::print(stderr, "{} receivers, {:.3f} s at {} Hz ({}{}), {} trial sources, delays up to {} samples ({})\n",
+               record.receivers(), static_cast<double>(record.samples()) / record.rate(), record.rate(),
+               record.format(), record.start().empty() ? "" : ", from " + record.start(), settings.grid.nodes(),
+               session.span(), session.delays_from());
+    fmt::print(stderr, "{} windows of {} samples by {} on {}\n", session.windows(), session.window(),
+               session.pipeline().ran(), device.key());
+    if (session.span() > session.window())
+        fmt::print(stderr,
+                   "the longest delay exceeds the window: each window is copied with {:.1f} times its own samples; "
+                   "--window {} would halve that\n",
+                   static_cast<double>(session.span()) / static_cast<double>(session.window()), 2 * session.window());
+}
+
+nlohmann::ordered_json as_json(const seismic::Record& record, const LocateSession& session,
+                               const LocateSettings& settings, const Device& device) {
+    const Location best = session.cube().best();
+    const seismic::Point at = settings.grid.position(best.node);
+    const LocateTimes& times = session.times();
+    const double seconds = static_cast<double>(record.samples()) / record.rate();
+    nlohmann::ordered_json gaps = nlohmann::ordered_json::array();
+    for (const seismic::Gap& gap : record.gaps()) {
+        gaps.push_back({{"first_sample", gap.first}, {"samples", gap.samples}});
+        if (gap.receiver >= 0) gaps.back()["receiver"] = gap.receiver;
+    }
+    return {{"x", at.x},
+            {"y", at.y},
+            {"z", at.z},
+            {"node", best.node},
+            {"sample", best.sample},
+            {"time", static_cast<double>(best.sample) / record.rate()},
+            {"coherence", best.coherence},
+            {"format", record.format()},
+            {"start", record.start()},
+            {"receivers", record.receivers()},
+            {"rate", record.rate()},
+            {"samples", record.samples()},
+            {"record_seconds", seconds},
+            {"gaps", gaps},
+            {"sources", settings.grid.nodes()},
+            {"longest_delay", session.span()},
+            {"delays_from", session.delays_from()},
+            {"interpolation", settings.phases > 1 ? "linear" : "nearest"},
+            {"window", session.window()},
+            {"windows", session.windows()},
+            {"device", device.key()},
+            {"ran", session.pipeline().ran()},
+            {"double_buffering", settings.double_buffering},
+            {"pinned", settings.pinned && device.is_cuda()},
+            {"seconds", times.wall},
+            {"read_seconds", times.read},
+            {"copy_seconds", times.copy},
+            {"sum_seconds", times.sum},
+            {"copied_bytes", session.pipeline().copied_bytes()},
+            {"copy_gb_per_s", times.copy > 0 ? session.pipeline().copied_bytes() / times.copy * 1e-9 : 0},
+            {"overlap", times.overlap()},
+            {"real_time_factor", seconds / times.wall}};
+}
+
+void print_result(const seismic::Record& record, const LocateSession& session, const LocateSettings& settings) {
+    const Location best = session.cube().best();
+    const seismic::Point at = settings.grid.position(best.node);
+    fmt::print("maximum {:.6g} at x={} y={} z={}, time {:.6f} s (sample {})\n", best.coherence, at.x, at.y, at.z,
+               static_cast<double>(best.sample) / record.rate(), best.sample);
+    const LocateTimes& times = session.times();
+    const double seconds = static_cast<double>(record.samples()) / record.rate();
+    fmt::print(
+        "real-time factor {:.2f}: {:.3f} s of record in {:.3f} s (reading {:.3f}, copying {:.3f}, summing {:.3f}); "
+        "{:.0f}% of reading and copying hidden\n",
+        seconds / times.wall, seconds, times.wall, times.read, times.copy, times.sum, 100 * times.overlap());
+}
+
+void run_locate(LocateOptions& options) {
+    settle(options);
+    const Device device = device_of(options.device);
+    LocateSettings& settings = options.settings;
+    settings.grid = grid_of(options.grid);
+    settings.double_buffering = !options.no_double_buffering;
+    settings.pinned = !options.pageable;
+    // Delays to an eighth of a sample are off by up to a sixteenth: less than interpolating itself costs.
+    settings.phases = options.interpolation == "linear" ? 8 : 1;
+    std::unique_ptr<seismic::Record> record;
+    const seismic::Receivers receivers = receivers_for(options, record);
+    settings.window = parse_samples(options.window, record->rate(), "--window");
+
+    LocateSession session(device, *record, receivers, settings);
+    if (options.explain) fmt::print(stderr, "{}\n", session.pipeline().explanation());
+    if (!options.quiet) tell_plan(*record, session, settings, device);
+    std::optional<WindowTable> table;
+    if (!options.output.empty()) table.emplace(options.output, settings.grid, record->rate());
+    {
+        ProgressLine progress(options.quiet, 0, 0);
+        const double start = steady_seconds();
+        session.run([&](const seismic::Window& window, const Location& best) {
+            if (table) table->add(window, best);
+            const double done = static_cast<double>(window.first + window.samples) / record->rate();
+            progress.show(fmt::format("window {} of {}, {:.0f} s of record in {}", window.number + 1, session.windows(),
+                                      done, duration(steady_seconds() - start)));
+        });
+    }
+    if (table) table->finish();
+    if (!options.cube.empty()) write_cube(options.cube, session.cube(), settings.grid, record->rate());
+    if (options.json)
+        fmt::print("{}\n", as_json(*record, session, settings, device).dump());
+    else
+        print_result(*record, session, settings);
+}
+
+void add_record_options(CLI::App& command, LocateOptions& options) {
+    command.add_option("record", options.files, "an index (record.json), or the record's files in order of time")
+        ->required();
+    command.add_option("--receivers-file", options.receivers_path,
+                       "CSV of name,x,y,z (and weight), one per trace; an index names its own");
+    command.add_option("--format", options.record.format, "of the files, if their names do not tell")
+        ->check(CLI::IsMember({"auto", "raw", "segy", "miniseed"}))
+        ->capture_default_str();
+    command.add_option("--rate", options.record.rate, "samples per second, of raw files without an index");
+    command.add_flag("--fill-missing", options.record.fill_missing,
+                     "files of an index that are missing or short become zeros");
+}
+
+}  // namespace
+
+void add_locate(CLI::App& app, ExitCode&) {
+    const auto options = std::make_shared<LocateOptions>();
+    CLI::App* command =
+        app.add_subcommand("locate", "Finds the source of a seismic record by coherent summation over a grid");
+    add_record_options(*command, *options);
+    add_grid_options(*command, options->grid);
+    command->add_option("--velocity", options->settings.velocity, "of a homogeneous medium, metres per second");
+    command->add_option("--travel-times", options->settings.travel_times,
+                        "instead: file of nodes x receivers seconds, 32-bit floats");
+    command
+        ->add_option("--interpolation", options->interpolation, "between samples: nearest, or linear in eighths of one")
+        ->check(CLI::IsMember({"nearest", "linear"}))
+        ->capture_default_str();
+    command->add_option("--window", options->window, "samples summed at a time, or a time: 30s")->capture_default_str();
+    command->add_option("--device", options->device, kDeviceHelp)->capture_default_str();
+    command->add_option("--variant", options->settings.variant, "force a variant instead of the selector's choice");
+    command->add_flag("--no-double-buffering", options->no_double_buffering,
+                      "read, copy and sum one after the other, to see what overlapping them is worth");
+    command->add_flag("--pageable", options->pageable, "do not page-lock host memory, to see what that is worth");
+    command->add_option("-o,--output", options->output, "CSV file of every window's maximum");
+    command->add_option("--cube", options->cube, "file of every node's maximum: .csv, else 32-bit floats");
+    command->add_flag("--explain", options->explain, "say why this variant was chosen");
+    command->add_flag("--json", options->json, "print what was found and done as JSON");
+    command->add_flag("--quiet", options->quiet, "say nothing but the result and errors");
+    command->callback([options] { run_locate(*options); });
+}
+
+}  // namespace espalier::cli

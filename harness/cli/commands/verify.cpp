@@ -1,0 +1,83 @@
+// `espalier verify`: are journals and results whole, of a known schema, and possible?
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/command.hpp"
+#include "harness/records/codec.hpp"
+#include "harness/records/inspect.hpp"
+
+namespace espalier::cli {
+namespace {
+
+struct Arguments {
+    std::vector<std::string> paths{"results"};
+    bool json = false, quiet = false;
+};
+
+/// What is asked of the records that could be read. A finding of any of these fails the verification.
+using Check = std::vector<Finding> (*)(const Inspection&);
+constexpr std::array<Check, 1> kChecks{find_implausible};
+
+nlohmann::ordered_json to_json(const Inspection& inspection) {
+    auto findings = nlohmann::ordered_json::array();
+    for (const Finding& finding : inspection.findings)
+        findings.push_back({{"file", printable(finding.file.string(), 4096)},
+                            {"place", printable(finding.place, 4096)},
+                            {"what", printable(finding.what)}});
+    return {{"path", printable(inspection.path.string(), 4096)},
+            {"records", inspection.records},
+            {"cases", inspection.cases.size()},
+            {"findings", std::move(findings)}};
+}
+
+/// Text from a file reaches the terminal only through `printable`.
+void print_text(const Inspection& inspection, bool quiet) {
+    constexpr std::size_t kShown = 20;
+    const auto& findings = inspection.findings;
+    if (!quiet)
+        fmt::print("{}: {} records, {} of them cases: {}\n", printable(inspection.path.string(), 4096),
+                   inspection.records, inspection.cases.size(),
+                   findings.empty() ? "sound" : fmt::format("{} faults", findings.size()));
+    for (std::size_t i = 0; i < std::min(kShown, findings.size()); ++i)
+        fmt::print(stderr, "{}{}{}: {}\n", printable(findings[i].file.string(), 4096),
+                   findings[i].place.empty() ? "" : ", ", printable(findings[i].place, 4096),
+                   printable(findings[i].what));
+    if (findings.size() > kShown) fmt::print(stderr, "and {} more: --json lists all\n", findings.size() - kShown);
+}
+
+void run(const Arguments& arguments, ExitCode& code) {
+    auto output = nlohmann::ordered_json::array();
+    for (const auto& path : find_record_files({arguments.paths.begin(), arguments.paths.end()})) {
+        Inspection inspection = inspect(path);
+        for (const Check check : kChecks)
+            for (Finding& finding : check(inspection)) inspection.findings.push_back(std::move(finding));
+        if (!inspection.findings.empty()) code = ExitCode::bad_data;
+        if (arguments.json)
+            output.push_back(to_json(inspection));
+        else
+            print_text(inspection, arguments.quiet);
+    }
+    if (arguments.json) fmt::print("{}\n", output.dump(1));
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, ExitCode& code) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand("verify", "Check journals and results: checksums, schemas, plausible times");
+    command
+        ->add_option("paths", arguments->paths,
+                     "journals, results of a device, or folders that hold any number of them")
+        ->capture_default_str();
+    command->add_flag("--json", arguments->json, "what was read and found, as JSON");
+    command->add_flag("--quiet", arguments->quiet, "only what is wrong");
+    command->footer("Exit codes: 0 everything is sound, 4 something is not; nothing is changed.");
+    command->callback([arguments, &code] { run(*arguments, code); });
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "espalier/device.hpp"
+#include "harness/cli/coherence_pipeline.hpp"
+#include "harness/families/bench_memory.hpp"
+#include "harness/seismic/geometry.hpp"
+#include "harness/seismic/record.hpp"
+#include "harness/seismic/window_reader.hpp"
+
+namespace espalier::cli {
+
+struct LocateSettings {
+    seismic::Grid grid;
+    double velocity = 0;          ///< metres per second, if there is no table
+    std::string travel_times;     ///< file of nodes x receivers seconds in single precision, instead of a velocity
+    std::int64_t window = 12000;  ///< samples
+    std::int64_t phases = 1;      ///< 1: delays to the nearest sample; more: linear interpolation in such steps
+    bool double_buffering = true, pinned = true;
+    std::string variant;  ///< instead of the selector's choice; may be empty
+};
+
+/// The largest sum of a window or of the record, and where and when it is.
+struct Location {
+    std::int64_t node = -1;
+    float coherence = 0;
+    std::int64_t sample = -1;  ///< of the record: the time of emission
+};
+
+/// Per node of the grid the largest sum of all windows so far.
+struct CoherenceCube {
+    std::vector<float> maximum;
+    std::vector<std::int64_t> sample;
+
+    [[nodiscard]] Location best() const;
+};
+
+/// Where the seconds of a run went. Reading, copying and summing overlap.
+struct LocateTimes {
+    double wall = 0, read = 0, copy = 0, sum = 0;
+
+    /// The share of reading and copying that took no time of its own, because the device was summing meanwhile.
+    [[nodiscard]] double overlap() const;
+};
+
+/// Sums a record coherently, window by window.
+class LocateSession {
+public:
+    /// Computes the delays on the device. Throws Failure or BadFile for what does not fit together.
+    LocateSession(const Device& device, seismic::Record& record, const seismic::Receivers& receivers,
+                  const LocateSettings& settings);
+
+    /// Runs through the record; `progress` is told of each window.
+    void run(const std::function<void(const seismic::Window&, const Location&)>& progress);
+
+    /// Samples that a window needs after its own: the longest delay, rounded up.
+    [[nodiscard]] std::int64_t span() const { return span_; }
+    [[nodiscard]] std::int64_t window() const { return window_; }
+    [[nodiscard]] std::int64_t windows() const { return (record_.samples() + window_ - 1) / window_; }
+    [[nodiscard]] const CoherenceCube& cube() const { return cube_; }
+    [[nodiscard]] const LocateTimes& times() const { return times_; }
+    [[nodiscard]] const std::string& delays_from() const { return delays_from_; }
+    [[nodiscard]] const CoherencePipeline& pipeline() const { return *pipeline_; }
+
+private:
+    void compute_delays(const seismic::Receivers& receivers);
+    void read_delays();
+    void check_span() const;
+    [[nodiscard]] std::int64_t row() const { return window_ + span_; }
+    void check_memory() const;
+    Location merge(const seismic::Window& window, const Peaks& peaks);
+
+    Device device_;
+    seismic::Record& record_;
+    LocateSettings settings_;
+    std::vector<float> weights_;
+    std::int64_t window_ = 0, span_ = 0;
+    BenchMemory delays_;
+    std::string delays_from_;
+    std::unique_ptr<CoherencePipeline> pipeline_;
+    CoherenceCube cube_;
+    LocateTimes times_;
+};
+
+}  // namespace espalier::cli

@@ -1,0 +1,90 @@
+"""Rows of results/ as the documents quote them: times, ratios and counters of single problems."""
+
+import csv
+import json
+import textwrap
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Evidence:
+    """The rows of one device that are right, by family."""
+
+    folder: Path
+    device: dict = field(default_factory=dict)
+    rows: dict[str, list[dict]] = field(default_factory=dict)
+    profiled: dict[str, list[dict]] = field(default_factory=dict)  # with counters, of whatever sweep had them on
+
+    @classmethod
+    def load(cls, folder: Path) -> "Evidence":
+        found = cls(folder, json.loads((folder / "device.json").read_text())["device"], right_rows(folder))
+        earlier = right_rows(folder.parent / "profiled" / folder.name)
+        for family in found.rows.keys() | earlier.keys():
+            found.profiled[family] = [row for row in found.rows.get(family, []) + earlier.get(family, [])
+                                      if any(value for name, value in row.items() if "__" in name)]
+        return found
+
+    def find(self, family: str, variant: str, **features) -> list[dict]:
+        """Rows of a variant ("" for any) whose problem has these features; the fastest configuration first."""
+        return matching(self.rows.get(family, []), variant, features)
+
+    def profile(self, family: str, variant: str, **features) -> list[dict]:
+        """The same of rows that have counters, which may be of another sweep than the times."""
+        return matching(self.profiled.get(family, []), variant, features)
+
+    def time(self, family: str, variant: str, configuration: str = "", **features) -> float | None:
+        """The fastest configuration's median in ns, of those that hold every part of `configuration`."""
+        parts = set(configuration.split(";")) - {""}
+        for row in self.find(family, variant, **features):
+            if parts <= set(row["configuration"].split(";")):
+                return float(row["time_ns"])
+        return None
+
+    def counter(self, name: str, family: str, variant: str, **features) -> float | None:
+        """A counter of the fastest configuration that has it."""
+        for row in self.profile(family, variant, **features):
+            if row.get(name):
+                return float(row[name])
+        return None
+
+
+def right_rows(folder: Path) -> dict[str, list[dict]]:
+    """By family, those with the status ok; none if there is no such folder."""
+    rows = {}
+    for path in sorted(folder.glob("*.csv")):
+        with open(path, newline="", encoding="utf-8") as file:
+            rows[path.stem] = [row for row in csv.DictReader(file) if row["status"] == "ok"]
+    return rows
+
+
+def matching(rows: list[dict], variant: str, features: dict) -> list[dict]:
+    wanted = {f"{name}={value}" for name, value in features.items()}
+    found = [row for row in rows if variant in ("", row["variant"]) and wanted <= set(row["problem"].split(";"))]
+    return sorted(found, key=lambda row: float(row["time_ns"]))
+
+
+def ratio(above: float | None, below: float | None) -> float | None:
+    return None if above is None or below is None else above / below
+
+
+def number(value, digits: int = 4) -> str:
+    """A figure for a table; a dash where there is none."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    if value and not 1e-3 <= abs(value) < 1e7:
+        return f"{value:.{digits - 1}e}"
+    text = f"{value:,.{digits}g}"
+    return f"{value:,.0f}" if "e" in text else text
+
+
+def paragraph(text: str) -> str:
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def table(header: list, rows: list[list]) -> str:
+    lines = ["| " + " | ".join(str(cell) for cell in header) + " |", "| --- |" + " ---: |" * (len(header) - 1)]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,134 @@
+// `espalier compare` as a user runs it: regressions, what is none, and what must not be compared.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "harness/records/results.hpp"
+#include "tests/record_samples.hpp"
+#include "tests/run_program.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr int kCases = 20, kSamples = 30;
+
+class CompareCommand : public testing::Test {
+protected:
+    using Change = std::function<void(int, CaseRecord&)>;
+
+    /// A sweep whose times scatter by 1% around 1 ms, changed.
+    [[nodiscard]] std::string sweep(const std::string& name, unsigned seed, const Change& change = {},
+                                    const DeviceInfo& device = sample_device()) const {
+        std::mt19937 random(seed);
+        std::normal_distribution<double> scatter(1e6, 1e4);
+        DeviceResults results{.device = device, .cases = {}, .holes = {}};
+        for (int i = 0; i < kCases; ++i) {
+            CaseRecord record = sample_record(i);
+            record.provenance.device_key = device.key;
+            record.samples_ns.clear();
+            for (int s = 0; s < kSamples; ++s) record.samples_ns.push_back(scatter(random));
+            record.time_ns = record.time_lo_ns = record.time_hi_ns = 1e6;
+            if (change) change(i, record);
+            results.cases.push_back(std::move(record));
+        }
+        save_results(folder_ / name, results);
+        return quoted(folder_ / name);
+    }
+    [[nodiscard]] Finished compare(const std::string& arguments) const {
+        return run_espalier(folder_, "compare " + arguments);
+    }
+    static Change slower(int which, double factor) {
+        return [=](int i, CaseRecord& record) {
+            if (i == which)
+                for (double& sample : record.samples_ns) sample *= factor;
+        };
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(CompareCommand, TheSameThingTwiceIsNoRegression) {
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        const Finished finished = compare(sweep("a", 2 * seed) + " " + sweep("b", 2 * seed + 1) + " --threshold 0.5%");
+        EXPECT_EQ(finished.code, 0) << finished.out;
+    }
+}
+
+TEST_F(CompareCommand, ASlowerCaseIsNamedAndExitsWithFive) {
+    const std::string before = sweep("a", 1), after = sweep("b", 2, slower(7, 1.1));
+    const Finished finished = compare(before + " " + after);
+    EXPECT_EQ(finished.code, 5);
+    expect_holds(finished.out, {"slower   1.", "bytes=1007", "20 cases compared: 1 slower, 0 faster, 0 broken"});
+    const Finished backwards = compare(after + " " + before);
+    EXPECT_EQ(backwards.code, 0) << "faster is no regression";
+    expect_holds(backwards.out, {"faster   0.9"});
+    EXPECT_EQ(compare(before + " " + after + " --threshold 20%").code, 0);
+    const auto json = nlohmann::json::parse(compare(before + " " + after + " --json").out);
+    const auto& worst = json.at("cases").at(0);
+    EXPECT_NEAR(worst.at("ratio"), 1.1, 0.01);
+    EXPECT_LT(worst.at("interval").at(0), worst.at("ratio"));
+    EXPECT_GT(worst.at("interval").at(1), worst.at("ratio"));
+    EXPECT_TRUE(json.at("regression"));
+}
+
+TEST_F(CompareCommand, ABrokenCaseIsARegressionAndAPeersIsNot) {
+    const auto broken = [](int i, CaseRecord& record) {
+        if (i != 3) return;
+        record.status = Status::wrong;
+        record.reason = "value 3 is \x1b[31m4";
+        record.samples_ns.clear();
+    };
+    const Finished finished = compare(sweep("a", 1) + " " + sweep("b", 2, broken));
+    EXPECT_EQ(finished.code, 5);
+    expect_holds(finished.out, {"broken", "bytes=1003", "wrong: value 3"});
+    EXPECT_EQ(finished.out.find('\x1b'), std::string::npos);
+    const auto peer = [](int i, CaseRecord& record) {
+        if (i == 3) record.role = "peer";
+    };
+    const auto slow_peer = [&](int i, CaseRecord& record) {
+        peer(i, record);
+        slower(3, 2)(i, record);
+    };
+    EXPECT_EQ(compare(sweep("a", 1, peer) + " " + sweep("b", 2, slow_peer)).code, 0);
+}
+
+TEST_F(CompareCommand, WhatIsNotComparableIsRefused) {
+    const std::string before = sweep("a", 1);
+    const auto refused = [&](const Change& change, std::initializer_list<const char*> parts) {
+        const std::string after = sweep("b", 2, change);
+        const Finished finished = compare(before + " " + after);
+        EXPECT_EQ(finished.code, 4) << finished.out;
+        expect_holds(finished.err, parts);
+        return after;
+    };
+    const auto driver = refused([](int, CaseRecord& r) { r.provenance.driver = "Linux 7"; }, {"--allow drivers"});
+    EXPECT_EQ(compare(before + " " + driver + " --allow drivers").code, 0);
+    refused([](int, CaseRecord& r) { r.provenance.build = "Debug"; }, {"Debug", "--allow builds"});
+    refused([](int i, CaseRecord& r) { r.provenance.build = i == 1 ? "Debug" : r.provenance.build; }, {"2 builds"});
+    refused([](int, CaseRecord& r) { r.provenance.cache = "cold"; }, {"--allow caches"});
+    refused([](int, CaseRecord& r) { r.time_ns = 0; }, {"implausible"});
+    refused([](int, CaseRecord& r) { r.problem += "0"; }, {"no case in common"});
+    DeviceInfo other = sample_device();
+    other.key = "cpu-other-2t";
+    const Finished finished = compare(before + " " + sweep("c", 2, {}, other));
+    EXPECT_EQ(finished.code, 4);
+    expect_holds(finished.err, {"cpu-test-2t", "cpu-other-2t", "different devices"});
+    EXPECT_EQ(compare(before + " " + quoted(folder_ / "nowhere")).code, 4);
+}
+
+TEST_F(CompareCommand, JournalsAreComparedAsTheyWouldBeMerged) {
+    CaseRecord record = sample_record();
+    for (const char* name : {"a.jsonl", "b.jsonl"}) {
+        JournalWriter writer(folder_ / name);
+        writer.append(sample_device());
+        writer.append(std::vector{record});
+        record.provenance.session = "20260102T000000Z-00000000";
+    }
+    EXPECT_EQ(compare(quoted(folder_ / "a.jsonl") + " " + quoted(folder_ / "b.jsonl")).code, 0);
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,143 @@
+"""`espalier convolve` against OpenCV's filter2D on photographs: equal to the last bit for whole coefficients.
+
+usage: convolve_opencv_test.py <espalier> <folder of scikit-learn's photographs>
+
+OpenCV sums in single precision, which is exact while every partial sum is below 2^24; for larger coefficients it is
+asked for sums in double precision, which are saturated here.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import cv2
+import numpy as np
+
+PROGRAM, PHOTOGRAPHS = sys.argv[1], pathlib.Path(sys.argv[2])
+BORDERS = {"zero": cv2.BORDER_CONSTANT, "replicate": cv2.BORDER_REPLICATE, "mirror": cv2.BORDER_REFLECT_101}
+STORED = cv2.IMREAD_UNCHANGED | cv2.IMREAD_IGNORE_ORIENTATION
+random = np.random.default_rng(5)
+
+LAPLACE = np.full((5, 5), -1)
+LAPLACE[2, 2] = 24
+KERNELS = {
+    "laplace": LAPLACE,
+    "identity": np.pad([[1]], 2),
+    "corner": np.pad([[1]], ((0, 4), (0, 4))),  # one pixel up and left at most: shows a flipped kernel
+    "slope": np.arange(25).reshape(5, 5) - 12,
+    "small": random.integers(-5, 6, (5, 5)),
+    "bytes": random.integers(-128, 128, (5, 5)),
+    "words": random.integers(-32768, 32768, (5, 5)),
+    "white": np.full((5, 5), 32767),
+    "black": np.full((5, 5), -32768),
+}
+
+
+def opencv(image, kernel, border):
+    """filter2D of the colours; transparency is copied, as `espalier convolve` does."""
+    colours = image[..., :3] if image.ndim == 3 else image
+    if 255 * np.abs(kernel).sum() < 1 << 24:
+        filtered = cv2.filter2D(colours, -1, kernel.astype(np.float32), borderType=BORDERS[border])
+    else:
+        sums = cv2.filter2D(colours, cv2.CV_64F, kernel.astype(np.float64), borderType=BORDERS[border])
+        filtered = np.clip(sums, 0, 255).astype(np.uint8)
+    return filtered if image.ndim == 2 or image.shape[2] == 3 else np.dstack([filtered, image[..., 3]])
+
+
+class AgainstOpenCV(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def convolve(self, source, kernel, border, *options):
+        """What the program writes, and the variant that did it."""
+        result = self.folder / "result.png"
+        result.unlink(missing_ok=True)
+        finished = subprocess.run(
+            [PROGRAM, "convolve", "--json", "--kernel", str(kernel), "--border", border, *options, source, result],
+            capture_output=True, text=True)
+        if finished.returncode != 0:
+            raise AssertionError(finished.stderr)
+        return cv2.imread(str(result), STORED), json.loads(finished.stdout)["variant"]
+
+    def kernel_file(self, name):
+        path = self.folder / f"{name}.txt"
+        np.savetxt(path, KERNELS[name], fmt="%d", header=name)
+        return path
+
+    def save(self, image):
+        path = self.folder / "image.png"
+        self.assertTrue(cv2.imwrite(str(path), image))
+        return path
+
+    @staticmethod
+    def photographs():
+        for name in ("china.jpg", "flower.jpg"):
+            image = cv2.imread(str(PHOTOGRAPHS / name), cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION)
+            assert image is not None and image.shape == (427, 640, 3)
+            yield name, image
+
+    def assert_equal(self, source, image, kernels, borders=BORDERS, *options):
+        chosen = set()
+        for name in kernels:
+            for border in borders:
+                with self.subTest(image=image.shape, kernel=name, border=border, options=options):
+                    ours, variant = self.convolve(source, self.kernel_file(name), border, *options)
+                    np.testing.assert_array_equal(ours, opencv(image, KERNELS[name], border))
+                    chosen.add(variant)
+        return chosen
+
+    def test_photographs_as_they_are(self):
+        for name, image in self.photographs():
+            self.assert_equal(PHOTOGRAPHS / name, image, KERNELS)
+
+    def test_the_named_kernel(self):
+        name, image = next(self.photographs())
+        ours, _ = self.convolve(PHOTOGRAPHS / name, "laplace", "mirror")
+        np.testing.assert_array_equal(ours, opencv(image, LAPLACE, "mirror"))
+        self.assertGreater(np.count_nonzero(ours), ours.size // 10, "nearly nothing is left to compare")
+
+    def test_grey_and_transparent_photographs(self):
+        for _, image in self.photographs():
+            grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+            self.assert_equal(self.save(grey), grey, ("laplace", "slope", "words"))
+            transparent = np.dstack([image, grey])
+            self.assert_equal(self.save(transparent), transparent, ("laplace", "slope", "words"))
+
+    def test_cuts_of_every_size(self):
+        # Smaller than the filter, than a vector, and around both; mirrored more than once.
+        _, image = next(self.photographs())
+        for height, width in ((3, 3), (5, 4), (31, 33), (64, 17), (3, 257)):
+            cut = np.ascontiguousarray(image[100:100 + height, 200:200 + width])
+            self.assert_equal(self.save(cut), cut, ("laplace", "slope", "bytes"))
+
+    def test_every_variant(self):
+        listed = subprocess.run([PROGRAM, "list", "--family", "convolution_2d", "--json"], capture_output=True,
+                                check=True)
+        _, image = next(self.photographs())
+        cut = np.ascontiguousarray(image[60:137, 90:191])
+        source = self.save(cut)
+        variants = json.loads(listed.stdout)[0]["variants"]
+        self.assertGreaterEqual(len(variants), 15)
+        ran = set()
+        for variant in variants:
+            if variant["gpu_only"] or variant["min_sm"]:
+                continue  # what the host executor cannot run
+            device = "cpu" if variant["device"] == "cpu" else "executor"
+            options = ("--device", device, "--variant", variant["name"])
+            try:
+                ran |= self.assert_equal(source, cut, ("laplace", "small"), ("mirror", "zero"), *options)
+            except AssertionError as error:
+                # A processor that lacks the instructions says so; nothing else may fail.
+                if "needs a processor with" not in str(error):
+                    raise
+        self.assertIn("global", ran)
+        self.assertIn("cpu_openmp_rows", ran)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,50 @@
+"""The fault table: what each row injects, and who does it."""
+
+import cluster
+import journals
+import library
+import repetition
+import sweeps
+import variants
+
+FAULTS = {
+    1: "a variant makes an illegal access, aborts, exits or throws",
+    2: "a variant never ends",
+    3: "device or host memory runs out",
+    4: "kill -9 of the sweep at random moments, then --resume",
+    5: "a journal truncated at every byte",
+    6: "random bit flips in a journal",
+    7: "the disk is full at a random byte",
+    8: "kill -9 during merge, export and train",
+    9: "many writers of one journal at once",
+    10: "journals of different devices, drivers, builds or cache modes mixed",
+    11: "a shard is missing",
+    12: "a variant computes the wrong thing: an element, the tail, for some inputs, sometimes, beyond its output, too late",
+    13: "NaN, infinities, denormals, ties, k = 0, k >= n, n = 0 and 1",
+    14: "more than 2^31 elements or bytes",
+    15: "limits of textures, grids and shared memory, one below, at and one above",
+    16: "a time of 0, negative, not finite or above the roofline in a file of results",
+    17: "hostile strings in a file of results",
+    18: "bad JSON, and fuzzing of its reader",
+    19: "counters refused, no GPU, no NVML",
+    20: "a co-tenant's load in mid-run",
+    21: "the same kernel registered twice; training again on fresh measurements",
+    22: "a Slurm job preempted and requeued",
+    23: "a device that no shipped tree knows",
+    24: "bad and large CSV inputs of knn",
+}
+ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS |
+                   repetition.ROWS).items()))
+GPU_ROWS = (1, 2, 3, 12, 13, 15)
+
+
+def markdown(entries: list[dict]) -> str:
+    """The outcomes as docs/faults.md shows them: one line per row and device."""
+    lines = ["| # | device | injected | survived | records lost | wrong choices | date |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    for entry in entries:
+        if entry["status"] == "not_run":
+            lines.append(f"| {entry['id']} | {entry['device']} | not run: {entry['reason']} | | | | |")
+        else:
+            counts = [f"{entry[name]:,}" for name in ("injected", "survived", "records_lost", "wrong_choices")]
+            lines.append(f"| {entry['id']} | {entry['device']} | {' | '.join(counts)} | {entry['date']} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,65 @@
+// Coverage-guided fuzzing of what reads records: clang's libFuzzer, under AddressSanitizer and
+// UndefinedBehaviorSanitizer. Any text may be refused with BadData; nothing else may happen. Every mutation of a
+// sealed line is caught by its checksum, so the text is also read as what stands inside of one.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "harness/records/bad_data.hpp"
+#include "harness/records/checked_json.hpp"
+#include "harness/records/codec.hpp"
+#include "harness/records/csv.hpp"
+#include "harness/records/roofline.hpp"
+
+namespace {
+
+using namespace espalier;
+
+template <class Read>
+void refused_or_fine(Read read) {
+    try {
+        read();
+    } catch (const BadData&) {
+    }
+}
+
+void require(bool condition) {
+    if (!condition) std::abort();
+}
+
+/// What was accepted can be written, shown and read again, and is then the same.
+void read_case(const nlohmann::json& body) {
+    const CaseRecord record = decode_case(body);
+    const std::string line = seal("case", encode(record));
+    require(encode(decode_case(unseal(line).body)) == encode(record));
+    static_cast<void>(to_csv({&record, 1}));
+    static_cast<void>(implausible(record, DeviceInfo{}));
+}
+
+void read_device(const nlohmann::json& body) {
+    const DeviceInfo device = decode_device(body);
+    require(encode(decode_device(unseal(seal("device", encode(device))).body)) == encode(device));
+}
+
+void read_body(std::string_view text) {
+    const nlohmann::json whole = parse_checked(text);
+    require(!whole.dump(-1, ' ', false, nlohmann::json::error_handler_t::strict).empty());
+    // A line of a journal, its checksum not looked at, or the body of a record.
+    for (const char* kind : {"case", "device"}) {
+        const nlohmann::json& body = whole.is_object() && whole.contains(kind) ? whole[kind] : whole;
+        refused_or_fine([&] { *kind == 'c' ? read_case(body) : read_device(body); });
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    refused_or_fine([&] { static_cast<void>(unseal(text)); });
+    refused_or_fine([&] { read_body(text); });
+    for (const char c : printable(text)) require(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F);
+    static_cast<void>(csv_field(text));
+    return 0;
+}

@@ -1,0 +1,34 @@
+// How many of a sweep's twins, one kernel registered under two configurations, are called different. For row 21 of
+// the fault table: twins RESULTS VARIANT prints the counts as JSON.
+
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/records/results.hpp"
+#include "harness/select/evidence.hpp"
+#include "harness/select/noise.hpp"
+
+using namespace espalier;
+
+int main(int argc, char** argv) {
+    if (argc != 3) {
+        std::fprintf(stderr, "usage: twins RESULTS_OF_A_DEVICE VARIANT\n");
+        return 2;
+    }
+    std::map<std::string, std::vector<CaseRecord>> problems;
+    for (CaseRecord& record : load_results(argv[1]).cases)
+        if (record.variant == argv[2] && record.status == Status::ok)
+            problems[record.problem].push_back(std::move(record));
+    int pairs = 0, different = 0, without_1 = 0;
+    for (const auto& [problem, twins] : problems) {
+        if (twins.size() != 2) continue;
+        ++pairs;
+        // As training would: what lies within its noise floor costs nothing.
+        different += !select::indistinguishable(twins[0], twins[1], select::EvidenceOptions{}.noise_floor);
+        without_1 += !select::paired_log_ratio(twins[0].samples_ns, twins[1].samples_ns).contains(0);
+    }
+    std::printf("{\"pairs\": %d, \"different\": %d, \"intervals_without_1\": %d}\n", pairs, different, without_1);
+    return 0;
+}
