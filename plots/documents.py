@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from coherence_page import coherence_page
 from evidence import Evidence
 from published_page import published_page
 from story_page import story_page
@@ -36,6 +37,7 @@ def pages(program: Path | None) -> dict[Path, str]:
     published = json.loads((results / "published" / "tables.json").read_text())
     found = {
         ROOT / "docs/performance/published.md": published_page(published, h200, cpu),
+        ROOT / "docs/performance/coherent-sum.md": coherence_page(published, h200),
         ROOT / "docs/performance/profiler-story.md": story_page(h200),
     }
     if program:

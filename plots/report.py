@@ -167,6 +167,9 @@ def merit(selector: dict, family: str) -> dict:
     entry = (families if isinstance(families, dict) else selector).get(family)
     if not isinstance(entry, dict):
         return {}
+    neighbour = entry.get("held_out_nearest_neighbour")
+    if isinstance(neighbour, dict):
+        entry = {**entry, "nearest_neighbour_geomean": neighbour.get("regret_geomean")}
     held_out = entry.get("held_out")
     if not isinstance(held_out, dict):
         return entry

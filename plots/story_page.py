@@ -25,7 +25,8 @@ them against the counters in `results/{key}/` and, of an earlier sweep, `results
 Counters are collected in a pass of their own, with cold caches, and only as far as the sweep's time went: each line is
 the largest image of that number of channels for which a variant has them, and the variants of a table need not have the
 same image. Small images leave most of the device idle, so shares of a peak can be compared among large images only;
-conflicts per access can be everywhere.
+conflicts per access can be everywhere. Since the earlier sweep `shared_vectorised` has changed: it leaves the ends of
+rows to threads of their own. The other kernels of this page are as they were.
 
 Columns: share of the DRAM's peak throughput; of the busiest unit of the multiprocessor; of the cycles in which a
 scheduler issued; of the peaks of the integer and logic pipe (ALU), the multiply-add pipe (FMA) and the conversion and
@@ -128,7 +129,7 @@ def times(evidence: Evidence) -> str:
     text = "\n## Times on the lab's image\n\n" + paragraph(
         "4992 x 3744, three channels, narrow coefficients, borders mirrored, caches cold; no counters in this pass.")
     text += "\n" + table(["variant", "µs", "times as fast as the slowest", "share of the roofline"], lines)
-    padded = evidence.find("convolution_2d", "shared_float_padded")
+    padded = evidence.profile("convolution_2d", "shared_float_padded")
     counted_paddings = {row["configuration"] for row in padded if row.get(WAVEFRONTS)}
     plain = next((row for row in rows if row["variant"] == "shared_float"), None)
     for row in rows:

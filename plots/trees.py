@@ -88,6 +88,9 @@ def evidence(leaf: dict) -> str:
     if "regret" in numbers:
         interval = f" [{numbers['regret_lo']:.3f}, {numbers['regret_hi']:.3f}]" if len(numbers) == 4 else ""
         parts.append(f"regret {numbers['regret']:.3f}{interval}")
+    held_out = [leaf.get(name) for name in ("held_out_regret", "held_out_worst")]
+    if all(isinstance(value, (int, float)) for value in held_out):
+        parts.append(f"held out {held_out[0]:.3f}, worst {held_out[1]:.3f}")
     return ", ".join(parts)
 
 
@@ -127,7 +130,7 @@ def picture(root: Node, styles: Styles):
         axes.plot(leaf_x, -node.row, marker="s", markersize=7, color=colour, zorder=2)
         axes.text(leaf_x + 0.07, -node.row + 0.02, short(choice_text(choice), 44), fontsize=8.5, fontweight="bold",
                   va="bottom", color=LIGHT["ink"])
-        axes.text(leaf_x + 0.07, -node.row - 0.06, short(evidence(node.leaf), 70), fontsize=7, va="top",
+        axes.text(leaf_x + 0.07, -node.row - 0.06, short(evidence(node.leaf), 96), fontsize=7, va="top",
                   color=LIGHT["muted"])
 
     place(root, 0)

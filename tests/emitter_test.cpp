@@ -77,7 +77,7 @@ TEST(Emitter, CompiledSelectorDecidesAsTheTree) {
 TEST(Emitter, FindsTheKnownRegions) {
     const Trained trained = train_on(sweep());
     EXPECT_LT(trained.evaluation.training.geomean, 1.01);
-    EXPECT_LT(trained.evaluation.held_out.geomean, 1.1);
+    EXPECT_LT(trained.evaluation.held_out.regret.geomean, 1.1);
     EXPECT_GT(trained.evaluation.best_single, 1.2);
     EXPECT_EQ(trained.source.find("peer_other"), std::string::npos);
 }

@@ -152,6 +152,67 @@ TEST_F(TrainCommand, PrintsJson) {
     EXPECT_EQ(list[0].at("changed"), true);
 }
 
+TEST_F(TrainCommand, TellsWhichDecisionsChanged) {
+    const auto first = train("--device gpu-sm90");
+    ASSERT_EQ(first.code, 0) << first.err;
+    EXPECT_EQ(first.err.find("decided differently"), std::string::npos) << first.err;
+    const auto devices = invented_devices();
+    const auto device = std::find_if(devices.begin(), devices.end(), [](auto& d) { return d.key == "gpu-sm90"; });
+    save_sweep(*find_family("convolution_2d"), *device, 4);
+    const auto check = train("--device gpu-sm90 --check");
+    EXPECT_EQ(check.code, 4);
+    expect_holds(check.err,
+                 {"gpu-sm90 convolution_2d: ", "problems are decided differently (other data); regret 1.", "->"});
+    const auto json = nlohmann::json::parse(train("--device gpu-sm90 --json --quiet").out);
+    EXPECT_FALSE(json[0].at("decisions").at("changes").empty());
+    EXPECT_EQ(train("--device gpu-sm90").err.find("decided differently"), std::string::npos);
+}
+
+TEST_F(TrainCommand, AnswersWhatIfAndWritesNothing) {
+    auto run = train("--device gpu-sm90 --ship 3");
+    ASSERT_EQ(run.code, 0) << run.err;
+    expect_holds(run.out, {"the best set of every size", "<- the smallest within 1%", "best for"});
+    run = train("--device gpu-sm90 --ship 3 --json");
+    const auto answers = nlohmann::json::parse(run.out);
+    ASSERT_EQ(answers.size(), 1U);
+    const auto& sets = answers[0].at("sets");
+    ASSERT_EQ(sets.size(), 4U);
+    for (std::size_t i = 1; i < sets.size(); ++i)
+        EXPECT_LE(sets[i].at("perfect_regret"), sets[i - 1].at("perfect_regret"));
+    const std::string best = answers[0].at("worth")[0].at("variant");
+
+    run = train("--device gpu-sm90 --without " + best);
+    ASSERT_EQ(run.code, 0) << run.err;
+    expect_holds(run.out, {("without " + best + ": perfect choice 1.000 -> ").c_str(), "decided differently"});
+    run = train("--device gpu-sm90 --only convolution_2d/" + best);
+    ASSERT_EQ(run.code, 0) << run.err;
+    expect_holds(run.out, {("only " + best).c_str()});
+    run = train("--device gpu-sm90 --without no_such");
+    EXPECT_EQ(run.code, 2);
+    expect_holds(run.err, {"no_such", "espalier list"});
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "selectors"));
+}
+
+// On its own data no other device's tree does better than a device's own by more than a leaf costs.
+TEST_F(TrainCommand, ComparesTheTreesOfDevicesOfAKind) {
+    const auto run = train("--transfer --json");
+    ASSERT_EQ(run.code, 0) << run.err;
+    const auto rows = nlohmann::json::parse(run.out);
+    ASSERT_EQ(rows.size(), invented_devices().size());
+    for (const auto& row : rows) {
+        const auto& trees = row.at("trees");
+        ASSERT_EQ(trees.size(), 3U) << row;  // its own, that of the other one of its kind, the baseline
+        EXPECT_EQ(trees[0].at("tree"), row.at("device"));
+        EXPECT_LE(trees[0].at("regret").get<double>(), 1.001 * trees[1].at("regret").get<double>()) << row;
+        const bool gpu = row.at("device").get<std::string>().starts_with("gpu");
+        for (const auto& tree : trees)
+            EXPECT_TRUE(tree.at("tree") == "baseline" || tree.at("tree").get<std::string>().starts_with("gpu") == gpu);
+        EXPECT_LE(trees[1].at("regret"), trees[2].at("regret"));
+    }
+    expect_holds(train("--transfer").out, {"regret with the tree of", "gpu-sm80 ", "baseline "});
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "selectors"));
+}
+
 TEST_F(TrainCommand, RefusesHoles) {
     auto results = load_results(results_ / "gpu-sm90");
     results.holes.push_back({"", "", 2, "shard 2 of 4 is missing"});

@@ -51,6 +51,7 @@ public:
 
     [[nodiscard]] double copy_seconds() const { return copy_seconds_; }
     [[nodiscard]] double sum_seconds() const { return sum_seconds_; }
+    [[nodiscard]] double copied_bytes() const { return copied_bytes_; }  ///< traces, host to device
 
     /// What runs for full windows: "coherent_sum/global_cached (block=256)", and why.
     [[nodiscard]] std::string ran() const;
@@ -71,7 +72,7 @@ protected:
 
     Device device_;
     PipelineSettings settings_;
-    double copy_seconds_ = 0, sum_seconds_ = 0;
+    double copy_seconds_ = 0, sum_seconds_ = 0, copied_bytes_ = 0;
 
 private:
     struct Plan {

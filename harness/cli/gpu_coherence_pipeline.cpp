@@ -93,6 +93,7 @@ public:
         const device::Range range(fmt::format("sum window {}", window.number));
         const Slot& slot = *slots_[window.slot];
         slot.summed.wait_for();
+        copied_bytes_ += static_cast<double>(trace_bytes(window.samples));
         copy_seconds_ += slot.copied.nanoseconds_since(slot.copy_begins) * 1e-9;
         sum_seconds_ += slot.summed.nanoseconds_since(slot.sum_begins) * 1e-9;
         const auto sources = static_cast<std::size_t>(settings_.sources);

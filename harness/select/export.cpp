@@ -4,6 +4,19 @@ namespace espalier::select {
 
 using nlohmann::ordered_json;
 
+namespace {
+
+const char* name_of(CellState state) {
+    switch (state) {
+        case CellState::measured: return "measured";
+        case CellState::unsupported: return "unsupported";
+        case CellState::missing: break;
+    }
+    return "missing";
+}
+
+}  // namespace
+
 ordered_json export_matrix(const DeviceInfo& device, const Trained& trained, const LearnOptions& options) {
     const Matrix& matrix = trained.evidence.matrix;
     auto features = ordered_json::array(), categories = ordered_json::array(), choices = ordered_json::array();
@@ -15,14 +28,17 @@ ordered_json export_matrix(const DeviceInfo& device, const Trained& trained, con
         const VariantInfo& variant = trained.family->variants()[candidate.variant];
         choices.push_back(std::string(variant.name) + " " + variant.configurations[candidate.configuration].text());
     }
-    auto values = ordered_json::array(), slowdown = ordered_json::array(), measured = ordered_json::array();
+    auto values = ordered_json::array(), slowdown = ordered_json::array(), measured = ordered_json::array(),
+         cells = ordered_json::array();
     for (std::size_t p = 0; p < matrix.rows(); ++p) {
         values.push_back(matrix.row(p));
         auto& slowdowns = slowdown.emplace_back(ordered_json::array());
-        auto& states = measured.emplace_back(ordered_json::array());
+        auto& known = measured.emplace_back(ordered_json::array());
+        auto& states = cells.emplace_back(ordered_json::array());
         for (std::size_t c = 0; c < matrix.candidates.size(); ++c) {
             slowdowns.push_back(matrix.log_slowdown(p, c));
-            states.push_back(matrix.measured(p, c));
+            known.push_back(matrix.measured(p, c));
+            states.push_back(name_of(matrix.state(p, c)));
         }
     }
     auto folds = ordered_json::array();
@@ -37,7 +53,9 @@ ordered_json export_matrix(const DeviceInfo& device, const Trained& trained, con
             {"values", values},
             {"log_slowdown", slowdown},
             {"measured", measured},
-            {"folds", folds}};
+            {"states", cells},
+            {"folds", folds},
+            {"held_out_choices", trained.evaluation.held_out.choices}};
 }
 
 }  // namespace espalier::select

@@ -5,11 +5,18 @@
 
 namespace espalier::select {
 
-std::vector<std::size_t> Matrix::all() const {
-    std::vector<std::size_t> rows(problems.size());
-    std::iota(rows.begin(), rows.end(), std::size_t{0});
-    return rows;
+namespace {
+
+std::vector<std::size_t> indices(std::size_t count) {
+    std::vector<std::size_t> all(count);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
 }
+
+}  // namespace
+
+std::vector<std::size_t> Matrix::all() const { return indices(problems.size()); }
+std::vector<std::size_t> Matrix::all_candidates() const { return indices(candidates.size()); }
 
 Loss measured_loss(double log_slowdown, bool within_noise) {
     constexpr double kTieBreak = 1e-3;

@@ -75,6 +75,8 @@ struct Matrix {
 
     /// Every row's index.
     [[nodiscard]] std::vector<std::size_t> all() const;
+    /// Every candidate's index.
+    [[nodiscard]] std::vector<std::size_t> all_candidates() const;
 };
 
 /// The loss of a measured cell. A difference inside the noise costs nothing but a thousandth of itself,

@@ -29,7 +29,7 @@ struct DeepSplit {
 };
 
 struct SplitOptions {
-    std::size_t least_rows = 2;       ///< on both sides
+    std::size_t least_rows = 1;       ///< on both sides
     std::size_t most_thresholds = 0;  ///< per column, at the quantiles of the rows; 0: between any two values
 };
 

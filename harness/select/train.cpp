@@ -24,10 +24,18 @@ ordered_json figures(const Regret& regret) {
             {"problems", regret.problems}};
 }
 
+ordered_json figures(const HeldOut& held_out) {
+    if (held_out.logs.empty()) return nullptr;
+    ordered_json entry = figures(held_out.regret);
+    entry["unmeasured"] = held_out.unmeasured;
+    return entry;
+}
+
 ordered_json kept(const ordered_json& before, const char* member, const std::string& data_sha256) {
     if (!before.is_object() || !before.contains(member) || before.value("data_sha256", "") != data_sha256)
         return nullptr;
-    return before[member].is_number() ? before[member] : ordered_json(nullptr);
+    const ordered_json& value = before[member];
+    return value.is_number() || value.is_object() ? value : ordered_json(nullptr);
 }
 
 }  // namespace
@@ -52,11 +60,14 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     const Candidate& single = matrix.candidates[e.best_single_candidate];
     const VariantInfo& variant = trained.family->variants()[single.variant];
     ordered_json entry = figures(e.training);
-    entry["held_out"] = e.held_out.problems ? figures(e.held_out) : ordered_json(nullptr);
+    entry["held_out"] = figures(e.held_out);
     entry["best_single_geomean"] = rounded(e.best_single);
     entry["best_single_variant"] = variant.name;
     entry["best_single_configuration"] = variant.configurations[single.configuration].text();
     entry["sklearn_geomean"] = kept(before, "sklearn_geomean", trained.evidence.data_sha256);
+    entry["held_out_best_single"] = figures(e.held_out_single);
+    entry["held_out_nearest_neighbour"] = figures(e.held_out_nearest);
+    entry["held_out_sklearn"] = kept(before, "held_out_sklearn", trained.evidence.data_sha256);
     entry["choices"] = matrix.candidates.size();
     entry["leaves"] = trained.tree.leaves.size();
     entry["depth"] = trained.tree.depth();

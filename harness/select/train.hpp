@@ -6,6 +6,7 @@
 
 #include "harness/families/family.hpp"
 #include "harness/records/case_record.hpp"
+#include "harness/select/evaluation.hpp"
 #include "harness/select/evidence.hpp"
 #include "harness/select/learn.hpp"
 
@@ -31,7 +32,7 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
               const TrainOptions& options = {});
 
 /// The family's entry in results/<device-key>/selector.json. `before` is the entry so far, or null: what
-/// others have measured for the same data (dispatch_ns, sklearn_geomean) is kept.
+/// others have measured for the same data (dispatch_ns, sklearn_geomean, held_out_sklearn) is kept.
 nlohmann::ordered_json summary(const Trained& trained, const nlohmann::ordered_json& before);
 
 }  // namespace espalier::select

@@ -142,6 +142,8 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
     if (trained.families.empty()) return trained;
     for (const Trained& now : trained.families) {
         const fs::path path = folder / (std::string(now.family->name()) + ".tree.json");
+        const auto earlier = read_file(path);
+        trained.diffs.push_back(earlier ? compare(*earlier, now, results.device) : std::nullopt);
         trained.files.push_back(compare(path, tree_json(now, device_key)));
     }
     // Families in the order of their names, whatever the order of training them.

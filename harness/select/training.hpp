@@ -1,11 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/records/results.hpp"
 #include "harness/records/stale.hpp"
+#include "harness/select/decisions.hpp"
 #include "harness/select/train.hpp"
 
 namespace espalier::select {
@@ -21,8 +23,9 @@ struct TrainedFile {
 
 struct TrainedDevice {
     DeviceInfo device;
-    std::vector<Trained> families;   ///< in the order of their names
-    std::vector<TrainedFile> files;  ///< one per family, then selector.json
+    std::vector<Trained> families;                   ///< in the order of their names
+    std::vector<TrainedFile> files;                  ///< one per family, then selector.json
+    std::vector<std::optional<DecisionDiff>> diffs;  ///< per family: from the tree that its file holds
     std::vector<std::string> notices;
     std::vector<StaleVariant> stale;  ///< those that a tree ranks somewhere
     KnownStaleList known_stale;

@@ -1,5 +1,6 @@
 #include "harness/select/tree_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -52,14 +53,29 @@ private:
                                {"configuration", variant.configurations[candidate.configuration].text()},
                                {"slowdown", rounded(leaf.slowdowns[i])}});
         }
-        return {{"id", 0},
-                {"leaf", index},
-                {"problems", leaf.rows.size()},
-                {"margin", rounded(leaf.margin)},
-                {"regret", rounded(leaf.regret)},
-                {"regret_lo", rounded(leaf.regret_interval.lo)},
-                {"regret_hi", rounded(leaf.regret_interval.hi)},
-                {"ranking", std::move(ranking)}};
+        ordered_json entry{{"id", 0},
+                           {"leaf", index},
+                           {"problems", leaf.rows.size()},
+                           {"margin", rounded(leaf.margin)},
+                           {"regret", rounded(leaf.regret)},
+                           {"regret_lo", rounded(leaf.regret_interval.lo)},
+                           {"regret_hi", rounded(leaf.regret_interval.hi)}};
+        entry.update(held_out(leaf.rows));
+        entry["ranking"] = std::move(ranking);
+        return entry;
+    }
+
+    /// What trees that had not seen them chose for the leaf's problems: how far its region can be trusted.
+    ordered_json held_out(const std::vector<std::size_t>& rows) const {
+        const std::vector<double>& logs = trained_.evaluation.held_out.logs;
+        if (logs.empty()) return ordered_json::object();
+        const std::size_t worst =
+            *std::max_element(rows.begin(), rows.end(), [&](auto a, auto b) { return logs[a] < logs[b]; });
+        double sum = 0;
+        for (const std::size_t r : rows) sum += logs[r];
+        return {{"held_out_regret", rounded(std::exp(sum / static_cast<double>(rows.size())))},
+                {"held_out_worst", rounded(std::exp(logs[worst]))},
+                {"held_out_worst_problem", trained_.evidence.matrix.problems[worst]}};
     }
 
     const Trained& trained_;

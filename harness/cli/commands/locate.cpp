@@ -159,6 +159,8 @@ nlohmann::ordered_json as_json(const seismic::Record& record, const LocateSessio
             {"read_seconds", times.read},
             {"copy_seconds", times.copy},
             {"sum_seconds", times.sum},
+            {"copied_bytes", session.pipeline().copied_bytes()},
+            {"copy_gb_per_s", times.copy > 0 ? session.pipeline().copied_bytes() / times.copy * 1e-9 : 0},
             {"overlap", times.overlap()},
             {"real_time_factor", seconds / times.wall}};
 }

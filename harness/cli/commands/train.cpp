@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/what_if_report.hpp"
 #include "harness/records/atomic_file.hpp"
 #include "harness/select/export.hpp"
 #include "harness/select/training.hpp"
+#include "harness/select/transfer.hpp"
 
 namespace espalier::cli {
 namespace {
@@ -19,7 +21,8 @@ struct Options {
     select::TrainingFolders folders;
     select::TrainOptions train;
     std::filesystem::path matrices;
-    bool check = false, json = false, quiet = false;
+    WhatIfQuestions what_if;  ///< if there are any, nothing is written
+    bool transfer = false, check = false, json = false, quiet = false;
 };
 
 nlohmann::ordered_json to_json(const select::TrainedDevice& trained) {
@@ -31,6 +34,7 @@ nlohmann::ordered_json to_json(const select::TrainedDevice& trained) {
                                      {"file", file.path.generic_string()},
                                      {"changed", !file.same}};
         entry.update(select::summary(trained.families[i], nullptr));
+        if (trained.diffs[i]) entry["decisions"] = select::to_json(*trained.diffs[i]);
         list.push_back(std::move(entry));
     }
     return list;
@@ -44,13 +48,13 @@ void print_heading() {
 
 void print_rows(const select::TrainedDevice& trained) {
     for (const select::Trained& t : trained.families) {
-        const auto& [training, held_out, single, unused] = t.evaluation;
+        const select::Regret &training = t.evaluation.training, &held_out = t.evaluation.held_out.regret;
         const select::Matrix& matrix = t.evidence.matrix;
         fmt::print(
             "{:<18} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6.3f} {:>6.3f} {:>6.3f}  {:>8.3f} {:>6.3f} {:>6.3f}  {:>6.3f}\n",
             trained.device.key, t.family->name(), matrix.rows(), matrix.candidates.size(), t.tree.leaves.size(),
             t.tree.depth(), training.geomean, training.p90, training.worst, held_out.geomean, held_out.p90,
-            held_out.worst, single);
+            held_out.worst, t.evaluation.best_single);
     }
 }
 
@@ -77,6 +81,52 @@ void warn_of_stale_evidence(const select::TrainedDevice& trained) {
                        trained.device.key, describe(stale), trained.device.key);
 }
 
+void print_decision_diffs(const select::TrainedDevice& trained) {
+    for (std::size_t i = 0; i < trained.diffs.size(); ++i)
+        if (trained.diffs[i] && !trained.diffs[i]->changes.empty())
+            fmt::print(stderr, "{} {}: {}", trained.device.key, trained.families[i].family->name(),
+                       select::describe(*trained.diffs[i]));
+}
+
+void answer_what_if(const Options& options) {
+    check_names(options.what_if);
+    auto json = nlohmann::ordered_json::array();
+    std::string text;
+    for (const std::string& key : options.devices) {
+        const auto trained = select::train_device(key, options.folders, options.families, options.train);
+        if (!options.json)
+            text += what_if_text(trained, options.what_if, options.train.learn);
+        else
+            for (auto& entry : what_if_json(trained, options.what_if, options.train.learn)) json.push_back(entry);
+    }
+    if (options.json)
+        fmt::print("{}\n", json.dump(2));
+    else if (text.empty())
+        throw Failure(ExitCode::usage, "none of these variants has been measured on these devices");
+    else
+        fmt::print("{}", text);
+}
+
+void print_transfer(const Options& options) {
+    std::vector<select::TrainedDevice> trained;
+    for (const std::string& key : options.devices)
+        trained.push_back(select::train_device(key, options.folders, options.families, options.train));
+    auto json = nlohmann::ordered_json::array();
+    if (!options.json) fmt::print("{:<16} {:<18}  regret with the tree of\n", "family", "device");
+    for (const select::TransferRow& row : select::transfer(trained)) {
+        std::string cells;
+        auto list = nlohmann::ordered_json::array();
+        for (const select::TransferCell& cell : row.cells) {
+            const std::string unknown = cell.unknown ? fmt::format(" ({} problems without a time)", cell.unknown) : "";
+            cells += fmt::format("{}{} {:.3f}{}", cells.empty() ? "" : ", ", cell.tree, cell.regret, unknown);
+            list.push_back({{"tree", cell.tree}, {"regret", cell.regret}, {"unknown", cell.unknown}});
+        }
+        if (!options.json) fmt::print("{:<16} {:<18}  {}\n", row.family, row.device, cells);
+        json.push_back({{"family", row.family}, {"device", row.device}, {"trees", std::move(list)}});
+    }
+    if (options.json) fmt::print("{}\n", json.dump(2));
+}
+
 void run(Options options, ExitCode& code) {
     for (const std::string& family : options.families)
         if (!find_family(family)) {
@@ -86,6 +136,8 @@ void run(Options options, ExitCode& code) {
         }
     const bool everything = options.devices.empty() && options.families.empty();
     if (options.devices.empty()) options.devices = select::devices_with_results(options.folders.results);
+    if (options.what_if.any()) return answer_what_if(options);
+    if (options.transfer) return print_transfer(options);
     bool different = false;
     std::size_t trained_families = 0;
     auto json = nlohmann::ordered_json::array();
@@ -94,7 +146,10 @@ void run(Options options, ExitCode& code) {
         const auto trained = select::train_device(key, options.folders, options.families, options.train);
         if (!options.quiet)
             for (const auto& notice : trained.notices) fmt::print(stderr, "{}: {}\n", key, notice);
-        if (!options.quiet) warn_of_stale_evidence(trained);
+        if (!options.quiet) {
+            warn_of_stale_evidence(trained);
+            print_decision_diffs(trained);
+        }
         if (!options.json && trained_families == 0 && !trained.families.empty()) print_heading();
         trained_families += trained.families.size();
         if (options.json)
@@ -147,6 +202,21 @@ void add_train(CLI::App& app, ExitCode& code) {
     command
         ->add_option("--matrices", options->matrices, "Also write what was trained on, for other learners, to a folder")
         ->type_name("DIR");
+    command
+        ->add_option("--without", options->what_if.without,
+                     "Ask what the trees would be without these variants; writes nothing")
+        ->type_name("VARIANT")
+        ->delimiter(',');
+    command->add_option("--only", options->what_if.only, "Ask what they would be with these and the baseline alone")
+        ->type_name("VARIANT")
+        ->delimiter(',');
+    command
+        ->add_option("--ship", options->what_if.ship,
+                     "Ask for the best sets of up to N variants beside the baseline, and what each one is worth")
+        ->type_name("N")
+        ->check(CLI::Range(0, 1000));
+    command->add_flag("--transfer", options->transfer,
+                      "Ask what the tree of every device costs on the others of its kind; writes nothing");
     command->add_flag("--check", options->check, "Write nothing; exit 4 if a file is not what training gives");
     command->add_flag("--allow-partial", options->train.evidence.allow_partial, "Train although cases are missing");
     command->add_flag("--allow-mixed", options->train.evidence.allow_mixed,

@@ -23,22 +23,30 @@ namespace espalier::convolution_2d::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::shared_u8_int, {}, 1.03F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.06F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.06F},
-    {VariantId::shared_u8_float, {}, 1.07F},
-    {VariantId::global, {}, 1.25F},
+    {VariantId::shared_u8_int, {}, 1.01F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.02F},
+    {VariantId::shared_u8_float, {}, 1.04F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.08F},
+    {VariantId::global, {}, 1.22F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.04F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.21F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.47F},
-    {VariantId::shared_float_32x8, {}, 1.57F},
-    {VariantId::global, {}, 1.84F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.01F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.26F},
+    {VariantId::shared_float_32x8, {}, 1.32F},
+    {VariantId::shared_u8_float, {}, 1.33F},
+    {VariantId::global, {}, 1.46F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.02F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.13F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.52F},
+    {VariantId::shared_float_32x8, {}, 1.57F},
+    {VariantId::global, {}, 1.96F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.00F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.05F},
     {VariantId::shared_float_padded, {{"padding", 20}}, 1.98F},
@@ -46,7 +54,7 @@ constexpr Choice<Problem> kRanking2[] = {
     {VariantId::global, {}, 2.45F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::tensor_toeplitz, {{"rows_per_warp", 36}}, 1.07F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.50F},
     {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.66F},
@@ -57,66 +65,82 @@ constexpr Choice<Problem> kRanking3[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 17,
-        .margin = 1.02F,
-        .regret = 1.04F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.08F,
-        .path = "values <= 530000",
+        .problems = 12,
+        .margin = 1.05F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "values <= 2000000 and values <= 50000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 16,
-        .margin = 1.30F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.07F,
-        .path = "values > 530000 and values <= 7000000",
+        .problems = 10,
+        .margin = 1.27F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "values <= 2000000 and values > 50000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
+        .problems = 11,
+        .margin = 1.28F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "values > 2000000 and values <= 7000000",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
         .problems = 5,
         .margin = 1.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "values > 530000 and values > 7000000 and coefficients == float32",
-        .ranking = kRanking2,
+        .path = "values > 2000000 and values > 7000000 and coefficients == float32",
+        .ranking = kRanking3,
     },
     {
-        .id = 3,
+        .id = 4,
         .problems = 8,
         .margin = 1.40F,
         .regret = 1.07F,
         .regret_lo = 1.02F,
         .regret_hi = 1.16F,
-        .path = "values > 530000 and values > 7000000 and coefficients != float32",
-        .ranking = kRanking3,
+        .path = "values > 2000000 and values > 7000000 and coefficients != float32",
+        .ranking = kRanking4,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.values() <= 530'000) {
-        // shared_u8_int default
-        // else shared_vectorised rows_per_thread=1
-        // 17 problems, margin 1.02, regret 1.04 [1.02, 1.08]
-        return kLeaves[0];
+    if (problem.values() <= 2'000'000) {
+        if (problem.values() <= 50'000) {
+            // shared_u8_int default
+            // else shared_float_padded padding=20
+            // 12 problems, margin 1.05, regret 1.01 [1.00, 1.02]
+            return kLeaves[0];
+        } else {
+            // shared_vectorised rows_per_thread=2
+            // 10 problems, margin 1.27, regret 1.01 [1.00, 1.02]
+            return kLeaves[1];
+        }
     } else {
         if (problem.values() <= 7'000'000) {
             // shared_vectorised rows_per_thread=4
-            // 16 problems, margin 1.30, regret 1.04 [1.01, 1.07]
-            return kLeaves[1];
+            // 11 problems, margin 1.28, regret 1.02 [1.00, 1.06]
+            return kLeaves[2];
         } else {
             if (problem.coefficients == Coefficients::float32) {
                 // shared_float_rows rows_per_thread=8
                 // 5 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
+                return kLeaves[3];
             } else {
                 // tensor_toeplitz rows_per_warp=36
                 // 8 problems, margin 1.40, regret 1.07 [1.02, 1.16]
-                return kLeaves[3];
+                return kLeaves[4];
             }
         }
     }

@@ -19,29 +19,94 @@ namespace espalier::distance::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {}, 1.06F},
-    {VariantId::cpu_avx512, {}, 1.15F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.65F},
-    {VariantId::cpu_scalar, {}, 6.15F},
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::cpu_avx512, {}, 1.04F},
+    {VariantId::cpu_avx2, {}, 1.05F},
+    {VariantId::cpu_scalar, {}, 1.44F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_avx512, {}, 1.22F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.49F},
+    {VariantId::cpu_scalar, {}, 8.63F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_avx512, {}, 1.01F},
+    {VariantId::cpu_avx2, {}, 1.09F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.74F},
+    {VariantId::cpu_scalar, {}, 15.23F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 47,
-        .margin = 1.08F,
-        .regret = 1.06F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.12F,
-        .path = "",
+        .problems = 2,
+        .margin = 1.80F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 300000 and queries <= 5 and terms <= 20000",
         .ranking = kRanking0,
+    },
+    {
+        .id = 1,
+        .problems = 10,
+        .margin = 1.02F,
+        .regret = 1.04F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.09F,
+        .path = "distances <= 300000 and queries <= 5 and terms > 20000",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 24,
+        .margin = 1.21F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "distances <= 300000 and queries > 5",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 11,
+        .margin = 1.09F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "distances > 300000",
+        .ranking = kRanking3,
     },
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // cpu_avx2 default
-    // 47 problems, margin 1.08, regret 1.06 [1.03, 1.12]
-    return kLeaves[0];
+const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
+    if (problem.distances() <= 300'000) {
+        if (problem.queries <= 5) {
+            if (problem.terms() <= 20'000) {
+                // cpu_scalar default
+                // 2 problems, margin 1.80, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
+            } else {
+                // cpu_avx512 default
+                // 10 problems, margin 1.02, regret 1.04 [1.00, 1.09]
+                return kLeaves[1];
+            }
+        } else {
+            // cpu_avx2 default
+            // 24 problems, margin 1.21, regret 1.01 [1.00, 1.02]
+            return kLeaves[2];
+        }
+    } else {
+        // cpu_avx512 default
+        // 11 problems, margin 1.09, regret 1.01 [1.00, 1.02]
+        return kLeaves[3];
+    }
 }
 
 }  // namespace

@@ -17,10 +17,20 @@ namespace espalier::dot::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.04F},
+    {VariantId::vectorised, {{"blocks_per_sm", 8}}, 1.00F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.19F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::atomic_float, {{"blocks_per_sm", 4}}, 1.00F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.02F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::vectorised, {{"blocks_per_sm", 4}}, 1.00F},
     {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.15F},
 };
@@ -28,35 +38,67 @@ constexpr Choice<Problem> kRanking1[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 6,
-        .margin = 1.22F,
-        .regret = 1.04F,
+        .problems = 1,
+        .margin = 1.19F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "elements <= 2000000",
+        .regret_hi = 1.00F,
+        .path = "elements <= 2000000 and elements <= 2000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
+        .problems = 4,
+        .margin = 1.40F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "elements <= 2000000 and elements > 2000 and elements <= 520000",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 1,
+        .margin = 1.12F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "elements <= 2000000 and elements > 2000 and elements > 520000",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
         .problems = 5,
         .margin = 1.15F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "elements > 2000000",
-        .ranking = kRanking1,
+        .ranking = kRanking3,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.elements <= 2'000'000) {
-        // atomic_float blocks_per_sm=8
-        // 6 problems, margin 1.22, regret 1.04 [1.00, 1.10]
-        return kLeaves[0];
+        if (problem.elements <= 2000) {
+            // vectorised blocks_per_sm=8
+            // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
+        } else {
+            if (problem.elements <= 520'000) {
+                // atomic_float blocks_per_sm=4
+                // 4 problems, margin 1.40, regret 1.00 [1.00, 1.00]
+                return kLeaves[1];
+            } else {
+                // atomic_float blocks_per_sm=8
+                // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
+                return kLeaves[2];
+            }
+        }
     } else {
         // vectorised blocks_per_sm=4
         // 5 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-        return kLeaves[1];
+        return kLeaves[3];
     }
 }
 

@@ -22,9 +22,15 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_replicas, {{"parallel", 1}}, 1.07F},
-    {VariantId::cpu_openmp, {}, 1.13F},
-    {VariantId::cpu_scalar, {}, 2.11F},
+    {VariantId::cpu_replicas, {{"parallel", 1}}, 1.01F},
+    {VariantId::cpu_openmp, {}, 1.17F},
+    {VariantId::cpu_scalar, {}, 2.17F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_openmp, {}, 1.00F},
+    {VariantId::cpu_replicas, {{"parallel", 1}}, 1.28F},
+    {VariantId::cpu_scalar, {}, 1.93F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -40,13 +46,23 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 8,
-        .margin = 1.05F,
-        .regret = 1.07F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.16F,
-        .path = "bytes > 8000",
+        .problems = 6,
+        .margin = 1.16F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "bytes > 8000 and bytes <= 30000000",
         .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 2,
+        .margin = 1.28F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "bytes > 8000 and bytes > 30000000",
+        .ranking = kRanking2,
     },
 };
 
@@ -56,9 +72,15 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 2 problems, margin 1.81, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        // cpu_replicas parallel=1
-        // 8 problems, margin 1.05, regret 1.07 [1.01, 1.16]
-        return kLeaves[1];
+        if (problem.bytes <= 30'000'000) {
+            // cpu_replicas parallel=1
+            // 6 problems, margin 1.16, regret 1.01 [1.00, 1.02]
+            return kLeaves[1];
+        } else {
+            // cpu_openmp default
+            // 2 problems, margin 1.28, regret 1.00 [1.00, 1.00]
+            return kLeaves[2];
+        }
     }
 }
 

@@ -24,10 +24,24 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.01F},
-    {VariantId::byte_pairs, {}, 1.45F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 3.11F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 108.52F},
+    {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.00F},
+    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.00F},
+    {VariantId::byte_pairs, {}, 1.55F},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 2.36F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.00F},
+    {VariantId::byte_pairs, {}, 1.69F},
+    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 2.61F},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 45.83F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.00F},
+    {VariantId::byte_pairs, {}, 1.27F},
+    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 4.49F},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 465.11F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -43,13 +57,33 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 10,
-        .margin = 1.44F,
-        .regret = 1.01F,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "bytes > 30000",
+        .regret_hi = 1.00F,
+        .path = "bytes > 30000 and bytes <= 30000000 and bytes <= 130000",
         .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 4,
+        .margin = 1.69F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "bytes > 30000 and bytes <= 30000000 and bytes > 130000",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 5,
+        .margin = 1.27F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "bytes > 30000 and bytes > 30000000",
+        .ranking = kRanking3,
     },
 };
 
@@ -59,9 +93,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 3 problems, margin 1.16, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        // lane_replicas blocks_per_sm=4
-        // 10 problems, margin 1.44, regret 1.01 [1.00, 1.03]
-        return kLeaves[1];
+        if (problem.bytes <= 30'000'000) {
+            if (problem.bytes <= 130'000) {
+                // lane_replicas blocks_per_sm=4
+                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                return kLeaves[1];
+            } else {
+                // lane_replicas blocks_per_sm=2
+                // 4 problems, margin 1.69, regret 1.00 [1.00, 1.00]
+                return kLeaves[2];
+            }
+        } else {
+            // lane_replicas blocks_per_sm=4
+            // 5 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+            return kLeaves[3];
+        }
     }
 }
 

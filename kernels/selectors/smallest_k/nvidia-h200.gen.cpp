@@ -32,30 +32,6 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::shared_insertion, {{"block", 128}}, 1.96F},
-    {VariantId::warp_select, {{"warps", 4}}, 2.32F},
-    {VariantId::local_insertion, {{"block", 256}}, 2.44F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.39F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.01F},
-    {VariantId::segmented_radix_sort, {}, 6.18F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 11.66F},
-    {VariantId::radix_sort_rows, {}, 44.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 300.07F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 11.09F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 13.84F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 8.03F},
-    {VariantId::global_insertion, {{"block", 256}}, 32.74F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 2.07F},
     {VariantId::segmented_radix_sort, {}, 3.67F},
@@ -63,20 +39,60 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::global_insertion, {{"block", 256}}, 244.99F},
 };
 
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
+    {VariantId::shared_insertion, {{"block", 128}}, 1.96F},
+    {VariantId::warp_select, {{"warps", 4}}, 2.32F},
+    {VariantId::local_insertion, {{"block", 256}}, 2.44F},
+    {VariantId::global_insertion, {{"block", 256}}, 3.39F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 1}}, 2.06F},
+    {VariantId::shared_insertion, {{"block", 64}}, 4.63F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 8.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 13.08F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 10.00F},
+    {VariantId::segmented_radix_sort, {}, 11.02F},
+    {VariantId::radix_sort_rows, {}, 80.13F},
+    {VariantId::global_insertion, {{"block", 256}}, 514.65F},
+};
+
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.04F},
-    {VariantId::segmented_radix_sort, {}, 5.50F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 14.82F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 16.38F},
-    {VariantId::global_insertion, {{"block", 256}}, 75.01F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 9.67F},
+    {VariantId::segmented_radix_sort, {}, 16.16F},
+    {VariantId::local_insertion, {{"block", 64}}, 31.68F},
+    {VariantId::global_insertion, {{"block", 256}}, 32.80F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.92F},
-    {VariantId::segmented_radix_sort, {}, 5.02F},
-    {VariantId::radix_sort_rows, {}, 12.96F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 24.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 425.72F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
+    {VariantId::segmented_radix_sort, {}, 5.70F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 14.78F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 22.27F},
+    {VariantId::global_insertion, {{"block", 256}}, 81.82F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::radix_sort_rows, {}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 7.10F},
+    {VariantId::segmented_radix_sort, {}, 32.75F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 80.28F},
+    {VariantId::global_insertion, {{"block", 256}}, 766.56F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 1.97F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 8.74F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 33.36F},
+    {VariantId::global_insertion, {{"block", 256}}, 317.26F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -87,108 +103,140 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "k <= 26 and columns <= 3000 and elements <= 20000000",
+        .path = "columns <= 3000 and elements <= 20000000 and results <= 26000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
         .problems = 4,
-        .margin = 1.96F,
+        .margin = 2.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "k <= 26 and columns <= 3000 and elements > 20000000",
+        .regret_hi = 1.00F,
+        .path = "columns <= 3000 and elements <= 20000000 and results > 26000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
         .problems = 4,
-        .margin = 6.12F,
-        .regret = 1.01F,
+        .margin = 1.96F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "k <= 26 and columns > 3000 and rows <= 300",
+        .regret_hi = 1.01F,
+        .path = "columns <= 3000 and elements > 20000000 and k <= 20",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 7,
-        .margin = 11.06F,
+        .problems = 1,
+        .margin = 2.06F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "k <= 26 and columns > 3000 and rows > 300",
+        .regret_hi = 1.00F,
+        .path = "columns <= 3000 and elements > 20000000 and k > 20",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 4,
-        .margin = 2.07F,
+        .problems = 1,
+        .margin = 10.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "k > 26 and columns <= 1010",
+        .path = "columns > 3000 and k <= 90 and k <= 2 and results <= 300",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 7,
-        .margin = 5.30F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.08F,
-        .path = "k > 26 and columns > 1010 and k <= 90",
+        .problems = 2,
+        .margin = 9.67F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "columns > 3000 and k <= 90 and k <= 2 and results > 300",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 3,
-        .margin = 2.61F,
-        .regret = 1.92F,
-        .regret_lo = 1.00F,
-        .regret_hi = 7.10F,
-        .path = "k > 26 and columns > 1010 and k > 90",
+        .problems = 14,
+        .margin = 5.51F,
+        .regret = 1.03F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.06F,
+        .path = "columns > 3000 and k <= 90 and k > 2",
         .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 1,
+        .margin = 7.10F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "columns > 3000 and k > 90 and elements <= 3000000",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 2,
+        .margin = 1.97F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "columns > 3000 and k > 90 and elements > 3000000",
+        .ranking = kRanking8,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.k <= 26) {
-        if (problem.columns <= 3000) {
-            if (problem.elements() <= 20'000'000) {
+    if (problem.columns <= 3000) {
+        if (problem.elements() <= 20'000'000) {
+            if (problem.results() <= 26'000) {
                 // warp_select warps=16
                 // 4 problems, margin 1.24, regret 1.00 [1.00, 1.00]
                 return kLeaves[0];
             } else {
-                // register_insertion block=64;texture=0
-                // 4 problems, margin 1.96, regret 1.00 [1.00, 1.01]
+                // bitonic_sort_rows block=256
+                // 4 problems, margin 2.07, regret 1.00 [1.00, 1.00]
                 return kLeaves[1];
             }
         } else {
-            if (problem.rows <= 300) {
-                // warp_select warps=8
-                // 4 problems, margin 6.12, regret 1.01 [1.00, 1.03]
+            if (problem.k <= 20) {
+                // register_insertion block=64;texture=0
+                // 4 problems, margin 1.96, regret 1.00 [1.00, 1.01]
                 return kLeaves[2];
             } else {
                 // warp_select warps=4
-                // 7 problems, margin 11.06, regret 1.00 [1.00, 1.01]
+                // 1 problems, margin 2.06, regret 1.00 [1.00, 1.00]
                 return kLeaves[3];
             }
         }
     } else {
-        if (problem.columns <= 1010) {
-            // bitonic_sort_rows block=256
-            // 4 problems, margin 2.07, regret 1.00 [1.00, 1.00]
-            return kLeaves[4];
-        } else {
-            if (problem.k <= 90) {
+        if (problem.k <= 90) {
+            if (problem.k <= 2) {
+                if (problem.results() <= 300) {
+                    // warp_select warps=8
+                    // 1 problems, margin 10.00, regret 1.00 [1.00, 1.00]
+                    return kLeaves[4];
+                } else {
+                    // warp_select warps=4
+                    // 2 problems, margin 9.67, regret 1.00 [1.00, 1.00]
+                    return kLeaves[5];
+                }
+            } else {
                 // warp_select warps=8
-                // 7 problems, margin 5.30, regret 1.04 [1.01, 1.08]
-                return kLeaves[5];
+                // 14 problems, margin 5.51, regret 1.03 [1.02, 1.06]
+                return kLeaves[6];
+            }
+        } else {
+            if (problem.elements() <= 3'000'000) {
+                // radix_sort_rows default
+                // 1 problems, margin 7.10, regret 1.00 [1.00, 1.00]
+                return kLeaves[7];
             } else {
                 // warp_select warps=16
-                // 3 problems, margin 2.61, regret 1.92 [1.00, 7.10]
-                return kLeaves[6];
+                // 2 problems, margin 1.97, regret 1.00 [1.00, 1.00]
+                return kLeaves[8];
             }
         }
     }

@@ -1,0 +1,181 @@
+#include "harness/cli/what_if_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "harness/cli/command.hpp"
+
+namespace espalier::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using select::VariantSet;
+using select::WhatIf;
+
+/// A set is as good as all variants when perfect choices from it lose no more than this.
+constexpr double kGoodEnough = 1.01;
+
+bool names(const std::string& text, const Family& family, std::size_t variant) {
+    const std::string_view name = family.variants()[variant].name;
+    return text == name || text == std::string(family.name()) + "/" + std::string(name);
+}
+
+VariantSet named(const std::vector<std::string>& texts, const select::Trained& trained) {
+    VariantSet found;
+    for (const std::size_t v : select::variants_of(trained))
+        if (std::ranges::any_of(texts, [&](const auto& text) { return names(text, *trained.family, v); }))
+            found.insert(v);
+    return found;
+}
+
+std::vector<std::string> names_of(const VariantSet& set, const Family& family) {
+    std::vector<std::string> list;
+    for (const std::size_t v : set) list.emplace_back(family.variants()[v].name);
+    return list;
+}
+
+double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+struct Worth {
+    std::size_t variant;
+    std::size_t best_for = 0;  ///< problems that it has the best time for
+    WhatIf without;
+};
+
+/// The answers for one family; empty where the questions are not about it.
+struct Answers {
+    const select::Trained* trained;
+    double tree = 1;
+    std::vector<std::pair<std::string, WhatIf>> changed;  ///< "without x", "only y"
+    std::vector<WhatIf> sets;                             ///< of 0, 1, ... variants beside the baseline
+    std::vector<Worth> worth;                             ///< the most valuable first
+};
+
+std::size_t problems_won(const select::Matrix& matrix, std::size_t variant) {
+    std::size_t won = 0;
+    for (std::size_t p = 0; p < matrix.rows(); ++p)
+        for (std::size_t c = 0; c < matrix.candidates.size(); ++c)
+            if (matrix.candidates[c].variant == variant && matrix.measured(p, c) && matrix.log_slowdown(p, c) == 0) {
+                ++won;
+                break;
+            }
+    return won;
+}
+
+Answers answer(const select::Trained& trained, const WhatIfQuestions& questions, const select::LearnOptions& options) {
+    Answers answers{.trained = &trained, .tree = trained.evaluation.training.geomean};
+    const VariantSet all = select::variants_of(trained);
+    if (const VariantSet gone = named(questions.without, trained); !gone.empty()) {
+        VariantSet kept;
+        std::ranges::set_difference(all, gone, std::inserter(kept, kept.end()));
+        answers.changed.emplace_back(fmt::format("without {}", fmt::join(names_of(gone, *trained.family), ", ")),
+                                     select::what_if(trained, kept, options));
+    }
+    if (const VariantSet kept = named(questions.only, trained); !kept.empty())
+        answers.changed.emplace_back(fmt::format("only {}", fmt::join(names_of(kept, *trained.family), ", ")),
+                                     select::what_if(trained, kept, options));
+    if (questions.ship < 0) return answers;
+    const auto most = std::min(static_cast<std::size_t>(questions.ship), all.size() - 1);
+    for (std::size_t size = 0; size <= most; ++size)
+        answers.sets.push_back(select::what_if(trained, select::best_set(trained, size), options));
+    const std::size_t baseline = trained.evidence.matrix.candidates[trained.evidence.matrix.baseline].variant;
+    for (const std::size_t v : all) {
+        if (v == baseline) continue;
+        VariantSet others = all;
+        others.erase(v);
+        answers.worth.push_back(
+            {v, problems_won(trained.evidence.matrix, v), select::what_if(trained, others, options)});
+    }
+    std::ranges::stable_sort(answers.worth,
+                             [](const Worth& a, const Worth& b) { return a.without.perfect > b.without.perfect; });
+    return answers;
+}
+
+std::vector<Answers> answer_all(const select::TrainedDevice& trained, const WhatIfQuestions& questions,
+                                const select::LearnOptions& options) {
+    std::vector<Answers> all;
+    for (const select::Trained& family : trained.families) {
+        all.push_back(answer(family, questions, options));
+        if (all.back().changed.empty() && all.back().sets.empty()) all.pop_back();
+    }
+    return all;
+}
+
+ordered_json to_json(const WhatIf& what, const Family& family) {
+    return {{"variants", names_of(what.kept, family)},
+            {"perfect_regret", rounded(what.perfect)},
+            {"tree_regret", rounded(what.tree)}};
+}
+
+std::string sets_text(const Answers& answers, const std::string& title) {
+    const Family& family = *answers.trained->family;
+    std::string text = title + ": the best set of every size, the baseline among them\n";
+    text += fmt::format("  {:>8}  {:>14}  {:>7}  {}\n", "variants", "perfect choice", "tree", "set");
+    bool found = false;
+    for (const WhatIf& set : answers.sets) {
+        const bool enough = !found && set.perfect <= kGoodEnough;
+        found |= enough;
+        text += fmt::format("  {:>8}  {:>14.3f}  {:>7.3f}  {}{}\n", set.kept.size(), set.perfect, set.tree,
+                            fmt::join(names_of(set.kept, family), ", "), enough ? "  <- the smallest within 1%" : "");
+    }
+    text += fmt::format("  {:>8}  {:>14}  {:>7}  {}\n", "best for", "perfect choice", "tree", "without");
+    for (const Worth& worth : answers.worth)
+        text += fmt::format("  {:>8}  {:>14.3f}  {:>7.3f}  {}\n", worth.best_for, worth.without.perfect,
+                            worth.without.tree, family.variants()[worth.variant].name);
+    return text;
+}
+
+}  // namespace
+
+void check_names(const WhatIfQuestions& questions) {
+    for (const auto* list : {&questions.without, &questions.only})
+        for (const std::string& text : *list) {
+            bool known = false;
+            for (const Family* family : families())
+                for (std::size_t v = 0; v < family->variants().size(); ++v) known |= names(text, *family, v);
+            if (!known) throw Failure(ExitCode::usage, "no variant is called '" + text + "': see `espalier list`");
+        }
+}
+
+ordered_json what_if_json(const select::TrainedDevice& trained, const WhatIfQuestions& questions,
+                          const select::LearnOptions& options) {
+    auto list = ordered_json::array();
+    for (const Answers& answers : answer_all(trained, questions, options)) {
+        const Family& family = *answers.trained->family;
+        ordered_json entry{{"device", trained.device.key},         {"family", family.name()},
+                           {"tree_regret", rounded(answers.tree)}, {"changed", ordered_json::array()},
+                           {"sets", ordered_json::array()},        {"worth", ordered_json::array()}};
+        for (const auto& [what, result] : answers.changed) {
+            ordered_json one{{"what", what}};
+            one.update(to_json(result, family));
+            one["decisions"] = select::to_json(result.diff);
+            entry["changed"].push_back(std::move(one));
+        }
+        for (const WhatIf& set : answers.sets) entry["sets"].push_back(to_json(set, family));
+        for (const Worth& worth : answers.worth)
+            entry["worth"].push_back({{"variant", family.variants()[worth.variant].name},
+                                      {"best_for", worth.best_for},
+                                      {"perfect_regret_without", rounded(worth.without.perfect)},
+                                      {"tree_regret_without", rounded(worth.without.tree)}});
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+std::string what_if_text(const select::TrainedDevice& trained, const WhatIfQuestions& questions,
+                         const select::LearnOptions& options) {
+    std::string text;
+    for (const Answers& answers : answer_all(trained, questions, options)) {
+        const std::string title = fmt::format("{} {}", trained.device.key, answers.trained->family->name());
+        for (const auto& [what, result] : answers.changed)
+            text += fmt::format("{} {}: perfect choice 1.000 -> {:.3f}, tree {:.3f} -> {:.3f}\n{}", title, what,
+                                result.perfect, answers.tree, result.tree, select::describe(result.diff));
+        if (!answers.sets.empty()) text += sets_text(answers, title);
+    }
+    return text;
+}
+
+}  // namespace espalier::cli

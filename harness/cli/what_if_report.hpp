@@ -1,0 +1,29 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/select/training.hpp"
+#include "harness/select/what_if.hpp"
+
+namespace espalier::cli {
+
+/// What `espalier train` is asked instead of training: variants by name, "family/variant" or "variant".
+struct WhatIfQuestions {
+    std::vector<std::string> without, only;
+    int ship = -1;  ///< the largest set to look for; -1: none
+
+    [[nodiscard]] bool any() const { return !without.empty() || !only.empty() || ship >= 0; }
+};
+
+/// Throws `Failure` for a name that no family has.
+void check_names(const WhatIfQuestions& questions);
+
+/// Answers for every family that the questions are about: as JSON, or as text for people.
+nlohmann::ordered_json what_if_json(const select::TrainedDevice& trained, const WhatIfQuestions& questions,
+                                    const select::LearnOptions& options);
+std::string what_if_text(const select::TrainedDevice& trained, const WhatIfQuestions& questions,
+                         const select::LearnOptions& options);
+
+}  // namespace espalier::cli
