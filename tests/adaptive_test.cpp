@@ -1,0 +1,88 @@
+// Choosing what to measure next, replayed on a grid whose times are known.
+
+#include "harness/select/adaptive.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "harness/select/evaluation.hpp"
+#include "harness/select/evidence.hpp"
+#include "tests/synthetic/family.hpp"
+
+namespace espalier::select {
+namespace {
+
+Matrix grid() {
+    return read_evidence(synthetic::family(), synthetic::device(),
+                         synthetic::records(synthetic::regions, synthetic::problems()))
+        .matrix;
+}
+
+std::vector<double> measure(const Matrix& grid, const Batch& batch, double common = 0) {
+    std::vector<double> logs;
+    for (const std::size_t c : batch.candidates)
+        logs.push_back(grid.measured(batch.problem, c) ? common + grid.log_slowdown(batch.problem, c) : NAN);
+    return logs;
+}
+
+double regret(const Matrix& grid, const Matrix& known) {
+    const Tree tree = learn(known, known.all());
+    double sum = 0;
+    for (const std::size_t p : grid.all()) sum += log_regret(grid, tree, p);
+    return sum / static_cast<double>(grid.rows());
+}
+
+TEST(Adaptive, AsksForNothingTwiceButTheFastestToCompareWith) {
+    const Matrix all = grid();
+    AdaptiveSweep sweep(all);
+    std::set<std::pair<std::size_t, std::size_t>> asked;
+    std::size_t measurements = 0;
+    double common = 0;
+    for (Batch batch = sweep.next(); !batch.candidates.empty(); batch = sweep.next()) {
+        std::size_t again = 0;
+        for (const std::size_t c : batch.candidates) {
+            EXPECT_NE(all.state(batch.problem, c), CellState::unsupported);
+            again += !asked.emplace(batch.problem, c).second;
+        }
+        ASSERT_LE(again, 1U);
+        ASSERT_LT(again, batch.candidates.size());
+        measurements += batch.candidates.size();
+        sweep.record(batch, measure(all, batch, common += 1));  // no two batches of one scale
+    }
+    EXPECT_EQ(sweep.measurements(), measurements);
+    // What was measured is known as it is, whatever the scale of its batch.
+    const Matrix known = sweep.known();
+    ASSERT_EQ(known.rows(), all.rows());
+    for (const auto& [p, c] : asked) {
+        EXPECT_NEAR(known.log_slowdown(p, c) - known.log_slowdown(p, asked.lower_bound({p, 0})->second),
+                    all.log_slowdown(p, c) - all.log_slowdown(p, asked.lower_bound({p, 0})->second), 1e-9);
+    }
+}
+
+TEST(Adaptive, GoesOnWithoutTimesThatItDoesNotGet) {
+    const Matrix all = grid();
+    AdaptiveSweep sweep(all);
+    std::size_t batches = 0;
+    for (Batch batch = sweep.next(); !batch.candidates.empty() && ++batches < 1000; batch = sweep.next()) {
+        std::vector<double> logs = measure(all, batch);
+        for (std::size_t i = 0; i < logs.size(); ++i)
+            if (batch.candidates[i] == 0) logs[i] = NAN;
+        sweep.record(batch, logs);
+    }
+    EXPECT_LT(batches, 1000U);
+}
+
+// How soon is a matter of the data: adaptive_replay tells for the committed ones.
+TEST(Adaptive, KnowsInTheEndWhatTheWholeGridKnows) {
+    const Matrix all = grid();
+    AdaptiveSweep sweep(all);
+    for (Batch batch = sweep.next(); !batch.candidates.empty(); batch = sweep.next())
+        sweep.record(batch, measure(all, batch));
+    EXPECT_LT(regret(all, sweep.known()), regret(all, all) + 0.01);
+}
+
+}  // namespace
+}  // namespace espalier::select
