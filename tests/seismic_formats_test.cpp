@@ -243,6 +243,7 @@ TEST(MiniSeed, BadFilesAreNamed) {
     };
     fails({good, folder / "slow.mseed"}, {}, {"slow.mseed", "100 samples per second"});
     fails({good}, {.names = {"R0", "R7"}}, {"no channel for the receiver 'R7'", "XX.R0..HHZ"});
+    fails({good}, {.names = {"R0", "XX.R0..HHZ"}}, {"two receivers", "XX.R0..HHZ"});
     fails({folder.file("text.mseed", std::string(1000, 'x'))}, {}, {"text.mseed", "byte 0"});
     fails({folder.file("empty.mseed", "")}, {}, {"empty.mseed", "not whole"});
     const std::string bytes = read_bytes(good);

@@ -24,7 +24,8 @@ CoherencePipeline::Plan CoherencePipeline::plan_for(std::int64_t samples) const 
     if (settings_.phases > 1) {
         // A receiver's copies together are its trace, the delays' span all that is not the window.
         plan.sum.span = settings_.phases * row - samples;
-        plan.interpolation = {settings_.receivers, samples + settings_.span, row, settings_.phases};
+        plan.interpolation = {settings_.receivers, samples + settings_.span, settings_.window - samples,
+                              settings_.phases};
         plan.interpolation_decision = value_or_fail(decide(plan.interpolation, info));
     }
     plan.decision = value_or_fail(decide(plan.sum, info, settings_.variant));

@@ -77,6 +77,7 @@ LocateSession::LocateSession(const Device& device, seismic::Record& record, cons
         compute_delays(receivers);
     else
         read_delays();
+    if (device_.is_cuda()) device::synchronize();  // the pipeline's streams do not wait for the default one
     check_memory();
     const std::int64_t rest = record.samples() % window_;
     pipeline_ = make_coherence_pipeline(device,
@@ -123,7 +124,7 @@ void LocateSession::compute_delays(const seismic::Receivers& receivers) {
                            .samples_per_metre = samples_per_metre,
                            .phase_samples = row()}},
                 decision.configuration);
-    if (device_.is_cuda()) device::synchronize();
+    if (device_.is_cuda()) device::synchronize();  // before the coordinates go
     delays_from_ = fmt::format("hodograph/{}, {} m/s", variant.name, settings_.velocity);
 }
 

@@ -121,6 +121,9 @@ private:
                                               "leave names out if they come in the same order",
                                               matches.empty() ? "there is no" : "there is more than one",
                                               io::printable(name), channels_.front().name));
+            if (std::find(old_places.begin(), old_places.end(), matches.front()) != old_places.end())
+                throw io::BadFile(paths_.front(), fmt::format("two receivers stand for the channel {}; name each once",
+                                                              channels_[matches.front()].name));
             old_places.push_back(matches.front());
         }
         std::vector<Channel> ordered;

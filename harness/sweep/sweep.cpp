@@ -9,6 +9,7 @@
 #include "harness/records/journal.hpp"
 #include "harness/records/roofline.hpp"
 #include "harness/sweep/clock.hpp"
+#include "harness/sweep/forecast.hpp"
 #include "harness/sweep/problem_run.hpp"
 #include "harness/sweep/progress.hpp"
 #include "harness/sweep/provenance.hpp"
@@ -69,14 +70,26 @@ public:
             dry.unsupported += planned.cases.size() - planned.runnable();
             for (const PlannedCase& planned_case : planned.cases)
                 dry.keys.push_back(new_record(planned, planned_case).key());
-            // The goal is rarely met before the budget ends; verification costs about the oracle's second.
-            if (planned.runnable()) dry.expected_seconds += timing_seconds(options_.effort) + 1;
         }
+        dry.expected_seconds = expected_seconds();
         if (options_.max_seconds) dry.expected_seconds = std::min(dry.expected_seconds, *options_.max_seconds);
         return dry;
     }
 
 private:
+    double expected_seconds() const {
+        const Forecast forecast(options_.results_folder / device_.key, path_);
+        // Where nothing is known the goal may not be met before the budget ends, and verification costs about the
+        // oracle's second.
+        const double otherwise = timing_seconds(options_.effort) + 1;
+        double seconds = 0;
+        for (const std::size_t index : order_)
+            if (const PlannedProblem& planned = plan_.problems[index]; planned.runnable() > 0)
+                seconds += forecast.seconds(std::string(planned.family->name()), planned.problem, planned.runnable(),
+                                            otherwise);
+        return seconds;
+    }
+
     void prepare() {
         pool_.worker();
         device_ = pool_.hello().device;
@@ -155,8 +168,11 @@ private:
         for (std::size_t i = 0; i < order_.size() && !summary_.interrupted; ++i) {
             const PlannedProblem& planned = plan_.problems[order_[i]];
             const ProblemBudget budget = budget_for(order_[i], order_.size() - i, start);
-            const ProblemOutcome outcome = run_problem(pool_, planned, options_, budget,
-                                                       [&](const std::string& what) { progress.update(i, what); });
+            const double begun = steady_seconds();
+            ProblemOutcome outcome = run_problem(pool_, planned, options_, budget,
+                                                 [&](const std::string& what) { progress.update(i, what); });
+            outcome.conditions.emplace_back(kProblemSeconds, steady_seconds() - begun);
+            std::ranges::sort(outcome.conditions);
             if (outcome.stopped) {
                 summary_.interrupted = true;
                 return;

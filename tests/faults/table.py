@@ -35,7 +35,7 @@ FAULTS = {
 }
 ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS |
                    repetition.ROWS).items()))
-GPU_ROWS = (1, 2, 3, 12, 13, 15)
+GPU_ROWS = (1, 2, 3, 12, 13, 15, 21)
 
 
 def markdown(entries: list[dict]) -> str:

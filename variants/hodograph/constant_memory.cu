@@ -32,7 +32,7 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
         return Support::no("the coordinates of " + std::to_string(problem.receivers) +
                            " receivers do not fit constant memory, which holds those of " +
                            std::to_string(kMostReceivers));
-    return Support::yes();
+    return needs_a_phase(problem);
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {

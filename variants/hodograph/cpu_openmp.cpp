@@ -30,7 +30,8 @@ Variant<Problem> cpu_openmp() {
             .source = "",
             .tolerance = {},
             .space = {},
-            .supports = [](const Problem&, const Configuration&, const DeviceInfo&) { return Support::yes(); },
+            .supports = [](const Problem& problem, const Configuration&,
+                           const DeviceInfo&) { return needs_a_phase(problem); },
             .run = run};
 }
 

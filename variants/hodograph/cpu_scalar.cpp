@@ -27,7 +27,8 @@ Variant<Problem> cpu_scalar() {
             .source = "S",
             .tolerance = {},
             .space = {},
-            .supports = [](const Problem&, const Configuration&, const DeviceInfo&) { return Support::yes(); },
+            .supports = [](const Problem& problem, const Configuration&,
+                           const DeviceInfo&) { return needs_a_phase(problem); },
             .run = run};
 }
 

@@ -39,7 +39,8 @@ Variant<Problem> global() {
             .source = "",
             .tolerance = {},
             .space = {},
-            .supports = [](const Problem&, const Configuration&, const DeviceInfo&) { return Support::yes(); },
+            .supports = [](const Problem& problem, const Configuration&,
+                           const DeviceInfo&) { return needs_a_phase(problem); },
             .run = run};
 }
 

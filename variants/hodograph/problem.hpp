@@ -6,6 +6,7 @@
 
 #include "harness/core/cost.hpp"
 #include "harness/core/feature.hpp"
+#include "harness/core/support.hpp"
 
 /// Delays for coherent summation, once for all trial sources: how many samples after its emission a trial
 /// source's signal arrives at each receiver, in a medium of one velocity (source S, the hodograph stage).
@@ -62,6 +63,10 @@ struct Problem {
         return {.bytes = 24.0 * static_cast<double>(receivers) + 4.0 * static_cast<double>(delays())};
     }
 };
+
+inline Support needs_a_phase(const Problem& problem) {
+    return problem.phases > 0 ? Support::yes() : Support::no("no phases: 1 is delays to the nearest sample");
+}
 
 /// The delay of a travel time in samples. Shared by the variants; sqrt is theirs, as it has no constexpr form.
 constexpr std::int32_t delay_of(double samples, std::int64_t phases, std::int64_t phase_samples) {

@@ -9,7 +9,7 @@ namespace espalier::polyphase {
 namespace {
 
 void copy_trace(const Problem& problem, const float* trace, float* copy, std::int64_t phase) {
-    std::fill(copy + problem.samples, copy + problem.pitch, 0.0F);
+    std::fill(copy + problem.samples, copy + problem.pitch(), 0.0F);
     const std::int64_t last = problem.samples - 1;
     if (last < 0) return;
     for (std::int64_t k = 0; k < last; ++k) copy[k] = interpolated(trace[k], trace[k + 1], phase, problem.phases);
@@ -21,7 +21,7 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
     for (std::int64_t r = 0; r < problem.receivers; ++r)
         for (std::int64_t p = 0; p < problem.phases; ++p)
             copy_trace(problem, buffers.traces + r * problem.samples,
-                       buffers.copies + (r * problem.phases + p) * problem.pitch, p);
+                       buffers.copies + (r * problem.phases + p) * problem.pitch(), p);
 }
 
 }  // namespace

@@ -12,10 +12,10 @@ void run(Context&, const Problem& problem, const Buffers& buffers, const Configu
     for (std::int64_t r = 0; r < problem.receivers; ++r)
         for (std::int64_t p = 0; p < problem.phases; ++p) {
             const float* trace = buffers.traces + r * problem.samples;
-            float* copy = buffers.copies + (r * problem.phases + p) * problem.pitch;
+            float* copy = buffers.copies + (r * problem.phases + p) * problem.pitch();
             for (std::int64_t k = 0; k < problem.samples; ++k)
                 copy[k] = interpolated(trace[k], trace[std::min(k + 1, problem.samples - 1)], p, problem.phases);
-            std::fill(copy + problem.samples, copy + problem.pitch, 0.0F);
+            std::fill(copy + problem.samples, copy + problem.pitch(), 0.0F);
         }
 }
 

@@ -13,23 +13,23 @@ namespace {
 constexpr int kBlock = 256;
 
 __global__ void write_all_copies(Problem problem, Buffers buffers) {
-    const std::int64_t places = problem.receivers * problem.pitch;
+    const std::int64_t places = problem.receivers * problem.pitch();
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
     std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     for (; i < places; i += stride) {
-        const std::int64_t r = i / problem.pitch, k = i % problem.pitch;
+        const std::int64_t r = i / problem.pitch(), k = i % problem.pitch();
         const float* sample = buffers.traces + r * problem.samples + k;
         const float now = k < problem.samples ? *sample : 0;
         const float next = k + 1 < problem.samples ? sample[1] : now;
-        float* copy = buffers.copies + r * problem.phases * problem.pitch + k;
-        for (std::int64_t p = 0; p < problem.phases; ++p, copy += problem.pitch)
+        float* copy = buffers.copies + r * problem.phases * problem.pitch() + k;
+        for (std::int64_t p = 0; p < problem.phases; ++p, copy += problem.pitch())
             *copy = interpolated(now, next, p, problem.phases);
     }
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
     if (problem.values() == 0) return;
-    const std::int64_t places = problem.receivers * problem.pitch;
+    const std::int64_t places = problem.receivers * problem.pitch();
     const std::int64_t blocks = std::min<std::int64_t>((places + kBlock - 1) / kBlock, 1 << 20);
     device::launch(write_all_copies, dim3(static_cast<unsigned>(blocks)), dim3(kBlock), 0, context.stream, problem,
                    buffers);

@@ -22,23 +22,25 @@ struct Buffers {
 };
 
 /// copies[r][p][k] = (1 - p / phases) traces[r][k] + p / phases traces[r][k + 1]; a trace's last sample is taken to
-/// repeat itself. From `samples` to `pitch` a copy holds zeros.
+/// repeat itself. After each copy there are `padding` zeros.
 struct Problem {
     using Buffers = polyphase::Buffers;
     using Id = VariantId;
 
     std::int64_t receivers = 1920;
     std::int64_t samples = 12000;  ///< of a trace
-    std::int64_t pitch = 12000;    ///< from one copy to the next, at least `samples`
+    std::int64_t padding = 0;      ///< zeros that follow each copy
     std::int64_t phases = 8;
 
-    [[nodiscard]] constexpr std::int64_t values() const { return receivers * phases * pitch; }
+    [[nodiscard]] constexpr std::int64_t pitch() const { return samples + padding; }  ///< from one copy to the next
+
+    [[nodiscard]] constexpr std::int64_t values() const { return receivers * phases * pitch(); }
 
     static std::span<const Feature<Problem>> features() {
         static constexpr std::array list{
             number<&Problem::receivers>("receivers", "problem.receivers"),
             number<&Problem::samples>("samples", "problem.samples"),
-            number<&Problem::pitch>("pitch", "problem.pitch"),
+            number<&Problem::padding>("padding", "problem.padding"),
             number<&Problem::phases>("phases", "problem.phases"),
         };
         return list;
