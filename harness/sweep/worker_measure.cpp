@@ -231,6 +231,9 @@ private:
             }
         } catch (const std::bad_alloc&) {
             return;  // no room for the outputs in host memory: the times without transfers stand
+        } catch (const device::DeviceError& error) {
+            usable_ = error.out_of_memory();
+            return;
         }
         done_.conditions.emplace_back(kTransferCondition, median_interval(samples_ns).median);
         std::sort(done_.conditions.begin(), done_.conditions.end());
