@@ -8,6 +8,7 @@
 #include <functional>
 #include <random>
 
+#include "harness/select/noise.hpp"
 #include "tests/synthetic/family.hpp"
 
 namespace espalier::select {
@@ -206,6 +207,20 @@ TEST_F(EvidenceTest, ReportsSourcesThatHaveChanged) {
 TEST_F(EvidenceTest, RefusesProblemsThatTheFamilyDoesNotKnow) {
     record("beta").problem = "rows=10;depth=3";
     EXPECT_NE(refusal().find("is no problem of synthetic"), std::string::npos);
+}
+
+TEST(Noise, WhoLeftEarlierIsComparedOverTheRoundsThatBothTook) {
+    CaseRecord stayed{
+        .samples_ns = std::vector<double>(30, 1150), .time_ns = 1150, .time_lo_ns = 1150, .time_hi_ns = 1150};
+    CaseRecord left{
+        .samples_ns = std::vector<double>(8, 1000), .time_ns = 1000, .time_lo_ns = 1000, .time_hi_ns = 1000};
+    EXPECT_FALSE(indistinguishable(stayed, left, 0.01));
+    // The machine became slower when one of the two had left.
+    std::fill_n(stayed.samples_ns.begin(), 8, 1000);
+    EXPECT_TRUE(indistinguishable(stayed, left, 0.01));
+    EXPECT_TRUE(indistinguishable(left, stayed, 0.01));
+    left.provenance.session = "another";
+    EXPECT_FALSE(indistinguishable(stayed, left, 0.01)) << "rounds of two sessions are no pairs";
 }
 
 TEST_F(EvidenceTest, NoiseCostsNothing) {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/families/family.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/results.hpp"
 #include "tests/record_samples.hpp"
@@ -94,6 +95,34 @@ TEST_F(VerifyCommand, NothingToVerifyIsNoSuccess) {
     std::filesystem::create_directory(folder_ / "empty");
     EXPECT_EQ(verify(quoted(folder_ / "empty")).code, 4);
     std::ofstream(results_ / "device.json").close();
+    EXPECT_EQ(verify(quoted(results_.string())).code, 4);
+}
+
+TEST_F(VerifyCommand, StaleRecordsAreListedAndNoFault) {
+    const Family& family = *find_family("dot");
+    const VariantInfo& variant = family.variants()[family.baseline(DeviceKind::cpu)];
+    CaseRecord record = sample_record(1);
+    record.family = "dot", record.variant = variant.name;
+    record.problem = family.default_problems(DeviceKind::cpu, Effort::quick).front();
+    record.provenance.source_id = std::string(64, 'a');
+    save_results(results_, {.device = sample_device(), .cases = {record}, .holes = {}});
+    const std::string name = "dot/" + std::string(variant.name);
+    Finished finished = verify(quoted(results_.string()));
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    expect_holds(finished.out, {("stale: " + name + ": 1 records").c_str(), "sweep it again"});
+    EXPECT_EQ(finished.out.find("accepted"), std::string::npos);
+
+    std::ofstream(results_ / "known_stale.json")
+        << R"({"schema":"espalier.known_stale/1","variants":{")" << name << R"(":{"source_id":")" << variant.source_id
+        << R"(","reason":"a comment moved"}}})";
+    finished = verify("--json " + quoted(results_.string()));
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    const auto listed = nlohmann::json::parse(finished.out)[0].at("stale");
+    const auto stale =
+        std::find_if(listed.begin(), listed.end(), [&](auto& entry) { return entry["variant"] == name; });
+    ASSERT_NE(stale, listed.end());
+    EXPECT_EQ(stale->at("accepted"), "a comment moved");
+    std::ofstream(results_ / "known_stale.json") << "[";
     EXPECT_EQ(verify(quoted(results_.string())).code, 4);
 }
 

@@ -39,7 +39,7 @@ def interrupted_array(cluster: Cluster, program: Path, place: Path, problems: in
 
     def progress(than: int) -> None:
         """Both shards run, and have measured something since."""
-        cluster.wait_until(lambda: running() == 2 and len(cases()) >= than + 6, 90, "the shards do not go on")
+        cluster.wait_until(lambda: running() == 2 and len(cases()) >= than + 6, 180, "the shards do not go on")
 
     def restarts(task: int) -> int:
         shown = cluster.call("scontrol", "show", "job", f"{array}_{task}")

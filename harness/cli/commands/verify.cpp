@@ -1,4 +1,4 @@
-// `espalier verify`: are journals and results whole, of a known schema, and possible?
+// `espalier verify`: are journals and results whole, of a known schema, possible, and of today's sources?
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include "harness/cli/command.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/inspect.hpp"
+#include "harness/records/stale.hpp"
 
 namespace espalier::cli {
 namespace {
@@ -23,7 +24,31 @@ struct Arguments {
 using Check = std::vector<Finding> (*)(const Inspection&);
 constexpr std::array<Check, 1> kChecks{find_implausible};
 
-nlohmann::ordered_json to_json(const Inspection& inspection) {
+/// A record of other source is sound, but trees that rest on it may not be: listed, no fault.
+struct StaleEntry {
+    StaleVariant variant;
+    std::string reason;  ///< why it is used nevertheless; empty if nobody said so for today's source
+};
+
+std::vector<StaleEntry> list_stale(const Inspection& inspection) {
+    const KnownStaleList known = load_known_stale(inspection.path);
+    std::vector<StaleEntry> list;
+    for (StaleVariant& stale : find_stale(inspection.cases)) {
+        const std::string reason = is_known(known, stale) ? known.at(stale.name()).reason : "";
+        list.push_back({std::move(stale), reason});
+    }
+    return list;
+}
+
+nlohmann::ordered_json to_json(const Inspection& inspection, const std::vector<StaleEntry>& stale) {
+    auto old = nlohmann::ordered_json::array();
+    for (const StaleEntry& entry : stale)
+        old.push_back({{"variant", entry.variant.name()},
+                       {"records", entry.variant.rows},
+                       {"times", entry.variant.timed},
+                       {"measured_source_id", printable(entry.variant.measured_id)},
+                       {"source_id", entry.variant.source_id},
+                       {"accepted", printable(entry.reason)}});
     auto findings = nlohmann::ordered_json::array();
     for (const Finding& finding : inspection.findings)
         findings.push_back({{"file", printable(finding.file.string(), 4096)},
@@ -32,7 +57,14 @@ nlohmann::ordered_json to_json(const Inspection& inspection) {
     return {{"path", printable(inspection.path.string(), 4096)},
             {"records", inspection.records},
             {"cases", inspection.cases.size()},
-            {"findings", std::move(findings)}};
+            {"findings", std::move(findings)},
+            {"stale", std::move(old)}};
+}
+
+void print_stale(const std::vector<StaleEntry>& stale) {
+    for (const auto& [variant, reason] : stale)
+        fmt::print("  stale: {}{}\n", printable(describe(variant)),
+                   reason.empty() ? "" : " (accepted: " + printable(reason) + ")");
 }
 
 /// Text from a file reaches the terminal only through `printable`.
@@ -57,10 +89,12 @@ void run(const Arguments& arguments, ExitCode& code) {
         for (const Check check : kChecks)
             for (Finding& finding : check(inspection)) inspection.findings.push_back(std::move(finding));
         if (!inspection.findings.empty()) code = ExitCode::bad_data;
+        const std::vector<StaleEntry> stale = list_stale(inspection);
         if (arguments.json)
-            output.push_back(to_json(inspection));
+            output.push_back(to_json(inspection, stale));
         else
             print_text(inspection, arguments.quiet);
+        if (!arguments.json && !arguments.quiet) print_stale(stale);
     }
     if (arguments.json) fmt::print("{}\n", output.dump(1));
 }
@@ -69,7 +103,8 @@ void run(const Arguments& arguments, ExitCode& code) {
 
 void add_verify(CLI::App& app, ExitCode& code) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand("verify", "Check journals and results: checksums, schemas, plausible times");
+    CLI::App* command = app.add_subcommand(
+        "verify", "Check journals and results: checksums, schemas, plausible times; list what is of other source");
     command
         ->add_option("paths", arguments->paths,
                      "journals, results of a device, or folders that hold any number of them")

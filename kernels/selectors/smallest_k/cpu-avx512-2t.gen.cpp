@@ -35,16 +35,21 @@ constexpr Choice<Problem> kRanking3[] = {
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 2.94F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 3.46F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.29F},
+    {VariantId::cpu_scalar, {}, 1.95F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 4.29F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.88F},
 };
@@ -57,27 +62,27 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "elements <= 30000 and elements <= 4000 and results <= 300",
+        .path = "elements <= 140000 and results <= 300 and elements <= 4000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 3,
-        .margin = 1.13F,
+        .problems = 6,
+        .margin = 5.10F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 30000 and elements <= 4000 and results > 300",
+        .path = "elements <= 140000 and results <= 300 and elements > 4000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 7,
-        .margin = 4.28F,
+        .problems = 4,
+        .margin = 1.22F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 30000 and elements > 4000",
+        .path = "elements <= 140000 and results > 300 and elements <= 30000",
         .ranking = kRanking2,
     },
     {
@@ -87,78 +92,94 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 30000 and elements <= 1400000 and elements <= 140000",
+        .path = "elements <= 140000 and results > 300 and elements > 30000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 14,
-        .margin = 2.92F,
-        .regret = 1.01F,
+        .problems = 10,
+        .margin = 3.46F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "elements > 30000 and elements <= 1400000 and elements > 140000",
+        .regret_hi = 1.00F,
+        .path = "elements > 140000 and elements <= 1400000 and results <= 20500",
         .ranking = kRanking4,
     },
     {
         .id = 5,
+        .problems = 4,
+        .margin = 1.95F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "elements > 140000 and elements <= 1400000 and results > 20500",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
         .problems = 5,
         .margin = 4.29F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 30000 and elements > 1400000 and results <= 10000",
-        .ranking = kRanking5,
+        .path = "elements > 140000 and elements > 1400000 and results <= 10000",
+        .ranking = kRanking6,
     },
     {
-        .id = 6,
+        .id = 7,
         .problems = 2,
         .margin = 1.88F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 30000 and elements > 1400000 and results > 10000",
-        .ranking = kRanking6,
+        .path = "elements > 140000 and elements > 1400000 and results > 10000",
+        .ranking = kRanking7,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements() <= 30'000) {
-        if (problem.elements() <= 4000) {
-            if (problem.results() <= 300) {
+    if (problem.elements() <= 140'000) {
+        if (problem.results() <= 300) {
+            if (problem.elements() <= 4000) {
                 // cpu_openmp rows=64
                 // 3 problems, margin 1.36, regret 1.01 [1.00, 1.03]
                 return kLeaves[0];
             } else {
                 // cpu_scalar default
-                // 3 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                // 6 problems, margin 5.10, regret 1.00 [1.00, 1.00]
                 return kLeaves[1];
             }
         } else {
-            // cpu_scalar default
-            // 7 problems, margin 4.28, regret 1.00 [1.00, 1.00]
-            return kLeaves[2];
-        }
-    } else {
-        if (problem.elements() <= 1'400'000) {
-            if (problem.elements() <= 140'000) {
+            if (problem.elements() <= 30'000) {
+                // cpu_scalar default
+                // 4 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+                return kLeaves[2];
+            } else {
                 // cpu_openmp rows=64
                 // 6 problems, margin 1.99, regret 1.00 [1.00, 1.00]
                 return kLeaves[3];
-            } else {
+            }
+        }
+    } else {
+        if (problem.elements() <= 1'400'000) {
+            if (problem.results() <= 20'500) {
                 // cpu_openmp rows=16
-                // 14 problems, margin 2.92, regret 1.01 [1.00, 1.01]
+                // 10 problems, margin 3.46, regret 1.00 [1.00, 1.00]
                 return kLeaves[4];
+            } else {
+                // cpu_openmp rows=64
+                // 4 problems, margin 1.95, regret 1.00 [1.00, 1.00]
+                return kLeaves[5];
             }
         } else {
             if (problem.results() <= 10'000) {
                 // cpu_openmp rows=64
                 // 5 problems, margin 4.29, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
+                return kLeaves[6];
             } else {
                 // cpu_openmp rows=16
                 // 2 problems, margin 1.88, regret 1.00 [1.00, 1.00]
-                return kLeaves[6];
+                return kLeaves[7];
             }
         }
     }

@@ -20,7 +20,7 @@ std::vector<Registered<Problem>> with_peers() {
                    .kind = DeviceKind::cpu,
                    .gpu_only = false,
                    .min_sm = 0,
-                   .path = "peers/convolution_2d/peer_opencv_filter2d.cpp",
+                   .path = "harness/peers/convolution_2d/peer_opencv_filter2d.cpp",
                    .source_id = ESPALIER_PEER_OPENCV_ID});
     return all;
 }
