@@ -34,6 +34,21 @@ struct FreeMsr {
     void operator()(MSRecord* record) const { msr_free(&record); }
 };
 
+/// The headers of a file's records, one after the other.
+struct FileScan {
+    MSFileParam* state = nullptr;
+    MSRecord* record = nullptr;
+
+    FileScan() = default;
+    ~FileScan() { ms_readmsr_r(&state, &record, nullptr, 0, nullptr, nullptr, 0, 0, 0); }  // which frees both
+    FileScan(const FileScan&) = delete;
+    FileScan& operator=(const FileScan&) = delete;
+
+    int next(const std::string& path, off_t& offset) {
+        return ms_readmsr_r(&state, &record, path.c_str(), 0, &offset, nullptr, 0, 0, 0);
+    }
+};
+
 void say_nothing(char*) {}
 
 class MiniSeedRecord final : public Record {
@@ -74,16 +89,14 @@ private:
     void scan(std::size_t file) {
         const std::string& path = paths_[file];
         io::open_for_reading(path);  // for its messages
-        MSFileParam* state = nullptr;
-        MSRecord* record = nullptr;
+        FileScan scan;
         off_t offset = 0;
         off_t end = 0;  // of the last whole record: libmseed passes over a part of one at the end of a file
         int status = 0;
-        while ((status = ms_readmsr_r(&state, &record, path.c_str(), 0, &offset, nullptr, 0, 0, 0)) == MS_NOERROR) {
-            if (record->samplecnt > 0) add(file, offset, *record);
-            end = offset + record->reclen;
+        while ((status = scan.next(path, offset)) == MS_NOERROR) {
+            if (scan.record->samplecnt > 0) add(file, offset, *scan.record);
+            end = offset + scan.record->reclen;
         }
-        ms_readmsr_r(&state, &record, nullptr, 0, nullptr, nullptr, 0, 0, 0);
         if (status != MS_ENDOFFILE || end != static_cast<off_t>(std::filesystem::file_size(path)))
             throw io::BadFile(
                 path, fmt::format("is not whole miniSEED from byte {} on; restore it", static_cast<std::int64_t>(end)));
@@ -190,6 +203,9 @@ private:
             throw io::BadFile(path, fmt::format("the record at byte {} cannot be decoded; restore it", piece.offset));
         }
         const std::unique_ptr<MSRecord, FreeMsr> record(unpacked);
+        if (record->numsamples != piece.samples)
+            throw io::BadFile(path, fmt::format("the record at byte {} holds {} samples and announces {}; restore it",
+                                                piece.offset, record->numsamples, piece.samples));
         const std::int64_t begin = std::max(first, piece.first);
         const std::int64_t end = std::min(first + count, piece.first + record->numsamples);
         for (std::int64_t k = begin; k < end; ++k) row[k - first] = value_of(*record, k - piece.first, path);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
@@ -35,9 +36,19 @@ std::string format_of(const std::vector<std::string>& paths, const RecordOptions
 }  // namespace
 
 void Record::read(std::int64_t first, std::int64_t count, float* to, std::int64_t stride) {
-    for (std::int64_t r = 0; r < receivers_; ++r) std::fill_n(to + r * stride, count, 0.0F);
+    const auto zeros = [&](std::int64_t from, std::int64_t until, std::int64_t receiver) {
+        from = std::max(from, first);
+        until = std::min(until, first + count);
+        for (std::int64_t r = 0; r < receivers_ && from < until; ++r)
+            if (receiver < 0 || r == receiver)
+                std::fill(to + r * stride + from - first, to + r * stride + until - first, 0);
+    };
     const std::int64_t begin = std::clamp<std::int64_t>(first, 0, samples_);
     const std::int64_t end = std::clamp<std::int64_t>(first + count, begin, samples_);
+    zeros(first, begin, -1);
+    zeros(end, first + count, -1);
+    // Only where no file has samples: clearing everything first would write all memory twice.
+    for (const Gap& gap : gaps_) zeros(gap.first, gap.first + gap.samples, gap.receiver);
     if (begin == end) return;
     float* const inside = to + (begin - first);
     read_within(begin, end - begin, inside, stride);
@@ -47,10 +58,12 @@ void Record::read(std::int64_t first, std::int64_t count, float* to, std::int64_
 void Record::check_finite(std::int64_t first, std::int64_t count, const float* values, std::int64_t stride) const {
     for (std::int64_t r = 0; r < receivers_; ++r) {
         const float* trace = values + r * stride;
-        // x * 0 is 0 for every finite x and NaN for the others: a sum that vectorises, unlike a search.
-        float marks = 0;
-        for (std::int64_t i = 0; i < count; ++i) marks += trace[i] * 0.0F;
-        if (marks == 0) continue;
+        // NaN and infinities have all bits of the exponent set. Whole numbers, because a loop over them vectorises.
+        constexpr std::uint32_t kExponent = 0x7F800000;
+        std::uint32_t found = 0;
+        for (std::int64_t i = 0; i < count; ++i)
+            found |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(trace[i]) & kExponent) == kExponent);
+        if (found == 0) continue;
         const auto at = std::find_if_not(trace, trace + count, [](float x) { return std::isfinite(x); }) - trace;
         throw io::BadFile(
             file_of(r, first + at),

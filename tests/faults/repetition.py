@@ -53,14 +53,16 @@ def train_again(machine: Machine, outcome: Outcome) -> None:
         first, second = sides
         for problem in sorted(first.times.keys() & second.times.keys()):
             chosen, again = first.choice(problem), second.choice(problem)
-            slowdown = min(side.slowdown(problem, chosen, again) for side in sides)
-            outcome.wrong_choices += slowdown > NOISE
-            outcome.count(slowdown <= NOISE, f"{problem}: {chosen} and then {again}, {slowdown:.2f}x apart in both sweeps")
+            # Sweeps that contradict each other saw the machine change; where they agree, one tree chose the slower.
+            differences = [side.difference(problem, chosen, again) for side in sides]
+            agreed = max(0.0, min(differences), -max(differences))
+            outcome.wrong_choices += agreed > NOISE
+            outcome.count(agreed <= NOISE, f"{problem}: {chosen} and then {again}, apart by {math.exp(agreed):.2f}x in both")
 
 
-# The least difference between two choices, seen in both sweeps, that is no noise: sweeps of a shared machine differ by
-# as much from one another.
-NOISE = 1.1
+# The least difference between two choices, as a logarithm, that is no noise: sweeps of a shared machine differ by as
+# much from one another.
+NOISE = math.log(1.1)
 
 
 class Side:
@@ -83,11 +85,10 @@ class Side:
         measured = [(choice["variant"], choice["configuration"]) for choice in node["ranking"]]
         return next(choice for choice in measured if choice in self.times[problem])
 
-    def slowdown(self, problem: str, one: tuple[str, str], other: tuple[str, str]) -> float:
+    def difference(self, problem: str, one: tuple[str, str], other: tuple[str, str]) -> float:
+        """The logarithm of the ratio of their times here."""
         times = self.times[problem]
-        if one not in times or other not in times:
-            return 1.0
-        return math.exp(abs(math.log(times[one] / times[other])))
+        return math.log(times[one] / times[other]) if one in times and other in times else 0.0
 
 
 ROWS = {21: row_21}
