@@ -18,7 +18,7 @@ std::string device_identifier(std::string_view key);
 /// The conditions on the way to a leaf, such as "values <= 1000000 and border == zero".
 std::string path_to_leaf(const Family& family, const Tree& tree, std::size_t leaf);
 
-/// The C++ source of a selector (see harness/core/selector.hpp), formatted as clang-format would. Every
+/// The C++ source of a selector (see harness/core/selector.hpp), formatted nearly as clang-format would. Every
 /// name in its code comes from the registry; the results contribute numbers, hashes and, stripped to
 /// harmless characters, three lines of comment.
 std::string emit(const Family& family, const DeviceInfo& device, const Evidence& evidence, const Tree& tree);
