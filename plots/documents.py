@@ -13,6 +13,7 @@ from pathlib import Path
 from coherence_page import coherence_page
 from evidence import Evidence
 from published_page import published_page
+from selector_tables import with_figures
 from story_page import story_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,6 +41,9 @@ def pages(program: Path | None) -> dict[Path, str]:
         ROOT / "docs/performance/coherent-sum.md": coherence_page(published, h200),
         ROOT / "docs/performance/profiler-story.md": story_page(h200),
     }
+    selectors = ROOT / "docs/performance/selectors.md"
+    devices = {h200.device["key"]: h200.device["name"], cpu.device["key"]: "CPU, AVX-512, 2 threads"}
+    found[selectors] = with_figures(selectors.read_text(encoding="utf-8"), results, devices)
     if program:
         found[ROOT / "docs/strategies.md"] = strategies_page(program)
     return found

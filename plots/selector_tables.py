@@ -1,0 +1,39 @@
+"""The figures of docs/performance/selectors.md: how good the trees are, from results/<device-key>/selector.json."""
+
+import json
+from pathlib import Path
+
+from evidence import number, table
+
+BEGIN, END = "<!-- begin figures: plots/documents.py -->\n", "<!-- end figures -->"
+HEADER = ("problems", "leaves", "trained", "held out", "best single", "nearest neighbour", "scikit-learn", "choice")
+TARGETS = {"regret_geomean": 1.02, "regret_p90": 1.06, "regret_max": 1.25}
+
+
+def three(figures: dict) -> str:
+    return " / ".join(f"{figures[name]:.3f}" for name in TARGETS)
+
+
+def mean(figures: dict | None) -> str:
+    return f"{figures['regret_geomean']:.3f}" if figures else number(None)
+
+
+def meets(figures: dict) -> bool:
+    return all(figures[name] <= most for name, most in TARGETS.items())
+
+
+def device_table(title: str, families: dict) -> str:
+    rows = [[family, found["problems"], found["leaves"], three(found),
+             f"**{three(found['held_out'])}**" if meets(found["held_out"]) else three(found["held_out"]),
+             mean(found["held_out_best_single"]), mean(found["held_out_nearest_neighbour"]),
+             mean(found["held_out_sklearn"]), number(found["dispatch_ns"])]
+            for family, found in families.items()]
+    return table([title, *HEADER], rows)
+
+
+def with_figures(text: str, results: Path, devices: dict[str, str]) -> str:
+    """The page with its tables renewed: one for each device key, under its title."""
+    start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+    tables = [device_table(title, json.loads((results / key / "selector.json").read_text())["families"])
+              for key, title in devices.items()]
+    return text[:start] + "\n" + "\n".join(tables) + "\n" + text[end:]
