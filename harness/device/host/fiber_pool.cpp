@@ -45,6 +45,8 @@ void announce_arrival(void* saved, const void** old_stack, std::size_t* old_byte
 
 Worker::Worker(std::size_t number) : allocator_(kStackBytes), stack_(allocator_.allocate()) {
     namespace context = boost::context;
+    // AddressSanitizer may remember the frames of an earlier stack at this address, of a thread that ended.
+    ASAN_UNPOISON_MEMORY_REGION(stack().data(), stack().size());
     const std::size_t colour = number % kColours * kColourBytes;
     const context::preallocated place(static_cast<std::byte*>(stack_.sp) - colour, stack_.size - colour, stack_);
     inside_ = context::fiber(std::allocator_arg, place, allocator_, [this](context::fiber&& caller) {
