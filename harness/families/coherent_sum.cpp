@@ -56,6 +56,8 @@ public:
     bool adopt(std::span<const std::span<const std::byte>> outputs) override {
         const auto values = values_of<float>(outputs[0]);
         adopted_.assign(values.begin(), values.end());
+        largest_ = 0;
+        for (const float value : traces_) largest_ = std::max(largest_, std::abs(value));
         return true;
     }
 
@@ -103,9 +105,7 @@ private:
     /// Two rounded results of the same sums may be apart by the roundings of both. Their magnitude is not known, but
     /// no larger than it is where every sample is as large as the largest.
     Mismatch check_adopted(std::span<const std::span<const std::byte>> outputs, const Tolerance& tolerance) const {
-        float largest = 0;
-        for (const float value : traces_) largest = std::max(largest, std::abs(value));
-        const double slack = 2 * allowed(tolerance, static_cast<double>(problem_.receivers) * largest);
+        const double slack = 2 * allowed(tolerance, static_cast<double>(problem_.receivers) * largest_);
         const auto values = values_of<float>(outputs[0]);
         const auto apart = [&](double a, double b) { return !(std::abs(a - b) <= slack); };
         const std::size_t at = first_where(values.size(), [&](std::size_t i) {
@@ -185,6 +185,7 @@ private:
     std::vector<std::int32_t> delays_;
     std::vector<Expected> expected_;  ///< of every source; empty: not computed yet
     std::vector<float> adopted_;      ///< sums or maxima to compare with instead, if any
+    float largest_ = 0;               ///< magnitude of any sample, known where something is adopted
 };
 
 std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {

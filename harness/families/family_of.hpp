@@ -101,8 +101,7 @@ public:
     }
 
     void transfer() override {
-        const auto host = workload_->inputs();
-        for (std::size_t i = 0; i < host.size(); ++i) inputs_[i].store(0, host[i]);
+        copy_inputs();
         returned_.resize(outputs_.size());  // kept: memory that is new to the process is slow to write
         for (std::size_t i = 0; i < outputs_.size(); ++i) {
             returned_[i].resize(outputs_[i].size());
@@ -116,9 +115,13 @@ private:
         Tolerance tolerance;
     };
 
-    void upload() {
+    void copy_inputs() {
         const auto host = workload_->inputs();
         for (std::size_t i = 0; i < host.size(); ++i) inputs_[i].store(0, host[i]);
+    }
+
+    void upload() {
+        copy_inputs();
         buffers_ = bind();  // here and not in `run`, which is timed
     }
 

@@ -15,6 +15,12 @@ enum class Status { ok, unsupported, wrong, timeout, crashed, out_of_memory, not
 std::string_view to_string(Status status);
 std::optional<Status> parse_status(std::string_view text);
 
+/// The variant ran and did not do what it should: neither right, nor declined, nor left out.
+constexpr bool is_failure(Status status) {
+    return status == Status::wrong || status == Status::crashed || status == Status::timeout ||
+           status == Status::out_of_memory;
+}
+
 /// Where a measurement comes from: enough to tell whether two may be pooled and whether one is stale.
 struct Provenance {
     std::string device_key;

@@ -16,11 +16,6 @@ namespace {
 
 constexpr double kEachSide = 0.975;  // 0.975 * 0.975 > 0.95
 
-bool is_failure(Status status) {
-    return status == Status::wrong || status == Status::crashed || status == Status::timeout ||
-           status == Status::out_of_memory;
-}
-
 template <class Value>
 void refuse_difference(const DeviceResults& before, const DeviceResults& after, bool allowed, const char* what,
                        const char* flag, Value value) {

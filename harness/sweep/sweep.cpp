@@ -208,11 +208,6 @@ private:
         return budget;
     }
 
-    static bool is_failure(Status status) {
-        return status == Status::wrong || status == Status::crashed || status == Status::timeout ||
-               status == Status::out_of_memory;
-    }
-
     CaseRecord new_record(const PlannedProblem& planned, const PlannedCase& planned_case) const {
         const VariantInfo& variant = planned.family->variants()[planned_case.variant];
         CaseRecord record;
