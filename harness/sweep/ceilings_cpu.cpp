@@ -1,6 +1,7 @@
 #include "harness/sweep/ceilings_cpu.hpp"
 
 #include <immintrin.h>
+#include <time.h>
 
 #include <algorithm>
 #include <barrier>
@@ -19,8 +20,16 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kLongest = 0.3;  // seconds for one ceiling: a busy machine gets fewer runs
 
-/// Runs `body` on every thread at once, several times; seconds of the best run. Threads of its own, which
-/// sleep while they wait: OpenMP's spin, and on a busy machine take the processor from the one awaited.
+/// Seconds that the calling thread has had a processor.
+double processor_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Runs `body` on every thread at once, several times; seconds that the slowest thread needed in the best run.
+/// Seconds of processor time: on a busy machine the clock goes on while a thread waits for its turn, and a ceiling
+/// that is too low calls honest results implausible. Threads of its own, which sleep while they wait: OpenMP's spin.
 template <class Body>
 double best_seconds(int threads, Body body) {
     constexpr int kRuns = 5;
@@ -28,21 +37,19 @@ double best_seconds(int threads, Body body) {
     const auto begun = Clock::now();
     for (int run = 0; run < kRuns; ++run) {
         if (run > 0 && std::chrono::duration<double>(Clock::now() - begun).count() > kLongest) break;
-        std::vector<Clock::time_point> starts(static_cast<std::size_t>(threads)), stops(starts);
+        std::vector<double> seconds(static_cast<std::size_t>(threads));
         std::barrier together(threads);
         {
             std::vector<std::jthread> all;
             for (int thread = 0; thread < threads; ++thread)
                 all.emplace_back([&, thread] {
                     together.arrive_and_wait();
-                    starts[static_cast<std::size_t>(thread)] = Clock::now();
+                    const double start = processor_seconds();
                     body(thread);
-                    stops[static_cast<std::size_t>(thread)] = Clock::now();
+                    seconds[static_cast<std::size_t>(thread)] = processor_seconds() - start;
                 });
         }
-        const auto first = *std::min_element(starts.begin(), starts.end());
-        const auto last = *std::max_element(stops.begin(), stops.end());
-        best = std::min(best, std::chrono::duration<double>(last - first).count());
+        best = std::min(best, *std::max_element(seconds.begin(), seconds.end()));
     }
     return best;
 }
