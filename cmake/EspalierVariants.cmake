@@ -187,11 +187,10 @@ std::span<const Registered<Problem>> registry();
 }  // namespace espalier::${family}
 ")
   espalier_write_registry(${family} ${folder}/registry.cpp TRUE ${names})
-  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/variants/${family}/*.hpp
-       ${PROJECT_SOURCE_DIR}/variants/${family}/*.cuh)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/variants/*/*.hpp ${PROJECT_SOURCE_DIR}/variants/*/*.cuh)
   add_custom_command(
     OUTPUT ${folder}/source_ids.hpp
-    COMMAND ${CMAKE_COMMAND} "-DSOURCES=${paths}" "-DHEADERS=${headers}" -DOUTPUT=${folder}/source_ids.hpp
+    COMMAND ${CMAKE_COMMAND} "-DSOURCES=${paths}" -DROOT=${PROJECT_SOURCE_DIR} -DOUTPUT=${folder}/source_ids.hpp
             -DFAMILY=${family} -P ${PROJECT_SOURCE_DIR}/cmake/SourceIds.cmake
     DEPENDS ${paths} ${headers} ${PROJECT_SOURCE_DIR}/cmake/SourceIds.cmake
     COMMENT "Hashing the sources of ${family}"

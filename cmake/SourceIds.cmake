@@ -1,5 +1,8 @@
-# Writes SHA-256 identities of variant sources: results carry them, so that evidence for code that has
-# changed since is known to be stale. Comments and white space do not count; the family's own headers do.
+# Writes SHA-256 identities of variant sources: results carry them, so that evidence for code that has changed since is
+# known to be stale. What a variant includes of variants/ counts, of other families too, and so does what that includes;
+# comments and white space do not.
+
+cmake_minimum_required(VERSION 3.25)
 
 function(normalised path out)
   file(READ ${path} text)
@@ -9,17 +12,31 @@ function(normalised path out)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
-set(shared "")
-foreach(header ${HEADERS})
-  normalised(${header} text)
-  string(APPEND shared "${text}")
-endforeach()
+# included_by(<path> <list>): adds the headers below variants/ that a file includes, directly or not.
+function(included_by path list)
+  file(STRINGS ${path} lines REGEX "^#include \"variants/")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1" header "${line}")
+    if(EXISTS ${ROOT}/${header} AND NOT header IN_LIST ${list})  # what is generated lists variants, it computes nothing
+      list(APPEND ${list} ${header})
+      included_by(${ROOT}/${header} ${list})
+    endif()
+  endforeach()
+  set(${list} ${${list}} PARENT_SCOPE)
+endfunction()
 
 set(lines "")
 foreach(source ${SOURCES})
   get_filename_component(name ${source} NAME_WE)
-  normalised(${source} text)
-  string(SHA256 id "${text}${shared}")
+  normalised(${source} all)
+  set(headers "")
+  included_by(${source} headers)
+  list(SORT headers)
+  foreach(header ${headers})
+    normalised(${ROOT}/${header} text)
+    string(APPEND all "${text}")
+  endforeach()
+  string(SHA256 id "${all}")
   string(APPEND lines "inline constexpr std::string_view ${name} = \"${id}\";\n")
 endforeach()
 file(WRITE ${OUTPUT} "#pragma once
