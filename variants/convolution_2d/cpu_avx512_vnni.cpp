@@ -4,8 +4,15 @@
 // rows are two (four) such bands and hold all that four rows of the result need:
 //     row o = sum over bands and j of band[v + j c] . (the taps of the band's rows for o and j),
 // with zeros for the rows out of reach. That is 10 (15) instructions for 16 values instead of 25 multiplications
-// and as many additions, and interleaving serves four rows of the result. The bands of a block stay in the
-// first-level cache, where the five shifts are unaligned loads and leave the shuffle unit alone.
+// and as many additions, and interleaving twelve rows serves eight rows of the result.
+//
+// The bands of a block stay in the first-level cache. All but the first of the five shifts begin within a cache line,
+// and a load across two lines costs two. So the middle three are made of the registers that hold the lines, which the
+// shuffle unit has time for, and only the last one is loaded.
+//
+// Interleaving reads a block's rows at a stretch, and the products that follow ask memory for nothing: there is the
+// time to fetch the lines of the next block, and those of the result, which must be read before they can be written in
+// part.
 
 #include <immintrin.h>
 
@@ -18,22 +25,21 @@
 namespace espalier::convolution_2d {
 namespace {
 
-constexpr int kGroups = 4;  ///< vectors of 16 sums that make 64 bytes of the result
-
 /// Keeps a loaded vector in its register. The compiler would rather repeat the load in each of its uses, and
 /// unaligned loads are what these kernels are short of.
 __attribute__((target("avx512f"), always_inline)) inline void keep(__m512i& vector) { asm("" : "+v"(vector)); }
 
-template <int kPerLane>
+template <int kPerLane, int kChannels>
 class Kernel {
 public:
     using Source = std::uint8_t;
     static constexpr int kStep = 64;
-    static constexpr int kRows = 4;
+    static constexpr int kRows = 8;
+    static constexpr int kBlock = 768;
 
-    Kernel(const Problem& problem, const Filter5x5& filter) : channels_(problem.channels) {
-        for (int o = 0; o < kRows; ++o)
-            for (int band = 0; band < kBands; ++band)
+    explicit Kernel(const Filter5x5& filter) {
+        for (int o = 0; o < kGroup; ++o)
+            for (int band = 0; band < bands_for(kGroup); ++band)
                 for (int j = 0; j < kDiameter; ++j) taps_[o][band][j] = lane_of_taps(filter, kPerLane * band - o, j);
     }
 
@@ -41,31 +47,24 @@ public:
     __attribute__((target("avx512f,avx512bw,avx512vnni"))) void apply(const SourceRows<Source, kCount>& rows,
                                                                       const ResultRows<kCount>& results,
                                                                       std::int64_t count) const {
-        alignas(64) std::uint32_t bands[kBands][kBlock + 16];
-        for (int band = 0; band < kUsedBands<kCount>; ++band)
-            interleave<kCount>(bands[band], rows, kPerLane * band, count + 4 * channels_);
-        for (std::int64_t v = 0; v < count; v += kStep) {
-            if (v + kStep > count) v = count - kStep;  // the last ones again rather than fewer at once
-            __m512i sums[kCount][kGroups];
-#pragma GCC unroll 4
-            for (int o = 0; o < kCount; ++o)
-#pragma GCC unroll 4
-                for (int g = 0; g < kGroups; ++g) sums[o][g] = _mm512_setzero_si512();
-#pragma GCC unroll 4
-            for (int band = 0; band < kUsedBands<kCount>; ++band)
-#pragma GCC unroll 5
-                for (int j = 0; j < kDiameter; ++j) add<kCount>(sums, bands[band] + v + j * channels_, band, j);
-#pragma GCC unroll 4
-            for (int o = 0; o < kCount; ++o) store(results[static_cast<std::size_t>(o)] + v, sums[o]);
-        }
+        alignas(64) Band bands[bands_for(kCount)];
+        for (int band = 0; band < bands_for(kCount); ++band)
+            interleave<kCount>(bands[band], rows, kPerLane * band, count + 2 * kRadius * kChannels);
+        constexpr int kAtOnce = std::min(kCount, kGroup);
+        for (int first = 0; first < kCount; first += kAtOnce)
+            multiply<kAtOnce>(bands + first / kPerLane, rows.data() + first + 2 * kRadius, results.data() + first,
+                              count);
     }
 
 private:
-    static constexpr int kBands = (kRows + 2 * kRadius) / kPerLane;
+    static constexpr int kGroup = 4;             ///< rows whose sums fit the registers
+    static constexpr int kVectors = kStep / 16;  ///< of 16 sums, which make 64 bytes of the result
 
-    /// Bands that hold a row that the first kCount rows of the result need.
-    template <int kCount>
-    static constexpr int kUsedBands = (kCount + 2 * kRadius + kPerLane - 1) / kPerLane;
+    /// A row of lanes. The last ones belong to taps right of the block.
+    using Band = std::uint32_t[kBlock + 16 * ((2 * kRadius * kChannels + 15) / 16)];
+
+    /// Bands that hold all that `rows` rows of the result need.
+    static constexpr int bands_for(int rows) { return (rows + 2 * kRadius + kPerLane - 1) / kPerLane; }
 
     /// Whether row o of the result needs a row of the band.
     static constexpr bool reaches(int o, int band) {
@@ -85,26 +84,76 @@ private:
         return static_cast<std::int32_t>(lane);
     }
 
+    /// `count` values of kCount rows of the result from the bands that the first of them begins with. `sources` are the
+    /// lowest rows that they reach, whose next block is fetched meanwhile.
     template <int kCount>
-    __attribute__((target("avx512f,avx512bw,avx512vnni"), always_inline)) void add(__m512i (&sums)[kCount][kGroups],
-                                                                                   const std::uint32_t* from, int band,
-                                                                                   int j) const {
-        __m512i values[kGroups];
+    __attribute__((target("avx512f,avx512bw,avx512vnni"))) void multiply(const Band* bands,
+                                                                         const std::uint8_t* const* sources,
+                                                                         std::uint8_t* const* results,
+                                                                         std::int64_t count) const {
+        for (std::int64_t v = 0; v < count; v += kStep) {
+            if (v + kStep > count) v = count - kStep;  // the last ones again rather than fewer at once
+            for (int o = 0; o < kCount; ++o) {
+                __builtin_prefetch(sources[o] + v + count, 0);
+                __builtin_prefetch(results[o] + v + 4 * kStep, 1);
+            }
+            __m512i sums[kCount][kVectors];
 #pragma GCC unroll 4
-        for (int g = 0; g < kGroups; ++g) {
-            values[g] = _mm512_loadu_si512(from + 16 * g);
-            keep(values[g]);
+            for (int o = 0; o < kCount; ++o)
+#pragma GCC unroll 4
+                for (int i = 0; i < kVectors; ++i) sums[o][i] = _mm512_setzero_si512();
+#pragma GCC unroll 4
+            for (int band = 0; band < bands_for(kCount); ++band) add_band<kCount>(sums, bands[band] + v, band);
+#pragma GCC unroll 4
+            for (int o = 0; o < kCount; ++o) store(results[o] + v, sums[o]);
+        }
+    }
+
+    template <int kCount>
+    __attribute__((target("avx512f,avx512bw,avx512vnni"), always_inline)) void add_band(
+        __m512i (&sums)[kCount][kVectors], const std::uint32_t* from, int band) const {
+        __m512i lines[kVectors + 1];
+#pragma GCC unroll 5
+        for (int i = 0; i <= kVectors; ++i) {
+            lines[i] = _mm512_loadu_si512(from + 16 * i);
+            keep(lines[i]);
+        }
+        add<0>(sums, lines, from, band);
+        add<1>(sums, lines, from, band);
+        add<2>(sums, lines, from, band);
+        add<3>(sums, lines, from, band);
+        add<4>(sums, lines, from, band);
+    }
+
+    /// The products with column j of the taps.
+    template <int j, int kCount>
+    __attribute__((target("avx512f,avx512bw,avx512vnni"), always_inline)) void add(__m512i (&sums)[kCount][kVectors],
+                                                                                   const __m512i (&lines)[kVectors + 1],
+                                                                                   const std::uint32_t* from,
+                                                                                   int band) const {
+        constexpr int kShift = j * kChannels;
+        __m512i values[kVectors];
+#pragma GCC unroll 4
+        for (int i = 0; i < kVectors; ++i) {
+            if constexpr (kShift % 16 == 0) {
+                values[i] = lines[i + kShift / 16];
+            } else if constexpr (j < kDiameter - 1) {
+                values[i] = _mm512_alignr_epi32(lines[i + 1], lines[i], kShift);
+            } else {
+                values[i] = _mm512_loadu_si512(from + 16 * i + kShift);
+                keep(values[i]);
+            }
         }
 #pragma GCC unroll 4
         for (int o = 0; o < kCount; ++o) {
             if (!reaches(o, band)) continue;
             const __m512i taps = _mm512_set1_epi32(taps_[o][band][j]);
 #pragma GCC unroll 4
-            for (int g = 0; g < kGroups; ++g)
+            for (int i = 0; i < kVectors; ++i)
                 if constexpr (kPerLane == 4)
-                    sums[o][g] = _mm512_dpbusd_epi32(sums[o][g], values[g], taps);
+                    sums[o][i] = _mm512_dpbusd_epi32(sums[o][i], values[i], taps);
                 else
-                    sums[o][g] = _mm512_dpwssd_epi32(sums[o][g], values[g], taps);
+                    sums[o][i] = _mm512_dpwssd_epi32(sums[o][i], values[i], taps);
         }
     }
 
@@ -141,15 +190,14 @@ private:
     }
 
     /// 64 sums as bytes. Packing, too, works within quarters: the words are put back in order.
-    __attribute__((target("avx512f,avx512bw"))) static void store(std::uint8_t* to, const __m512i (&sums)[kGroups]) {
+    __attribute__((target("avx512f,avx512bw"))) static void store(std::uint8_t* to, const __m512i (&sums)[kVectors]) {
         const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
         const __m512i bytes =
             _mm512_packus_epi16(_mm512_packs_epi32(sums[0], sums[1]), _mm512_packs_epi32(sums[2], sums[3]));
         _mm512_storeu_si512(to, _mm512_maskz_permutexvar_epi32(0xFFFF, order, bytes));
     }
 
-    std::int32_t taps_[kRows][kBands][kDiameter];
-    std::int64_t channels_;
+    std::int32_t taps_[kGroup][bands_for(kGroup)][kDiameter];
 };
 
 Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
@@ -160,7 +208,10 @@ Support supports(const Problem& problem, const Configuration& configuration, con
 
 template <int kPerLane>
 void correlate(const Problem& problem, const Buffers& buffers, int threads) {
-    correlate_in_parallel(problem, buffers.image, buffers.result, Kernel<kPerLane>(problem, *buffers.filter), threads);
+    with_channels(problem.channels, [&](auto channels) {
+        correlate_in_parallel(problem, buffers.image, buffers.result, Kernel<kPerLane, channels()>(*buffers.filter),
+                              threads);
+    });
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
@@ -173,7 +224,7 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
 
 Variant<Problem> cpu_avx512_vnni() {
     return {.role = Role::modern,
-            .summary = "several products per lane of interleaved rows, four rows of the result at once",
+            .summary = "several products per lane of interleaved rows, eight rows of the result at once",
             .limits = "AVX-512 VNNI; whole coefficients",
             .tolerance = kExact,
             .space = {{"parallel", {1, 0}}},

@@ -20,14 +20,20 @@ using SourceRows = std::array<const T*, kRows + 2 * kRadius>;
 template <int kRows>
 using ResultRows = std::array<std::uint8_t*, kRows>;
 
-/// What a kernel is asked for at most. A block of a row: its source rows stay in the first-level cache, and rows
-/// above and below the image can be one array of zeros whatever the image's width is.
-inline constexpr std::int64_t kBlock = 2048;
+/// What a kernel is asked for at most, unless it has a kBlock of its own. A block of a row: its source rows stay in the
+/// first-level cache, and rows above and below the image can be one array of zeros whatever the image's width is.
+template <class Kernel>
+constexpr std::int64_t block_of() {
+    if constexpr (requires { Kernel::kBlock; })
+        return Kernel::kBlock;
+    else
+        return 2048;
+}
 
 /// Applies a kernel to any part of an image. A kernel has
 ///   using Source                    the type that it reads: bytes, or what the image was converted to
 ///   static constexpr int kStep      values that it computes at once; it is never asked for fewer
-///   static constexpr int kRows      rows that it computes at once (it must also offer 1)
+///   static constexpr int kRows      rows that it computes at once, a power of two (it must also offer the smaller)
 ///   template <int kRows> void apply(const SourceRows<Source, kRows>&, const ResultRows<kRows>&,
 ///                                   std::int64_t count) const
 /// and may compute the last kStep of `count` values twice, but touches nothing else.
@@ -39,11 +45,12 @@ public:
     RowWalker(const Problem& problem, const T* image, std::uint8_t* result, const Kernel& kernel)
         : problem_(problem), channels_(problem.channels), image_(image), result_(result), kernel_(kernel) {}
 
-    /// Rows [begin, end), as many at once as the kernel likes.
+    /// Rows [begin, end), as many at once as the kernel likes, then half as many and so on.
+    template <int kRows = Kernel::kRows>
     void rows(std::int64_t begin, std::int64_t end) {
         std::int64_t y = begin;
-        for (; y + Kernel::kRows <= end; y += Kernel::kRows) pixels<Kernel::kRows>(y, 0, problem_.width);
-        for (; y < end; ++y) pixels<1>(y, 0, problem_.width);
+        for (; y + kRows <= end; y += kRows) pixels<kRows>(y, 0, problem_.width);
+        if constexpr (kRows > 1) rows<kRows / 2>(y, end);
     }
 
     /// Pixels [begin, end) of kRows rows from y on.
@@ -60,6 +67,7 @@ public:
 private:
     static constexpr std::int64_t kPatchPixels = 16;
     static constexpr std::int64_t kMaxChannels = 4;
+    static constexpr std::int64_t kBlock = block_of<Kernel>();
     static constexpr std::int64_t kPatch = (kPatchPixels + 2 * kRadius) * kMaxChannels + Kernel::kStep;
     static_assert(kBlock >= 2 * Kernel::kStep && kBlock >= kPatch);
 
