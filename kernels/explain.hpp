@@ -45,7 +45,7 @@ Result<Explanation> explain(const Tables<P>& tables, const P& problem, const Dev
     if (!decision) return decision.error();
     Explanation explanation;
     explanation.family = tables.family;
-    explanation.problem = problem_key(problem);
+    explanation.problem = problem_key(problem, true);
     explanation.device = device.key;
     explanation.variant = decision.value().entry->variant.name;
     explanation.configuration = decision.value().configuration.text();

@@ -20,6 +20,7 @@ struct Feature {
     std::span<const std::string_view> categories;  ///< enumerators in order; empty for a number
     double (*value)(const P&);
     void (*assign)(P&, double);  ///< null for a derived feature, which is no part of the key
+    bool known = true;  ///< to whoever chooses a variant; what sweeps vary and nobody knows beforehand, no tree asks
 
     [[nodiscard]] bool derived() const { return assign == nullptr; }
 };
@@ -65,18 +66,26 @@ constexpr Feature<P> category(std::string_view name, std::string_view expression
             [](P& p, double v) { p.*Member = static_cast<T>(static_cast<int>(v)); }};
 }
 
+/// The same feature as one that sweeps vary but that a caller of the library does not know.
+template <class P>
+constexpr Feature<P> unknown(Feature<P> feature) {
+    feature.known = false;
+    return feature;
+}
+
 /// A number computed from the fields by a const member function; not part of the key.
 template <auto Member, class P = typename detail::MemberOf<decltype(Member)>::Class>
 constexpr Feature<P> derived(std::string_view name, std::string_view expression) {
     return {name, expression, {}, {}, [](const P& p) { return static_cast<double>((p.*Member)()); }, nullptr};
 }
 
-/// The stable readable key of a problem, such as "width=640;height=480;channels=3;border=zero".
+/// The stable readable key of a problem, such as "width=640;height=480;channels=3;border=zero"; or only what of it is
+/// known to whoever chooses a variant.
 template <class P>
-std::string problem_key(const P& problem) {
+std::string problem_key(const P& problem, bool only_known = false) {
     std::string key;
     for (const Feature<P>& feature : P::features()) {
-        if (feature.derived()) continue;
+        if (feature.derived() || (only_known && !feature.known)) continue;
         if (!key.empty()) key += ';';
         key.append(feature.name).append("=");
         const auto value = feature.value(problem);

@@ -21,6 +21,7 @@ struct FeatureInfo {
     std::string_view enum_type;
     std::span<const std::string_view> categories;
     bool derived;
+    bool known;
 };
 
 /// A variant without its problem type.

@@ -26,15 +26,15 @@ std::vector<std::uint8_t> zipf_table() {
     return table;
 }
 
-/// Uniform: random bytes. Constant: all equal, so that every increment meets the one before. Ascending:
-/// 0, 1, .. 255, 0, ... Descending: random bytes at an odd address. Special: skewed as words of a language
-/// are (Zipf).
+/// Uniform: bytes as the problem's distribution has them. Constant: all equal, so that every increment meets the one
+/// before. Ascending: 0, 1, .. 255, 0, ... Descending: random bytes at an odd address. Special: skewed.
 class BytesWorkload final : public Workload<Problem> {
 public:
     BytesWorkload(const Problem& problem, std::uint64_t seed, Pattern pattern)
         : size_(static_cast<std::size_t>(problem.bytes)),
           offset_(pattern == Pattern::descending && size_ > 0 ? 3 : 0),
-          pattern_(pattern) {
+          pattern_(pattern),
+          distribution_(distribution_of(problem, pattern)) {
         refresh(seed);
     }
 
@@ -60,24 +60,30 @@ public:
         static const std::vector<std::uint8_t> zipf = zipf_table();
         memory_.resize(offset_ + size_);
         expected_.reset();
-        switch (pattern_) {
-            case Pattern::constant:
+        if (pattern_ == Pattern::ascending) return std::iota(memory_.begin(), memory_.end(), std::uint8_t{0});
+        switch (distribution_) {
+            case Distribution::constant:
                 std::fill(memory_.begin(), memory_.end(), static_cast<std::uint8_t>(seed + size_));
                 break;
-            case Pattern::ascending: std::iota(memory_.begin(), memory_.end(), std::uint8_t{0}); break;
-            case Pattern::special:
+            case Distribution::zipf:
                 generate(memory_, [&](std::size_t i) { return zipf[random_bits(seed, i) & 0xFFFF]; });
                 break;
-            case Pattern::descending:
-            case Pattern::uniform:
+            case Distribution::uniform:
                 generate(memory_, [&](std::size_t i) { return static_cast<std::uint8_t>(random_bits(seed, i)); });
                 break;
         }
     }
 
 private:
+    static Distribution distribution_of(const Problem& problem, Pattern pattern) {
+        if (pattern == Pattern::constant) return Distribution::constant;
+        if (pattern == Pattern::special) return Distribution::zipf;
+        return problem.distribution;
+    }
+
     std::size_t size_, offset_;
     Pattern pattern_;
+    Distribution distribution_;
     std::vector<std::uint8_t> memory_;
     std::optional<Histogram256> expected_;
 };
@@ -87,9 +93,15 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     const bool cpu = kind == DeviceKind::cpu;
     if (effort == Effort::quick) return {{kKiB}, {4 * kMiB}};
     std::vector<Problem> problems;
+    const auto add_skewed = [&](std::int64_t bytes) {
+        for (const auto distribution : {Distribution::constant, Distribution::zipf})
+            problems.push_back({bytes, distribution});
+    };
     for (std::int64_t bytes = kKiB; bytes <= 64 * kMiB; bytes *= 2) problems.push_back({bytes});
+    for (std::int64_t bytes = kKiB; bytes <= 16 * kMiB; bytes *= 4) add_skewed(bytes);
     // 56 and 100 MiB are the sources' and the peers' sizes; 56 fits most L2 caches of today's GPUs.
     problems.push_back({100 * kMiB});
+    add_skewed(100 * kMiB);
     if (cpu && effort != Effort::full) return problems;
     for (const std::int64_t bytes : {56 * kMiB, 256 * kMiB, 1024 * kMiB}) problems.push_back({bytes});
     if (!cpu) problems.push_back({4096 * kMiB});

@@ -22,15 +22,27 @@ struct Buffers {
     std::uint64_t* counts = nullptr;
 };
 
-/// What the bytes are is no part of the problem: a selector cannot know it without reading them.
+/// How often each value occurs: every value alike, one value only, or value v about 1 / (v + 1) times as often as 0, as
+/// the words of a language do (Zipf).
+enum class Distribution { uniform, constant, zipf };
+
+inline constexpr std::string_view kDistributionNames[] = {"uniform", "constant", "zipf"};
+
+/// Atomic additions to one count wait for each other, so that the distribution decides what a variant takes; but a
+/// selector cannot know it without reading the bytes, and so has to choose what is good for all.
 struct Problem {
     using Buffers = histogram::Buffers;
     using Id = VariantId;
 
     std::int64_t bytes = std::int64_t{100} << 20;
+    Distribution distribution = Distribution::uniform;
 
     static std::span<const Feature<Problem>> features() {
-        static constexpr std::array list{number<&Problem::bytes>("bytes", "problem.bytes")};
+        static constexpr std::array list{
+            number<&Problem::bytes>("bytes", "problem.bytes"),
+            unknown(category<&Problem::distribution>("distribution", "problem.distribution", "Distribution",
+                                                     kDistributionNames)),
+        };
         return list;
     }
 

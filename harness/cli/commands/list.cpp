@@ -38,6 +38,7 @@ nlohmann::ordered_json to_json(const Family& family) {
         axes.push_back(
             {{"name", feature.name},
              {"derived", feature.derived},
+             {"known", feature.known},
              {"categories", std::vector<std::string>(feature.categories.begin(), feature.categories.end())}});
     auto variants = nlohmann::ordered_json::array();
     for (const VariantInfo& variant : family.variants()) {
