@@ -63,6 +63,67 @@ TEST(EqualShares, DividesTheTimeThatIsLeftAmongProblemsAndWorkers) {
     EXPECT_EQ(shares.next({})->seconds, kUnlimitedSeconds);
 }
 
+/// Hands tasks out and takes them back as threads would.
+class CountedShares {
+public:
+    explicit CountedShares(std::size_t problems) : shares_(problems, first(problems), 1) {}
+    std::optional<Task> next(double seconds_left, std::size_t workers = 1) {
+        auto task = shares_.next({seconds_left, workers, in_flight_});
+        in_flight_ += task.has_value();
+        return task;
+    }
+    void finish(const Task& task, Status status) {
+        --in_flight_;
+        shares_.finished(task, std::vector{ended(Status::ok), ended(status)});
+    }
+    EqualShares& shares() { return shares_; }
+
+private:
+    EqualShares shares_;
+    std::size_t in_flight_ = 0;
+};
+
+TEST(EqualShares, SpendsWhatIsLeftAtTheEndOnWhatWasCut) {
+    CountedShares shares(3);
+    const Task cut = *shares.next(30);
+    shares.finish(cut, Status::not_measured);
+    shares.finish(*shares.next(20), Status::crashed);
+    shares.finish(*shares.next(19), Status::wrong);
+    const auto again = shares.next(25);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->problem, cut.problem);
+    EXPECT_TRUE(again->cases.empty()) << "the whole problem, or its ratios would not be paired";
+    EXPECT_DOUBLE_EQ(again->seconds, 20) << "all but what judging after the timing takes";
+    shares.finish(*again, Status::not_measured);
+    EXPECT_FALSE(shares.next(29)) << "not worth a third turn";
+    const auto third = shares.next(60);
+    ASSERT_TRUE(third);
+    EXPECT_GE(third->seconds, 30);
+    shares.finish(*third, Status::ok);
+    EXPECT_FALSE(shares.next(1000)) << "what is complete is not measured again";
+    EXPECT_EQ(shares.shares().left(), 0U);
+}
+
+TEST(EqualShares, SharesTheRestAmongAllThatWereCut) {
+    CountedShares shares(4);
+    std::vector<Task> tasks;
+    for (int i = 0; i < 4; ++i) tasks.push_back(*shares.next(8));
+    for (int i = 0; i < 3; ++i) shares.finish(tasks[static_cast<std::size_t>(i)], Status::not_measured);
+    // One is still being measured and may be cut, too.
+    EXPECT_DOUBLE_EQ(shares.next(100)->seconds, 20);
+    shares.finish(tasks[3], Status::ok);
+    EXPECT_DOUBLE_EQ(shares.next(90, 3)->seconds, 72) << "each of three workers still has all the time";
+    // Clearly more than the 4 seconds that were not enough, although its share of what is left would be less.
+    EXPECT_DOUBLE_EQ(shares.next(15)->seconds, 6);
+    EXPECT_FALSE(shares.next(1000));
+}
+
+TEST(EqualShares, WithoutALimitNothingIsMeasuredAgain) {
+    CountedShares shares(1);
+    shares.finish(*shares.next(kUnlimitedSeconds), Status::not_measured);
+    EXPECT_FALSE(shares.next(kUnlimitedSeconds));
+}
+
 ProblemQueue equal_queue(std::size_t problems, std::size_t workers, double deadline = kUnlimitedSeconds) {
     return {std::make_unique<EqualShares>(problems, first(problems), 1), workers, deadline};
 }

@@ -12,6 +12,13 @@ namespace {
 
 constexpr double kLeastSeconds = 2;  // for one problem
 
+// A second turn gets at least so many times what the first one had.
+constexpr double kMore = 1.5;
+
+// Judging after the timing has no deadline and may take a quarter of a problem's time beyond its end. In the first
+// pass later problems make up for it; after the second nothing comes.
+constexpr double kKept = 0.8;
+
 /// Each worker still has all the time that is left, for as many problems as it will get.
 double equal_share(const Situation& situation, std::size_t problems) {
     if (!std::isfinite(situation.seconds_left)) return kUnlimitedSeconds;
@@ -34,14 +41,31 @@ EqualShares::EqualShares(std::size_t problems, const std::vector<std::size_t>& o
 }
 
 std::optional<Task> EqualShares::next(const Situation& situation) {
-    if (order_.empty()) return std::nullopt;
+    if (order_.empty()) return again(situation);
     const Task task{.problem = order_.front(), .cases = {}, .seconds = equal_share(situation, order_.size())};
     order_.pop_front();
     return task;
 }
 
-void EqualShares::finished(const Task&, std::span<const CaseRecord>) {}
+std::optional<Task> EqualShares::again(const Situation& situation) {
+    Situation after = situation;
+    after.seconds_left *= kKept;
+    // Those in flight may be cut, too.
+    const double share = equal_share(after, cut_.size() + situation.in_flight);
+    const auto least = [](const Cut& cut) { return std::max(kLeastSeconds, kMore * cut.seconds); };
+    const auto chosen = std::ranges::find_if(cut_, [&](const Cut& cut) { return least(cut) <= after.seconds_left; });
+    if (chosen == cut_.end()) return std::nullopt;
+    const Task task{.problem = chosen->problem, .cases = {}, .seconds = std::max(share, least(*chosen))};
+    cut_.erase(chosen);
+    return task;
+}
 
-std::size_t EqualShares::left() const { return order_.size(); }
+void EqualShares::finished(const Task& task, std::span<const CaseRecord> records) {
+    const bool cut =
+        std::ranges::any_of(records, [](const CaseRecord& record) { return record.status == Status::not_measured; });
+    if (cut && std::isfinite(task.seconds)) cut_.push_back({task.problem, task.seconds});
+}
+
+std::size_t EqualShares::left() const { return order_.empty() ? cut_.size() : order_.size(); }
 
 }  // namespace espalier
