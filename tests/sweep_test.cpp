@@ -335,6 +335,23 @@ TEST_F(Sweeping, ADryRunForeseesWhatTheLastSweepTook) {
     EXPECT_NEAR(expected("-p size=3000"), again / 2, 1e-9);
 }
 
+TEST_F(Sweeping, OfSeveralDevicesThoseThatAreThereAreSwept) {
+    const auto summary = [&](const std::string& device, int code) {
+        const Finished finished = run(sweep("--variant right -p size=10 -p seed=0 --json --device " + device));
+        EXPECT_EQ(finished.code, code) << finished.err;
+        if (code == 3) expect_holds(finished.err, {"left out: device 17:"});
+        const auto all = nlohmann::json::parse(finished.out);
+        EXPECT_EQ(all.size(), 1U);
+        return all.at(0);
+    };
+    EXPECT_EQ(summary("cpu,17", 3).at("cases"), 2);
+    const auto worker = summary("all", 0).at("workers").at(0);
+    EXPECT_EQ(worker.at("device"), "cpu");
+    EXPECT_EQ(worker.at("problems"), 1);
+    EXPECT_EQ(worker.at("cases"), 2);
+    EXPECT_GT(worker.at("wall_seconds"), 0);
+}
+
 TEST_F(Sweeping, WrongUsageNamesTheFix) {
     const auto refused = [&](const std::string& arguments, int code, std::initializer_list<const char*> parts) {
         const Finished finished = run(sweep(arguments));
@@ -353,6 +370,7 @@ TEST_F(Sweeping, WrongUsageNamesTheFix) {
     refused("--effort heroic", 2, {"--effort"});
     refused("--device 0", 3, {"device 0", "espalier doctor"});
     refused("--device gpu", 3, {"neither cpu nor a GPU's number"});
+    refused("--device cpu,0,cpu", 2, {"names cpu twice"});
     refused("--counters require", 3, {"GPUs only"});
 }
 

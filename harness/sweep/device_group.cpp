@@ -24,6 +24,11 @@ std::optional<int> ordinal_of(const std::string& device) {
     return ordinal;
 }
 
+/// Where another strategy is chosen, once there is one: it may look at the plan and at what is recorded of it.
+std::unique_ptr<Strategy> make_strategy(const SweepOptions& options, const Plan& plan, const Recorded& recorded) {
+    return std::make_unique<EqualShares>(plan.problems.size(), recorded.open, options.seed);
+}
+
 /// What every one of the workers may use at once.
 FreeMemory common_memory(const std::vector<std::unique_ptr<WorkerPool>>& workers, std::size_t sharing) {
     FreeMemory free = workers.front()->hello().free;
@@ -117,8 +122,7 @@ void DeviceGroup::measure_ceilings(SweepProgress& progress) {
 
 void DeviceGroup::begin(double start, SweepProgress& progress) {
     const double deadline = options_.max_seconds ? start + *options_.max_seconds : kUnlimitedSeconds;
-    queue_ = std::make_unique<ProblemQueue>(
-        std::make_unique<EqualShares>(plan_.problems.size(), recorded_.open, options_.seed), lanes_.size(), deadline);
+    queue_ = std::make_unique<ProblemQueue>(make_strategy(options_, plan_, recorded_), lanes_.size(), deadline);
     first_number_ = progress.watch(*queue_, lanes_.size());
     for (Lane& lane : lanes_) {
         lane.journal = std::make_unique<JournalWriter>(lane.path);

@@ -13,7 +13,7 @@ namespace espalier {
 struct WorkerSummary {
     std::string device, journal;
     std::size_t problems = 0, cases = 0;  ///< measured by it, those twice that were measured again
-    double wall_seconds = 0;              ///< from its first task to its last
+    double wall_seconds = 0;              ///< from its first task until there was none
     std::string lost;                     ///< why it did not go on to the end
 };
 

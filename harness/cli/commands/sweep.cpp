@@ -194,7 +194,10 @@ void add_sweep(CLI::App& app, ExitCode& code) {
     static Arguments arguments;
     SweepOptions& options = arguments.options;
     auto* command = app.add_subcommand("sweep", "Measure all variants over parameter grids on this machine's devices");
-    command->add_option("--device", options.device, "cpu, a GPU's number, or all")->capture_default_str();
+    command
+        ->add_option("--device", options.device,
+                     "cpu, a GPU's number, several with commas between them, or all: GPUs at once, then the CPU")
+        ->capture_default_str();
     command->add_option("--family", options.families, "only these families")->delimiter(',');
     command->add_option("--variant", options.variants, "only these variants: name or family/name")->delimiter(',');
     command->add_option("--effort", arguments.effort, "how many problems, and how long each")
