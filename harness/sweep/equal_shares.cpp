@@ -24,8 +24,8 @@ double equal_share(const Situation& situation, std::size_t problems) {
     if (!std::isfinite(situation.seconds_left)) return kUnlimitedSeconds;
     const double left = std::max(situation.seconds_left, 0.0);
     const std::size_t workers = std::max<std::size_t>(situation.workers, 1);
-    const auto turns = static_cast<double>((problems + workers - 1) / workers);
-    return std::clamp(left / turns, std::min(kLeastSeconds, left), left);
+    const std::size_t turns = (problems + workers - 1) / workers;
+    return std::clamp(left / static_cast<double>(turns), std::min(kLeastSeconds, left), left);
 }
 
 }  // namespace
