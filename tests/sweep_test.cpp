@@ -247,6 +247,29 @@ TEST_F(Sweeping, TheTimeBudgetHoldsAndWhatItCutsIsRecorded) {
         EXPECT_EQ(record.reason, record.status == Status::not_measured ? "time budget" : "");
 }
 
+TEST_F(Sweeping, TimeThatIsLeftGoesToWhatTheBudgetCut) {
+    // The slow one comes first, gets an eighth of the time, which is too little, and leaves most of it to the quick
+    // ones.
+    const Finished finished =
+        run(sweep("--variant right,right_baseline -p size=100 -p seed=777,1,2,3,4,5,6,7 --seed 2 "
+                  "--max-time 16s --json"));
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    const auto summary = nlohmann::json::parse(finished.out).at(0);
+    EXPECT_LT(summary.at("wall_seconds"), 16.5);
+    EXPECT_EQ(summary.at("statuses"), nlohmann::json({{"ok", 24}})) << finished.err;
+    std::map<std::string, std::vector<CaseRecord>> slow;
+    for (const auto& [key, count] : cases_in(journal_file()))
+        EXPECT_EQ(count, key.find("seed=777") == std::string::npos ? 1 : 2) << key;
+    for (const CaseRecord& record : load_journal(journal_file()).cases)
+        if (record.problem.find("seed=777") != std::string::npos) slow[record.provenance.session].push_back(record);
+    ASSERT_EQ(slow.size(), 2U) << "only what was measured together may be paired";
+    const std::string session = summary.at("session");
+    EXPECT_TRUE(std::ranges::any_of(slow.at(session), [](const CaseRecord& r) { return r.reason == "time budget"; }));
+    for (const CaseRecord& record : slow.at(session + "-001")) EXPECT_EQ(record.status, Status::ok);
+    EXPECT_TRUE(results().holes.empty());
+    for (const CaseRecord& record : results().cases) EXPECT_EQ(record.status, Status::ok);
+}
+
 TEST_F(Sweeping, RatiosOfEqualVariantsArePaired) {
     EXPECT_EQ(run(sweep("--variant right,right_baseline -p size=100000 -p seed=0")).code, 0);
     const auto all = results();
@@ -312,6 +335,23 @@ TEST_F(Sweeping, ADryRunForeseesWhatTheLastSweepTook) {
     EXPECT_NEAR(expected("-p size=3000"), again / 2, 1e-9);
 }
 
+TEST_F(Sweeping, OfSeveralDevicesThoseThatAreThereAreSwept) {
+    const auto summary = [&](const std::string& device, int code) {
+        const Finished finished = run(sweep("--variant right -p size=10 -p seed=0 --json --device " + device));
+        EXPECT_EQ(finished.code, code) << finished.err;
+        if (code == 3) expect_holds(finished.err, {"left out: device 17:"});
+        const auto all = nlohmann::json::parse(finished.out);
+        EXPECT_EQ(all.size(), 1U);
+        return all.at(0);
+    };
+    EXPECT_EQ(summary("cpu,17", 3).at("cases"), 2);
+    const auto worker = summary("all", 0).at("workers").at(0);
+    EXPECT_EQ(worker.at("device"), "cpu");
+    EXPECT_EQ(worker.at("problems"), 1);
+    EXPECT_EQ(worker.at("cases"), 2);
+    EXPECT_GT(worker.at("wall_seconds"), 0);
+}
+
 TEST_F(Sweeping, WrongUsageNamesTheFix) {
     const auto refused = [&](const std::string& arguments, int code, std::initializer_list<const char*> parts) {
         const Finished finished = run(sweep(arguments));
@@ -330,6 +370,7 @@ TEST_F(Sweeping, WrongUsageNamesTheFix) {
     refused("--effort heroic", 2, {"--effort"});
     refused("--device 0", 3, {"device 0", "espalier doctor"});
     refused("--device gpu", 3, {"neither cpu nor a GPU's number"});
+    refused("--device cpu,0,cpu", 2, {"names cpu twice"});
     refused("--counters require", 3, {"GPUs only"});
 }
 

@@ -36,6 +36,9 @@ struct Provenance {
 /// outputs back takes, pageable host memory, once. Times never include it; a caller with data on the host adds it.
 inline constexpr const char* kTransferCondition = "transfer_ns";
 
+/// The condition of a case on a GPU that says which of its host's GPUs it was, counted from 0.
+inline constexpr const char* kOrdinalCondition = "gpu_ordinal";
+
 /// One case of a sweep: problem x variant x configuration x device, and what came of it.
 /// This is what the journal, results/<device-key>/<family>.jsonl and the CSV hold; the JSON Schema is
 /// results/schema/case.schema.json. Read with `load_results` (results.hpp) or `load_journal` (journal.hpp).

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "harness/sweep/problem_run.hpp"
-#include "harness/sweep/sweep.hpp"
+#include "harness/sweep/devices.hpp"
+#include "harness/sweep/worker_pool.hpp"
 
 namespace espalier {
 namespace {

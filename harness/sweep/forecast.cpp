@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <vector>
 
 #include "harness/records/journal.hpp"
 #include "harness/records/results.hpp"
 
 namespace espalier {
 
-Forecast::Forecast(const std::filesystem::path& results, const std::filesystem::path& journal) {
+Forecast::Forecast(const std::filesystem::path& results, const std::vector<std::filesystem::path>& journals) {
     std::vector<CaseRecord> cases;
     if (exists(results / "device.json")) cases = load_results(results).cases;
-    if (exists(journal)) std::ranges::move(load_journal(journal).cases, std::back_inserter(cases));
+    for (const auto& journal : journals) std::ranges::move(load_journal(journal).cases, std::back_inserter(cases));
+    std::ranges::stable_sort(cases, {}, [](const CaseRecord& record) { return record.provenance.session; });
 
     std::set<std::string> seen;  // results are merged from journals
     for (const CaseRecord& record : cases) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace espalier {
 
@@ -11,11 +12,11 @@ namespace espalier {
 /// counters, of all its candidates.
 inline constexpr const char* kProblemSeconds = "problem_seconds";
 
-/// How long problems take, by what sweeps of this device have recorded in the journal and the results folder.
+/// How long problems take, by what sweeps of this device have recorded in journals and the results folder.
 class Forecast {
 public:
-    /// Either may be missing.
-    Forecast(const std::filesystem::path& results, const std::filesystem::path& journal);
+    /// The folder may be missing.
+    Forecast(const std::filesystem::path& results, const std::vector<std::filesystem::path>& journals);
 
     /// Seconds for all cases of a problem: as it took before; else as much per case as its family took, or all did.
     /// `otherwise` where nothing was recorded.

@@ -9,13 +9,9 @@
 
 #include "harness/records/codec.hpp"
 #include "harness/sweep/clock.hpp"
-#include "harness/sweep/sweep.hpp"
 
 namespace espalier {
 namespace {
-
-constexpr double kHelloSeconds = 60;     // creating a context on a busy machine takes its time
-constexpr double kCeilingsSeconds = 60;  // a second or two when it is quiet
 
 std::string_view doing(Phase phase) {
     switch (phase) {
@@ -224,47 +220,6 @@ private:
 };
 
 }  // namespace
-
-WorkerProcess& WorkerPool::worker() {
-    if (worker_) return *worker_;
-    worker_ = std::make_unique<WorkerProcess>(name_);
-    const auto outcome = worker_->wait(kHelloSeconds, [] {});
-    if (const auto* event = std::get_if<protocol::Event>(&outcome)) {
-        if (const auto* refused = std::get_if<protocol::NoDevice>(event))
-            throw NoUsableDevice("device " + name_ + ": " + refused->reason);
-        if (const auto* hello = std::get_if<protocol::Hello>(event)) {
-            if (hello_.device.key.empty()) hello_ = *hello;
-            return *worker_;
-        }
-    }
-    worker_.reset();
-    if (const auto* died = std::get_if<Died>(&outcome))
-        throw NoUsableDevice("the worker process for device " + name_ + " ended at its start: " + died->how);
-    throw NoUsableDevice("the worker process for device " + name_ + " did not start in time");
-}
-
-std::optional<DeviceInfo> with_ceilings(WorkerPool& pool, const std::function<void()>& tick) {
-    WorkerProcess& worker = pool.worker();
-    worker.send(R"({"request":"ceilings"})");
-    const auto outcome = worker.wait(kCeilingsSeconds, tick);
-    if (const auto* event = std::get_if<protocol::Event>(&outcome))
-        if (const auto* done = std::get_if<protocol::CeilingsDone>(event)) return done->device;
-    pool.discard();
-    return std::nullopt;
-}
-
-std::string counters_refusal(WorkerPool& pool) {
-    WorkerProcess& worker = pool.worker();
-    worker.send(R"({"request":"counters"})");
-    const auto outcome = worker.wait(kHelloSeconds, [] {});
-    if (const auto* event = std::get_if<protocol::Event>(&outcome))
-        if (const auto* checked = std::get_if<protocol::CountersChecked>(event)) return checked->reason;
-    const auto* died = std::get_if<Died>(&outcome);
-    const std::string reason =
-        died ? "the profiler ended the worker process: " + died->how : "the profiler did not answer";
-    pool.discard();
-    return reason;
-}
 
 ProblemOutcome run_problem(WorkerPool& pool, const PlannedProblem& planned, const SweepOptions& options,
                            const ProblemBudget& budget, const std::function<void(const std::string&)>& tick) {

@@ -1,41 +1,16 @@
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/records/case_record.hpp"
 #include "harness/sweep/options.hpp"
 #include "harness/sweep/plan.hpp"
-#include "harness/sweep/worker_process.hpp"
+#include "harness/sweep/worker_pool.hpp"
 
 namespace espalier {
-
-/// Keeps one worker alive: starts it, learns what device it has, starts another when it is gone.
-class WorkerPool {
-public:
-    explicit WorkerPool(std::string device) : name_(std::move(device)) {}
-
-    /// A worker that has said hello. Throws `NoUsableDevice` if it cannot use the device.
-    WorkerProcess& worker();
-    void discard() { worker_.reset(); }
-
-    /// As the first worker saw it.
-    [[nodiscard]] const protocol::Hello& hello() const { return hello_; }
-
-private:
-    std::string name_;
-    std::unique_ptr<WorkerProcess> worker_;
-    protocol::Hello hello_;
-};
-
-/// The device with its ceilings measured; nothing if that failed or the sweep was asked to stop.
-std::optional<DeviceInfo> with_ceilings(WorkerPool& pool, const std::function<void()>& tick);
-
-/// Why the device has no hardware counters; empty if it has.
-std::string counters_refusal(WorkerPool& pool);
 
 /// How the cases of one problem ended, in the order of its planned cases.
 struct ProblemOutcome {

@@ -36,14 +36,7 @@ std::string duration(double seconds) {
     return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
-ProgressLine::ProgressLine(bool quiet, std::size_t problems, double max_seconds)
-    : quiet_(quiet),
-      terminal_(is_terminal()),
-      problems_(problems),
-      max_seconds_(max_seconds),
-      start_(steady_seconds()) {
-    last_ = start_;
-}
+ProgressLine::ProgressLine(bool quiet) : quiet_(quiet), terminal_(is_terminal()), last_(steady_seconds()) {}
 
 ProgressLine::~ProgressLine() { erase(); }
 
@@ -53,17 +46,23 @@ void ProgressLine::erase() {
 }
 
 void ProgressLine::say(const std::string& text) {
-    if (quiet_) return;
+    if (!quiet_) complain(text);
+}
+
+void ProgressLine::complain(const std::string& text) {
+    const std::lock_guard lock(mutex_);
     erase();
     fmt::print(stderr, "{}\n", text);
 }
 
-void ProgressLine::update(std::size_t done, const std::string& what) {
-    if (is_due()) put(line(done, what));
+void ProgressLine::show(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (is_due()) put(text);
 }
 
-void ProgressLine::show(const std::string& text) {
-    if (is_due()) put(text);
+void ProgressLine::show(const std::function<std::string()>& text) {
+    const std::lock_guard lock(mutex_);
+    if (is_due()) put(text());
 }
 
 bool ProgressLine::is_due() {
@@ -83,17 +82,6 @@ void ProgressLine::put(std::string text) {
     fmt::print(stderr, "\r{}\x1b[K", text);
     std::fflush(stderr);
     shown_ = true;
-}
-
-std::string ProgressLine::line(std::size_t done, const std::string& what) const {
-    const double elapsed = steady_seconds() - start_;
-    std::string left = "?";
-    if (done > 0) {
-        double eta = elapsed / static_cast<double>(done) * static_cast<double>(problems_ - done);
-        if (max_seconds_ > 0) eta = std::min(eta, max_seconds_ - elapsed);
-        left = duration(eta);
-    }
-    return fmt::format("{}/{} problems, {} gone, {} left: {}", done, problems_, duration(elapsed), left, what);
 }
 
 }  // namespace espalier

@@ -1,34 +1,36 @@
 #pragma once
 
-#include <cstddef>
+#include <functional>
+#include <mutex>
 #include <string>
 
 namespace espalier {
 
-/// How far a sweep is, on stderr: a line that is rewritten on a terminal, else a line every 30 seconds.
+/// How far something is, on stderr: a line that is rewritten on a terminal, else a line every 30 seconds. Any thread
+/// may call any function.
 class ProgressLine {
 public:
-    ProgressLine(bool quiet, std::size_t problems, double max_seconds);
+    explicit ProgressLine(bool quiet);
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
 
-    /// `what` is being worked on; `done` problems are finished.
-    void update(std::size_t done, const std::string& what);
-    /// Any other line, for work that is not counted in problems.
+    /// The line is now this one; a function is asked for it only if it is due.
     void show(const std::string& line);
+    void show(const std::function<std::string()>& line);
     /// A line that stays, above the one that is rewritten.
     void say(const std::string& text);
+    /// The same for an error, which quiet ones show, too.
+    void complain(const std::string& text);
 
 private:
     [[nodiscard]] bool is_due();
     void put(std::string text);
     void erase();
-    [[nodiscard]] std::string line(std::size_t done, const std::string& what) const;
 
+    std::mutex mutex_;
     bool quiet_, terminal_;
-    std::size_t problems_;
-    double max_seconds_, start_, last_ = 0;
+    double last_;
     bool shown_ = false;
 };
 

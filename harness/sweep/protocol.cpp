@@ -11,10 +11,10 @@ using nlohmann::json;
 json to_json(const DeviceInfo& device) { return json::parse(espalier::encode(device).dump()); }
 
 json body(const Hello& e) {
-    return {{"event", "hello"}, {"device", to_json(e.device)},  {"driver", e.driver},      {"runtime", e.runtime},
-            {"build", e.build}, {"free_device", e.free.device}, {"free_host", e.free.host}};
+    return {{"event", "hello"}, {"device", to_json(e.device)},  {"driver", e.driver},       {"runtime", e.runtime},
+            {"build", e.build}, {"free_device", e.free.device}, {"free_host", e.free.host}, {"gpus", e.gpus}};
 }
-json body(const NoDevice& e) { return {{"event", "no_device"}, {"reason", e.reason}}; }
+json body(const NoDevice& e) { return {{"event", "no_device"}, {"reason", e.reason}, {"gpus", e.gpus}}; }
 json body(const CeilingsDone& e) { return {{"event", "ceilings"}, {"device", to_json(e.device)}}; }
 json body(const Verified& e) { return {{"event", "verified"}, {"candidate", e.candidate}, {"how", e.how}}; }
 json body(const Failed& e) {
@@ -84,8 +84,9 @@ Event decode_event(const std::string& line) {
                      message.at("driver"),
                      message.at("runtime"),
                      message.at("build"),
-                     {message.at("free_device"), message.at("free_host")}};
-    if (kind == "no_device") return NoDevice{message.at("reason")};
+                     {message.at("free_device"), message.at("free_host")},
+                     message.at("gpus")};
+    if (kind == "no_device") return NoDevice{message.at("reason"), message.at("gpus")};
     if (kind == "ceilings") return CeilingsDone{decode_device(message.at("device"))};
     if (kind == "verified") return Verified{message.at("candidate"), message.at("how")};
     if (kind == "failed")

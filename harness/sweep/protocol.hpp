@@ -37,10 +37,12 @@ struct Hello {
     DeviceInfo device;
     std::string driver, runtime, build;
     FreeMemory free;
+    int gpus = 0;  ///< of this host; the CPU's worker does not ask
 };
 /// From the worker instead, if it cannot use the device.
 struct NoDevice {
     std::string reason;
+    int gpus = 0;  ///< of this host, which need not all be usable
 };
 /// The device with its ceilings filled in.
 struct CeilingsDone {

@@ -1,47 +1,62 @@
 #pragma once
 
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "harness/records/case_record.hpp"
-#include "harness/records/merge.hpp"
 #include "harness/sweep/options.hpp"
 
 namespace espalier {
 
-/// The device asked for is not there; `what()` says why and what to do.
-class NoUsableDevice : public std::runtime_error {
-    using std::runtime_error::runtime_error;
+/// What one device of a sweep did.
+struct WorkerSummary {
+    std::string device, journal;
+    std::size_t problems = 0, cases = 0;  ///< measured by it, those twice that were measured again
+    double wall_seconds = 0;              ///< from its first task until there was none
+    std::string lost;                     ///< why it did not go on to the end
 };
 
-/// What a sweep of one device did, and where its time went.
+/// What a sweep of equal devices did, and where the time of all of them went.
 struct SweepSummary {
-    std::string device_key, session, journal;
+    std::string device_key, session;
+    std::vector<WorkerSummary> workers;
+    std::vector<std::string> journals;  ///< that hold the sweep, earlier parts of it included
     std::size_t problems = 0, cases = 0, resumed_cases = 0;
     std::map<Status, std::size_t> statuses;  ///< of the cases that this run recorded
     double wall_seconds = 0;
     double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0, ceilings_seconds = 0;
     double lost_seconds = 0;  ///< to cases that took the worker along
-    bool interrupted = false;
+    bool unfinished = false;  ///< problems are left, because of the user or for want of a device
 
-    /// Share of the wall time that went neither into measuring nor into verifying.
+    /// Share of the devices' wall time that went neither into measuring nor into verifying.
     [[nodiscard]] double overhead_share() const;
     /// Cases that were wrong, crashed, timed out or ran out of memory.
     [[nodiscard]] std::size_t failed() const;
 };
 
-/// Measures what the options ask for on one device and appends it to its journal, a problem at a time.
-SweepSummary sweep(const SweepOptions& options);
+/// What became of a sweep.
+struct SweepOutcome {
+    std::vector<SweepSummary> summaries;  ///< one for each kind of device
+    std::vector<std::string> left_out;    ///< why devices could not be used at all
+    bool interrupted = false;             ///< by the user
+};
 
-/// What `sweep` would measure, and about how long it would take.
+/// Measures what the options ask for on all of the devices at once ("cpu", or GPUs by number; the options' own device
+/// is not looked at) and appends it to journals, a problem at a time. Equal devices take their problems from one queue.
+/// A device that cannot be used, or no longer, leaves its part to the others. Throws `NoUsableDevice` if there is none
+/// to begin with, and `BadData` if a journal cannot be written.
+SweepOutcome sweep(const SweepOptions& options, const std::vector<std::string>& devices);
+
+/// What `sweep` would measure on equal devices, and about how long it would take.
 struct DryRun {
     std::string device_key;
-    std::size_t problems = 0, cases = 0, unsupported = 0;
+    std::size_t devices = 0, problems = 0, cases = 0, unsupported = 0;
     double expected_seconds = 0;
     std::vector<std::string> keys;  ///< of the cases, "family/variant|problem|configuration"
 };
-DryRun dry_run(const SweepOptions& options);
+/// Devices that cannot be used go to `left_out`, unless that is all of them.
+std::vector<DryRun> dry_run(const SweepOptions& options, const std::vector<std::string>& devices,
+                            std::vector<std::string>& left_out);
 
 }  // namespace espalier

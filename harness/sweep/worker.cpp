@@ -73,13 +73,16 @@ std::variant<DeviceInfo, NoDevice> open_device(const std::string& name) {
         return NoDevice{"'" + name + "' is neither cpu nor a GPU's number"};
     const int count = device::count();
     if (count == 0) return NoDevice{device::unavailable_reason()};
-    if (ordinal >= count) return NoDevice{"there are only " + std::to_string(count) + " GPUs, numbered from 0"};
-    DeviceInfo device = device::open(ordinal);
-    if (device.emulated)
-        return NoDevice{
-            "this build has no CUDA (its host executor runs GPU sources for the tests and is never "
-            "timed): build with nvcc, preset cuda"};
-    return device;
+    if (ordinal >= count) return NoDevice{"there are only " + std::to_string(count) + " GPUs, numbered from 0", count};
+    try {
+        DeviceInfo device = device::open(ordinal);
+        if (!device.emulated) return device;
+    } catch (const device::DeviceError& failure) {
+        return NoDevice{failure.what(), count};
+    }
+    return NoDevice{
+        "this build has no CUDA (its host executor runs GPU sources for the tests and is never "
+        "timed): build with nvcc, preset cuda"};
 }
 
 /// If memory runs short, this process should go and not the sweep.
@@ -114,7 +117,8 @@ int run_worker(const WorkerOptions& options) {
         return 0;
     }
     DeviceInfo device = std::get<DeviceInfo>(opened);
-    channel.send(Hello{device, driver_version(device), runtime_version(device), build_identity(), free_memory(device)});
+    channel.send(Hello{device, driver_version(device), runtime_version(device), build_identity(), free_memory(device),
+                       device.kind == DeviceKind::cuda ? device::count() : 0});
     for (std::string line; channel.receive(line);) {
         const auto message = nlohmann::json::parse(line);
         if (message.at("request") == "ceilings") {

@@ -195,7 +195,7 @@ Died WorkerProcess::reap() {
     drain_errors();
     std::string how = WIFSIGNALED(status)
                           ? "signal " + std::to_string(WTERMSIG(status)) + " (SIG" +
-                                std::string(sigabbrev_np(WTERMSIG(status))) + ", " + strsignal(WTERMSIG(status)) + ")"
+                                std::string(sigabbrev_np(WTERMSIG(status))) + ", " + sigdescr_np(WTERMSIG(status)) + ")"
                           : "exit status " + std::to_string(WEXITSTATUS(status));
     if (!last_errors_.empty()) how += ": " + printable(last_errors_, 600);
     return {how, WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL};

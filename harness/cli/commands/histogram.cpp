@@ -51,7 +51,7 @@ Outcome count(const Device& device, const HistogramOptions& options, io::ByteFil
     const auto read_ahead = [&](Chunk& chunk) {
         return std::async(std::launch::async, [&file, &chunk] { return file.read(chunk); });
     };
-    ProgressLine progress(options.quiet, 0, 0);
+    ProgressLine progress(options.quiet);
     Outcome outcome;
     auto next = read_ahead(chunks[0]);
     for (int turn = 0;; turn ^= 1) {

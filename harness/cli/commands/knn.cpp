@@ -112,7 +112,7 @@ Outcome predict_all(Input& input, KnnSession& session, PredictionWriter* writer,
             return chunk;
         });
     };
-    ProgressLine progress(quiet, 0, 0);
+    ProgressLine progress(quiet);
     Outcome outcome;
     auto next = read_ahead();
     while (const auto chunk = next.get()) {

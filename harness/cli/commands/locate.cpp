@@ -197,7 +197,7 @@ void run_locate(LocateOptions& options) {
     std::optional<WindowTable> table;
     if (!options.output.empty()) table.emplace(options.output, settings.grid, record->rate());
     {
-        ProgressLine progress(options.quiet, 0, 0);
+        ProgressLine progress(options.quiet);
         const double start = steady_seconds();
         session.run([&](const seismic::Window& window, const Location& best) {
             if (table) table->add(window, best);

@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
+#include "harness/records/merge.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/progress.hpp"
@@ -48,12 +50,19 @@ SweepOptions interpret(const Arguments& arguments) {
     return options;
 }
 
-nlohmann::ordered_json to_json(const SweepSummary& summary) {
+nlohmann::ordered_json to_json(const WorkerSummary& worker) {
+    return {{"device", worker.device}, {"journal", worker.journal},           {"problems", worker.problems},
+            {"cases", worker.cases},   {"wall_seconds", worker.wall_seconds}, {"lost", worker.lost}};
+}
+
+nlohmann::ordered_json to_json(const SweepSummary& summary, bool interrupted) {
     nlohmann::ordered_json statuses = nlohmann::ordered_json::object();
     for (const auto& [status, count] : summary.statuses) statuses[std::string(to_string(status))] = count;
+    auto workers = nlohmann::ordered_json::array();
+    for (const WorkerSummary& worker : summary.workers) workers.push_back(to_json(worker));
     return {{"device_key", summary.device_key},
             {"session", summary.session},
-            {"journal", summary.journal},
+            {"journals", summary.journals},
             {"problems", summary.problems},
             {"cases", summary.cases},
             {"resumed_cases", summary.resumed_cases},
@@ -65,7 +74,19 @@ nlohmann::ordered_json to_json(const SweepSummary& summary) {
             {"ceilings_seconds", summary.ceilings_seconds},
             {"lost_seconds", summary.lost_seconds},
             {"overhead_share", summary.overhead_share()},
-            {"interrupted", summary.interrupted}};
+            {"workers", workers},
+            {"unfinished", summary.unfinished},
+            {"interrupted", interrupted && summary.unfinished}};
+}
+
+nlohmann::ordered_json to_json(const DryRun& dry) {
+    return {{"device_key", dry.device_key},
+            {"devices", dry.devices},
+            {"problems", dry.problems},
+            {"cases", dry.cases},
+            {"unsupported", dry.unsupported},
+            {"expected_seconds", dry.expected_seconds},
+            {"keys", dry.keys}};
 }
 
 void print_summary(const SweepSummary& summary) {
@@ -76,60 +97,91 @@ void print_summary(const SweepSummary& summary) {
     fmt::print(stderr,
                "{}: {} cases of {} problems in {}: {}\n"
                "  timing {:.1f} s, verification {:.1f} s, counters {:.1f} s, ceilings {:.1f} s, failures {:.1f} s, "
-               "overhead {:.1f}%; journal {}\n",
+               "overhead {:.1f}%\n",
                summary.device_key, summary.cases, summary.problems, duration(summary.wall_seconds), counts,
                summary.timing_seconds, summary.verification_seconds, summary.counting_seconds, summary.ceilings_seconds,
-               summary.lost_seconds, 100 * summary.overhead_share(), summary.journal);
+               summary.lost_seconds, 100 * summary.overhead_share());
+    for (const WorkerSummary& worker : summary.workers)
+        fmt::print(stderr, "  device {}: {} cases of {} problems in {}; journal {}\n", worker.device, worker.cases,
+                   worker.problems, duration(worker.wall_seconds), worker.journal);
 }
 
 void merge_after(const SweepOptions& options, const SweepSummary& summary) {
-    for (const MergeReport& report : merge_journals({summary.journal}, options.results_folder, {}))
+    const std::vector<std::filesystem::path> journals(summary.journals.begin(), summary.journals.end());
+    for (const MergeReport& report : merge_journals(journals, options.results_folder, {}))
         if (!options.quiet) fmt::print(stderr, "{}", describe(report, options.results_folder));
 }
 
-ExitCode sweep_device(const Arguments& arguments, const SweepOptions& options, nlohmann::ordered_json& output) {
-    if (arguments.dry_run) {
-        const DryRun dry = dry_run(options);
+void tell_left_out(const std::vector<std::string>& left_out) {
+    for (const std::string& why : left_out) fmt::print(stderr, "espalier: left out: {}\n", why);
+}
+
+ExitCode foresee(const Arguments& arguments, const SweepOptions& options, const std::vector<std::string>& devices,
+                 nlohmann::ordered_json& output) {
+    std::vector<std::string> left_out;
+    for (const DryRun& dry : dry_run(options, devices, left_out)) {
         for (const auto& key : dry.keys)
             if (!arguments.json) fmt::print("{}\n", key);
-        fmt::print(stderr, "{}: {} cases of {} problems, {} of them unsupported; about {}\n", dry.device_key, dry.cases,
-                   dry.problems, dry.unsupported, duration(dry.expected_seconds));
-        output.push_back({{"device_key", dry.device_key},
-                          {"problems", dry.problems},
-                          {"cases", dry.cases},
-                          {"unsupported", dry.unsupported},
-                          {"expected_seconds", dry.expected_seconds},
-                          {"keys", dry.keys}});
-        return ExitCode::ok;
+        fmt::print(stderr, "{}: {} cases of {} problems, {} of them unsupported; about {}{}\n", dry.device_key,
+                   dry.cases, dry.problems, dry.unsupported, duration(dry.expected_seconds),
+                   dry.devices > 1 ? fmt::format(" with {} devices", dry.devices) : "");
+        output.push_back(to_json(dry));
     }
-    const SweepSummary summary = sweep(options);
-    output.push_back(to_json(summary));
+    tell_left_out(left_out);
+    return left_out.empty() ? ExitCode::ok : ExitCode::no_device;
+}
+
+/// Reports one kind of device; and merges what it measured, if that is all there is to measure.
+ExitCode conclude(const SweepOptions& options, const SweepSummary& summary) {
     if (!options.quiet) print_summary(summary);
-    if (summary.interrupted) {
-        fmt::print(stderr, "espalier: stopped; what is finished is in {}: go on with --resume\n", summary.journal);
-        return ExitCode::interrupted;
+    if (summary.unfinished) {
+        fmt::print(stderr, "espalier: stopped; what is finished is in {}: go on with --resume\n",
+                   fmt::join(summary.journals, " and "));
+        return ExitCode::no_device;
     }
     if (options.merge) merge_after(options, summary);
-    return summary.failed() ? ExitCode::failed_variants : ExitCode::ok;
+    const bool lost = std::ranges::any_of(summary.workers, [](const WorkerSummary& w) { return !w.lost.empty(); });
+    return lost ? ExitCode::no_device : summary.failed() ? ExitCode::failed_variants : ExitCode::ok;
+}
+
+ExitCode measure(const SweepOptions& options, const std::vector<std::string>& devices, nlohmann::ordered_json& output) {
+    const SweepOutcome outcome = sweep(options, devices);
+    ExitCode code = outcome.left_out.empty() ? ExitCode::ok : ExitCode::no_device;
+    for (const SweepSummary& summary : outcome.summaries) {
+        output.push_back(to_json(summary, outcome.interrupted));
+        code = std::max(code, conclude(options, summary));
+    }
+    if (outcome.interrupted && outcome.summaries.empty())
+        fmt::print(stderr, "espalier: stopped before anything was measured\n");
+    return outcome.interrupted ? ExitCode::interrupted : code;
+}
+
+/// The devices in their turns, each with an equal share of the time that is left.
+ExitCode take_turns(const Arguments& arguments, SweepOptions options, nlohmann::ordered_json& output) {
+    const auto turns = devices_named(options.device);
+    const double deadline = steady_seconds() + options.max_seconds.value_or(0);
+    ExitCode code = ExitCode::ok;
+    for (std::size_t i = 0; i < turns.size() && code != ExitCode::interrupted; ++i) {
+        if (options.max_seconds)
+            options.max_seconds = std::max(0.1, deadline - steady_seconds()) / static_cast<double>(turns.size() - i);
+        try {
+            code = std::max(code, arguments.dry_run ? foresee(arguments, options, turns[i], output)
+                                                    : measure(options, turns[i], output));
+        } catch (const NoUsableDevice& error) {
+            if (turns.size() == 1) throw;  // else the others are swept all the same
+            fmt::print(stderr, "espalier: left out: {}\n", error.what());
+            code = std::max(code, ExitCode::no_device);
+        }
+    }
+    return code;
 }
 
 void run(const Arguments& arguments, ExitCode& code) {
-    SweepOptions options = interpret(arguments);
+    const SweepOptions options = interpret(arguments);
     restrict_threads(arguments.threads);
     auto output = nlohmann::ordered_json::array();
     try {
-        const auto devices = devices_named(options.device);
-        const double deadline = steady_seconds() + options.max_seconds.value_or(0);
-        for (std::size_t i = 0; i < devices.size(); ++i) {
-            options.device = devices[i];
-            // An equal share of what is left for each device that is left.
-            if (options.max_seconds)
-                options.max_seconds =
-                    std::max(0.1, deadline - steady_seconds()) / static_cast<double>(devices.size() - i);
-            const ExitCode one = sweep_device(arguments, options, output);
-            if (one != ExitCode::ok) code = one;
-            if (one == ExitCode::interrupted) break;
-        }
+        code = take_turns(arguments, options, output);
     } catch (const NoUsableDevice& error) {
         throw Failure(ExitCode::no_device, std::string(error.what()) + ". espalier doctor shows what is there");
     }
@@ -142,7 +194,10 @@ void add_sweep(CLI::App& app, ExitCode& code) {
     static Arguments arguments;
     SweepOptions& options = arguments.options;
     auto* command = app.add_subcommand("sweep", "Measure all variants over parameter grids on this machine's devices");
-    command->add_option("--device", options.device, "cpu, a GPU's number, or all")->capture_default_str();
+    command
+        ->add_option("--device", options.device,
+                     "cpu, a GPU's number, several with commas between them, or all: GPUs at once, then the CPU")
+        ->capture_default_str();
     command->add_option("--family", options.families, "only these families")->delimiter(',');
     command->add_option("--variant", options.variants, "only these variants: name or family/name")->delimiter(',');
     command->add_option("--effort", arguments.effort, "how many problems, and how long each")

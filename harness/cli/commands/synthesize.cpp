@@ -170,7 +170,7 @@ void run_synthesize(SynthesizeOptions& options) {
     create_folder(options.folder);
     const double start = steady_seconds();
     {
-        ProgressLine progress(options.quiet, 0, 0);
+        ProgressLine progress(options.quiet);
         for (std::size_t i = 0; i < parts.size(); ++i) {
             progress.show(
                 fmt::format("file {} of {}, {} so far", i + 1, parts.size(), duration(steady_seconds() - start)));

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/records/case_record.hpp"
+#include "harness/sweep/plan.hpp"
+#include "harness/sweep/problem_run.hpp"
+
+namespace espalier {
+
+/// What the records of one sweep of one device have in common.
+struct RecordFrame {
+    DeviceInfo device;  ///< its ceilings make the rooflines
+    std::string driver, runtime, build, session;
+    bool cold = false;
+    bool counters = false;       ///< asked for
+    std::optional<int> ordinal;  ///< of the GPU
+};
+
+/// The record of a case of which nothing is known yet.
+CaseRecord planned_record(const RecordFrame& frame, const PlannedProblem& planned, const PlannedCase& planned_case);
+
+/// The records of a problem's cases, in their order.
+std::vector<CaseRecord> records_of(const RecordFrame& frame, const PlannedProblem& planned,
+                                   const ProblemOutcome& outcome);
+
+}  // namespace espalier

@@ -1,0 +1,119 @@
+#include "harness/sweep/device_loop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/records/codec.hpp"
+#include "harness/sweep/clock.hpp"
+#include "harness/sweep/devices.hpp"
+#include "harness/sweep/forecast.hpp"
+#include "harness/sweep/stop.hpp"
+
+namespace espalier {
+namespace {
+
+PlannedProblem chosen_cases(const PlannedProblem& planned, const Task& task) {
+    if (task.cases.empty()) return planned;
+    PlannedProblem chosen{planned.family, planned.problem, {}};
+    for (const std::size_t index : task.cases) chosen.cases.push_back(planned.cases.at(index));
+    return chosen;
+}
+
+/// A problem that two devices were lost over is not tried on a third.
+ProblemOutcome quarantined(const PlannedProblem& planned, const std::string& how) {
+    ProblemOutcome outcome;
+    for (const PlannedCase& planned_case : planned.cases) {
+        auto& ended = outcome.cases.emplace_back();
+        const bool runs = planned_case.unsupported.empty();
+        ended.status = runs ? Status::crashed : Status::unsupported;
+        ended.reason =
+            runs ? "in quarantine: two devices were lost while this problem was measured; the second: " + printable(how)
+                 : planned_case.unsupported;
+    }
+    return outcome;
+}
+
+/// Only what was measured together may be paired, which is what a session says.
+std::string session_of_visit(const std::string& session, std::size_t visit) {
+    return visit == 0 ? session : fmt::format("{}-{:03}", session, visit);
+}
+
+}  // namespace
+
+double timing_seconds(Effort effort) {
+    switch (effort) {
+        case Effort::quick: return 0.5;
+        case Effort::standard: return 4;
+        case Effort::full: return 20;
+    }
+    return 4;
+}
+
+void DeviceLoop::run() {
+    const Stopwatch watch(totals_.wall_seconds);
+    while (const auto task = shared_.queue.next()) {
+        measure(*task);
+        if (stop_requested()) return;
+    }
+    shared_.progress.idle(worker_);
+}
+
+void DeviceLoop::measure(const Task& task) {
+    const PlannedProblem planned = chosen_cases(shared_.plan.problems.at(task.problem), task);
+    ProblemOutcome outcome;
+    try {
+        outcome = run_task(task, planned);
+    } catch (const NoUsableDevice& error) {
+        if (stop_requested()) return;  // then a worker that starts is killed, too
+        if (!shared_.queue.lost(task)) record(task, planned, quarantined(planned, error.what()));
+        throw;
+    }
+    if (!outcome.stopped) record(task, planned, outcome);
+}
+
+ProblemOutcome DeviceLoop::run_task(const Task& task, const PlannedProblem& planned) {
+    const double begun = steady_seconds();
+    const ProblemBudget budget = budget_of(task);
+    ProblemOutcome outcome = run_problem(pool_, planned, shared_.options, budget,
+                                         [&](const std::string& what) { shared_.progress.update(worker_, what); });
+    outcome.conditions.emplace_back(kProblemSeconds, steady_seconds() - begun);
+    totals_.timing_seconds += outcome.timing_seconds;
+    totals_.verification_seconds += outcome.verification_seconds;
+    totals_.counting_seconds += outcome.counting_seconds;
+    totals_.lost_seconds += outcome.lost_seconds;
+    return outcome;
+}
+
+ProblemBudget DeviceLoop::budget_of(const Task& task) const {
+    ProblemBudget budget{.timing_seconds = timing_seconds(shared_.options.effort),
+                         .seed = shared_.options.seed * 1'000'003 + task.problem + task.visit * 0x9E3779B97F4A7C15,
+                         .cold = frame_.cold};
+    if (task.seconds < budget.total_seconds) {
+        budget.total_seconds = task.seconds;
+        // Judging again after timing takes about as long as before it.
+        budget.timing_seconds = std::min(budget.timing_seconds, 0.6 * budget.total_seconds);
+    }
+    return budget;
+}
+
+void DeviceLoop::record(const Task& task, const PlannedProblem& planned, const ProblemOutcome& outcome) {
+    RecordFrame frame = frame_;
+    frame.session = session_of_visit(frame_.session, task.visit);
+    const auto records = records_of(frame, planned, outcome);
+    tell_failures(records);
+    journal_.append(records);
+    shared_.statuses.add(records);
+    ++totals_.problems;
+    totals_.cases += records.size();
+    shared_.queue.finished(task, records);
+}
+
+void DeviceLoop::tell_failures(const std::vector<CaseRecord>& records) {
+    for (const CaseRecord& record : records)
+        if (is_failure(record.status))
+            shared_.progress.say(fmt::format("{} {} {}: {}: {}", record.family + "/" + record.variant, record.problem,
+                                             record.configuration, to_string(record.status), record.reason));
+}
+
+}  // namespace espalier

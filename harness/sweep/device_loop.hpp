@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+
+#include "harness/records/journal.hpp"
+#include "harness/sweep/case_records.hpp"
+#include "harness/sweep/options.hpp"
+#include "harness/sweep/plan.hpp"
+#include "harness/sweep/problem_queue.hpp"
+#include "harness/sweep/status_count.hpp"
+#include "harness/sweep/sweep_progress.hpp"
+#include "harness/sweep/worker_pool.hpp"
+
+namespace espalier {
+
+/// Seconds of timing per problem, verification not counted: enough for 8 rounds of a dozen candidates
+/// whose samples take a millisecond, and for the slow ones' three.
+double timing_seconds(Effort effort);
+
+/// What the workers of equal devices share.
+struct SharedSweep {
+    const SweepOptions& options;
+    const Plan& plan;
+    ProblemQueue& queue;
+    StatusCount& statuses;
+    SweepProgress& progress;
+};
+
+/// What one worker did, and where its time went.
+struct WorkerTotals {
+    std::size_t problems = 0, cases = 0;
+    double wall_seconds = 0;
+    double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0;
+    double lost_seconds = 0;  ///< to cases that took the worker along
+};
+
+/// Measures task after task on one device, until there is none, and appends what comes of each to the journal.
+class DeviceLoop {
+public:
+    /// `worker` is this one's number in the progress line.
+    DeviceLoop(const SharedSweep& shared, WorkerPool& pool, JournalWriter& journal, RecordFrame frame,
+               std::size_t worker)
+        : shared_(shared), pool_(pool), journal_(journal), frame_(std::move(frame)), worker_(worker) {}
+
+    /// Throws `NoUsableDevice` if the device is lost, in which case the task is not, and `BadData` if the journal
+    /// cannot be written.
+    void run();
+
+    [[nodiscard]] const WorkerTotals& totals() const { return totals_; }
+
+private:
+    void measure(const Task& task);
+    ProblemOutcome run_task(const Task& task, const PlannedProblem& planned);
+    void record(const Task& task, const PlannedProblem& planned, const ProblemOutcome& outcome);
+    [[nodiscard]] ProblemBudget budget_of(const Task& task) const;
+    void tell_failures(const std::vector<CaseRecord>& records);
+
+    SharedSweep shared_;
+    WorkerPool& pool_;
+    JournalWriter& journal_;
+    RecordFrame frame_;
+    std::size_t worker_;
+    WorkerTotals totals_;
+};
+
+}  // namespace espalier

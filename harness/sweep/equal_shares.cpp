@@ -1,0 +1,71 @@
+#include "harness/sweep/equal_shares.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <random>
+#include <set>
+
+namespace espalier {
+namespace {
+
+constexpr double kLeastSeconds = 2;  // for one problem
+
+// A second turn gets at least so many times what the first one had.
+constexpr double kMore = 1.5;
+
+// Judging after the timing has no deadline and may take a quarter of a problem's time beyond its end. In the first
+// pass later problems make up for it; after the second nothing comes.
+constexpr double kKept = 0.8;
+
+/// Each worker still has all the time that is left, for as many problems as it will get.
+double equal_share(const Situation& situation, std::size_t problems) {
+    if (!std::isfinite(situation.seconds_left)) return kUnlimitedSeconds;
+    const double left = std::max(situation.seconds_left, 0.0);
+    const std::size_t workers = std::max<std::size_t>(situation.workers, 1);
+    const std::size_t turns = (problems + workers - 1) / workers;
+    return std::clamp(left / static_cast<double>(turns), std::min(kLeastSeconds, left), left);
+}
+
+}  // namespace
+
+EqualShares::EqualShares(std::size_t problems, const std::vector<std::size_t>& open, std::uint64_t seed) {
+    std::vector<std::size_t> all(problems);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    std::mt19937_64 random(seed);
+    std::shuffle(all.begin(), all.end(), random);
+    const std::set<std::size_t> wanted(open.begin(), open.end());
+    std::ranges::copy_if(all, std::back_inserter(order_),
+                         [&](std::size_t problem) { return wanted.contains(problem); });
+}
+
+std::optional<Task> EqualShares::next(const Situation& situation) {
+    if (order_.empty()) return again(situation);
+    const Task task{.problem = order_.front(), .cases = {}, .seconds = equal_share(situation, order_.size())};
+    order_.pop_front();
+    return task;
+}
+
+std::optional<Task> EqualShares::again(const Situation& situation) {
+    Situation after = situation;
+    after.seconds_left *= kKept;
+    // Those in flight may be cut, too.
+    const double share = equal_share(after, cut_.size() + situation.in_flight);
+    const auto least = [](const Cut& cut) { return std::max(kLeastSeconds, kMore * cut.seconds); };
+    const auto chosen = std::ranges::find_if(cut_, [&](const Cut& cut) { return least(cut) <= after.seconds_left; });
+    if (chosen == cut_.end()) return std::nullopt;
+    const Task task{.problem = chosen->problem, .cases = {}, .seconds = std::max(share, least(*chosen))};
+    cut_.erase(chosen);
+    return task;
+}
+
+void EqualShares::finished(const Task& task, std::span<const CaseRecord> records) {
+    const bool cut =
+        std::ranges::any_of(records, [](const CaseRecord& record) { return record.status == Status::not_measured; });
+    if (cut && std::isfinite(task.seconds)) cut_.push_back({task.problem, task.seconds});
+}
+
+std::size_t EqualShares::left() const { return order_.empty() ? cut_.size() : order_.size(); }
+
+}  // namespace espalier

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "harness/sweep/strategy.hpp"
+
+namespace espalier {
+
+/// Measures all cases of every problem, in random order. Each problem gets an equal share of the time that is left, so
+/// that those that finish early leave more to the rest, but no less than makes sense, so that too little time measures
+/// some problems well instead of none.
+///
+/// Time that is left at the end goes to the problems that their share did not suffice for: they are measured again,
+/// whole, because only ratios within one measurement are paired, and with clearly more time than before, or it would be
+/// spent for the same cases again.
+class EqualShares final : public Strategy {
+public:
+    /// Of `problems` problems measures those of `open`. `seed` alone decides the order of all.
+    EqualShares(std::size_t problems, const std::vector<std::size_t>& open, std::uint64_t seed);
+
+    std::optional<Task> next(const Situation& situation) override;
+    void finished(const Task& task, std::span<const CaseRecord> records) override;
+    [[nodiscard]] std::size_t left() const override;
+
+private:
+    struct Cut {
+        std::size_t problem = 0;
+        double seconds = 0;  ///< which were not enough
+    };
+    std::optional<Task> again(const Situation& situation);
+
+    std::deque<std::size_t> order_;  ///< of the problems that had no turn yet
+    std::deque<Cut> cut_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,72 @@
+#include "harness/sweep/resume.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "harness/records/journal.hpp"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string identity(const CaseRecord& record) {
+    const Provenance& p = record.provenance;
+    return fmt::format("{}|{}|{}|{}|{}|{}|{}", p.device_key, record.key(), p.source_id, p.driver, p.runtime, p.build,
+                       p.cache);
+}
+
+}  // namespace
+
+Recorded nothing_recorded(const Plan& plan) {
+    Recorded recorded;
+    recorded.open.resize(plan.problems.size());
+    std::iota(recorded.open.begin(), recorded.open.end(), std::size_t{0});
+    return recorded;
+}
+
+std::vector<fs::path> journals_of(const fs::path& folder, const std::string& device_key) {
+    std::vector<fs::path> journals;
+    if (!fs::is_directory(folder)) return journals;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(device_key + ".") && name.ends_with(".jsonl")) journals.push_back(entry.path());
+    }
+    std::ranges::sort(journals);
+    return journals;
+}
+
+Recorded what_is_recorded(const std::vector<fs::path>& journals, const Plan& plan, RecordFrame& frame) {
+    Recorded recorded;
+    std::set<std::string> wanted;
+    for (const PlannedProblem& planned : plan.problems)
+        for (const PlannedCase& planned_case : planned.cases)
+            wanted.insert(identity(planned_record(frame, planned, planned_case)));
+    std::set<std::string> done;
+    for (const fs::path& path : journals) {
+        Journal journal = load_journal(path);
+        for (const DeviceInfo& known : journal.devices)
+            if (known.name == frame.device.name && known.key == frame.device.key && known.bytes_per_second > 0)
+                frame.device = known;
+        for (CaseRecord& record : journal.cases) {
+            if (record.status == Status::not_measured || !wanted.contains(identity(record))) continue;
+            done.insert(identity(record));
+            recorded.records.push_back(std::move(record));
+        }
+    }
+    for (std::size_t i = 0; i < plan.problems.size(); ++i) {
+        const PlannedProblem& planned = plan.problems[i];
+        if (std::ranges::all_of(planned.cases, [&](const PlannedCase& planned_case) {
+                return done.contains(identity(planned_record(frame, planned, planned_case)));
+            }))
+            recorded.complete_cases += planned.cases.size();
+        else
+            recorded.open.push_back(i);
+    }
+    return recorded;
+}
+
+}  // namespace espalier

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/sweep/case_records.hpp"
+#include "harness/sweep/plan.hpp"
+
+namespace espalier {
+
+/// What is known of a plan before it is measured.
+struct Recorded {
+    std::vector<std::size_t> open;    ///< problems that are not complete
+    std::vector<CaseRecord> records;  ///< of the plan's cases, measured as they would be now
+    std::size_t complete_cases = 0;   ///< of the problems that are complete
+};
+
+/// Nothing.
+Recorded nothing_recorded(const Plan& plan);
+
+/// All journals of a device in a folder, whatever number of devices and shards wrote them, sorted.
+std::vector<std::filesystem::path> journals_of(const std::filesystem::path& folder, const std::string& device_key);
+
+/// What journals have. A problem is complete when every case of it is there, from the same sources, driver, runtime,
+/// build and cache mode, with an outcome other than `not_measured`. Ceilings that are there go to the frame's device:
+/// between the parts of one sweep they should not change.
+Recorded what_is_recorded(const std::vector<std::filesystem::path>& journals, const Plan& plan, RecordFrame& frame);
+
+}  // namespace espalier

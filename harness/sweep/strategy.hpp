@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "harness/records/case_record.hpp"
+
+namespace espalier {
+
+inline constexpr double kUnlimitedSeconds = std::numeric_limits<double>::infinity();
+
+/// One measurement to make: cases of one problem, together.
+struct Task {
+    std::size_t problem = 0;             ///< index among the plan's problems
+    std::vector<std::size_t> cases;      ///< of the problem's planned ones; none means all of them
+    double seconds = kUnlimitedSeconds;  ///< it may take so long, all in all
+    std::size_t visit = 0;               ///< how often the problem was handed out before; the queue counts
+};
+
+/// What to choose by beside the plan and the records that came back.
+struct Situation {
+    double seconds_left = kUnlimitedSeconds;  ///< of `--max-time`
+    std::size_t workers = 1;                  ///< that measure side by side
+    std::size_t in_flight = 0;                ///< tasks that are being measured now
+};
+
+/// Decides what is measured next. One call at a time (problem_queue.hpp sees to it), from several threads. A strategy
+/// is made for one plan, and may come back to a problem: later records take the place of earlier ones of the same case,
+/// but ratios are paired only within one task.
+class Strategy {
+public:
+    virtual ~Strategy() = default;
+
+    /// The next task. Nothing means: not now, but perhaps when one that is in flight has finished; if none is, never.
+    virtual std::optional<Task> next(const Situation& situation) = 0;
+
+    /// What came of a task: a record of each of its cases.
+    virtual void finished(const Task& task, std::span<const CaseRecord> records) = 0;
+
+    /// Tasks still to come, as far as is known, for the forecast of the time that is left.
+    [[nodiscard]] virtual std::size_t left() const = 0;
+};
+
+}  // namespace espalier

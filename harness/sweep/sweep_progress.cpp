@@ -1,0 +1,63 @@
+#include "harness/sweep/sweep_progress.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/sweep/clock.hpp"
+
+namespace espalier {
+
+double seconds_to_go(const std::vector<Standing>& standings, double elapsed, double limit) {
+    double longest = 0;  // different devices have queues of their own, side by side
+    for (const Standing& standing : standings) {
+        if (standing.left == 0) continue;
+        if (standing.done == 0) return -1;
+        longest = std::max(longest, elapsed / static_cast<double>(standing.done) * static_cast<double>(standing.left));
+    }
+    return std::min(longest, std::max(0.0, limit));
+}
+
+SweepProgress::SweepProgress(bool quiet, double max_seconds)
+    : max_seconds_(max_seconds), start_(steady_seconds()), line_(quiet) {}
+
+std::size_t SweepProgress::watch(const ProblemQueue& queue, std::size_t workers) {
+    queues_.push_back(&queue);
+    doing_.resize(doing_.size() + workers);
+    return doing_.size() - workers;
+}
+
+void SweepProgress::update(std::size_t worker, const std::string& what) {
+    set(worker, what);
+    line_.show([this] { return text(); });
+}
+
+void SweepProgress::set(std::size_t worker, const std::string& what) {
+    const std::lock_guard lock(mutex_);
+    doing_.at(worker) = what;
+}
+
+std::string SweepProgress::text() const {
+    std::vector<Standing> standings;
+    Standing sum;
+    for (const ProblemQueue* queue : queues_) {
+        standings.push_back(queue->standing());
+        sum.done += standings.back().done;
+        sum.left += standings.back().left;
+    }
+    const double elapsed = steady_seconds() - start_;
+    const double left = seconds_to_go(standings, elapsed, max_seconds_ - elapsed);
+    std::string text = fmt::format("{}/{} problems, {} gone, {} left: ", sum.done, sum.done + sum.left,
+                                   duration(elapsed), left < 0 ? "?" : duration(left));
+    const std::lock_guard lock(mutex_);
+    const char* separator = "";
+    for (const std::string& what : doing_) {
+        if (what.empty()) continue;
+        text.append(separator).append(what);
+        separator = " | ";
+    }
+    return text;
+}
+
+}  // namespace espalier
