@@ -5,6 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "harness/select/pairs.hpp"
+
 namespace espalier::select {
 namespace {
 
@@ -67,7 +69,7 @@ std::optional<std::string> find_stranded_problem(const Family& family, const Dev
         for (std::size_t f = 0; f < pools.size(); ++f)
             values[f] = pools[f].empty() ? 0 : pools[f][random() % pools[f].size()];
         const std::string problem = family.key_of(values);
-        const TreeLeaf& leaf = tree.leaves[tree.leaf_of(family.feature_values(problem))];
+        const TreeLeaf& leaf = tree.leaves[tree.leaf_of(values_of(matrix.columns, family.feature_values(problem)))];
         const std::string reasons = declined(family, device, matrix, problem, leaf.ranking);
         if (!reasons.empty() && computable(family, device, problem)) return problem + reasons;
     }
