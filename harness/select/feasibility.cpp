@@ -10,28 +10,6 @@
 namespace espalier::select {
 namespace {
 
-/// Every value that each axis of the problem's key is known to take; empty for derived features.
-std::vector<std::vector<double>> known_values(const Family& family, DeviceKind kind, const Matrix& matrix) {
-    const auto features = family.features();
-    std::vector<std::set<double>> pools(features.size());
-    const auto take = [&](const std::string& problem) {
-        const auto values = family.feature_values(problem);
-        for (std::size_t f = 0; f < features.size(); ++f) pools[f].insert(values[f]);
-    };
-    for (const auto& problem : matrix.problems) take(problem);
-    for (const auto& problem : family.default_problems(kind, Effort::full)) take(problem);
-    for (const auto& edge : family.edge_cases()) take(edge.problem);
-
-    std::vector<std::vector<double>> values(features.size());
-    constexpr std::size_t kSize = 5;  // an axis of fewer values is a kind (channels, a flag), not a size
-    for (std::size_t f = 0; f < features.size(); ++f) {
-        if (features[f].derived) continue;
-        values[f].assign(pools[f].begin(), pools[f].end());
-        if (features[f].categories.empty() && values[f].size() >= kSize) values[f].push_back(4 * values[f].back());
-    }
-    return values;
-}
-
 /// Why every choice of a ranking declines a problem; empty if one of them takes it.
 std::string declined(const Family& family, const DeviceInfo& device, const Matrix& matrix, const std::string& problem,
                      const std::vector<std::size_t>& ranking) {
@@ -60,9 +38,31 @@ bool computable(const Family& family, const DeviceInfo& device, const std::strin
 
 }  // namespace
 
+std::vector<std::vector<double>> known_values(const Family& family, DeviceKind kind,
+                                              std::span<const std::string> problems) {
+    const auto features = family.features();
+    std::vector<std::set<double>> pools(features.size());
+    const auto take = [&](const std::string& problem) {
+        const auto values = family.feature_values(problem);
+        for (std::size_t f = 0; f < features.size(); ++f) pools[f].insert(values[f]);
+    };
+    for (const auto& problem : problems) take(problem);
+    for (const auto& problem : family.default_problems(kind, Effort::full)) take(problem);
+    for (const auto& edge : family.edge_cases()) take(edge.problem);
+
+    std::vector<std::vector<double>> values(features.size());
+    constexpr std::size_t kSize = 5;  // an axis of fewer values is a kind (channels, a flag), not a size
+    for (std::size_t f = 0; f < features.size(); ++f) {
+        if (features[f].derived) continue;
+        values[f].assign(pools[f].begin(), pools[f].end());
+        if (features[f].categories.empty() && values[f].size() >= kSize) values[f].push_back(4 * values[f].back());
+    }
+    return values;
+}
+
 std::optional<std::string> find_stranded_problem(const Family& family, const DeviceInfo& device, const Matrix& matrix,
                                                  const Tree& tree, int draws, std::uint64_t seed) {
-    const auto pools = known_values(family, device.kind, matrix);
+    const auto pools = known_values(family, device.kind, matrix.problems);
     std::mt19937_64 random(seed);
     std::vector<double> values(pools.size());
     for (int i = 0; i < draws; ++i) {
