@@ -11,14 +11,17 @@
 
 #include "harness/core/selector.hpp"
 #include "harness/select/emit.hpp"
+#include "harness/select/pairs.hpp"
+#include "harness/select/ranking.hpp"
 #include "harness/select/train.hpp"
 #include "tests/synthetic/family.hpp"
 #include "variants/synthetic/ids.hpp"
 #include "variants/synthetic/problem.hpp"
 
 namespace espalier::synthetic::selectors {
-Selector<Problem> cpu_test_2t();  // compiled from what emit_synthetic wrote
-}
+Selector<Problem> cpu_test_2t();  // both compiled from what emit_synthetic wrote
+Selector<Problem> cpu_pairs();
+}  // namespace espalier::synthetic::selectors
 
 namespace espalier::select {
 namespace {
@@ -55,7 +58,7 @@ TEST(Emitter, CompiledSelectorDecidesAsTheTree) {
                                          static_cast<std::int64_t>(random() % (1ULL << (random() % 12))),
                                          static_cast<synthetic::Order>(random() % 3)};
         const Leaf<synthetic::Problem>& leaf = selector.select(problem, synthetic::device());
-        const auto expected = trained.tree.leaf_of(synthetic::family().feature_values(problem_key(problem)));
+        const auto expected = trained.tree.leaf_of(values_of(synthetic::family(), problem_key(problem)));
         ASSERT_EQ(static_cast<std::size_t>(leaf.id), expected) << problem_key(problem);
         if (reached[expected]) continue;
         reached[expected] = true;
@@ -72,6 +75,46 @@ TEST(Emitter, CompiledSelectorDecidesAsTheTree) {
         EXPECT_EQ(leaf.ranking.back().variant, synthetic::VariantId::base);
     }
     EXPECT_TRUE(std::all_of(reached.begin(), reached.end(), [](bool r) { return r; }));
+}
+
+// Sizes of 0, products beyond 64 bits, and wherever a ratio or product is next to its threshold.
+TEST(Emitter, CompiledPairsDecideAsTheTree) {
+    const Matrix matrix = read_evidence(synthetic::family(), synthetic::device(), sweep()).matrix;
+    const Tree tree = synthetic::tree_of_pairs(matrix);
+    const auto selector = synthetic::selectors::cpu_pairs();
+    std::mt19937_64 random(2);
+    std::vector<int> reached(tree.leaves.size());
+    const auto compare = [&](std::int64_t rows, std::int64_t columns) {
+        const synthetic::Problem problem{rows, columns, synthetic::Order::any};
+        std::vector<double> features;
+        for (const auto& feature : synthetic::Problem::features()) features.push_back(feature.value(problem));
+        const std::size_t expected = tree.leaf_of(values_of(matrix.columns, features));
+        ASSERT_EQ(static_cast<std::size_t>(selector.select(problem, synthetic::device()).id), expected)
+            << rows << " x " << columns;
+        ++reached[expected];
+    };
+    for (int i = 0; i < 100'000 && !HasFailure(); ++i) {
+        const auto rows = static_cast<std::int64_t>(random() >> (1 + random() % 63));
+        const auto columns = static_cast<std::int64_t>(random() >> (1 + random() % 63));
+        const auto nudge = static_cast<std::int64_t>(random() % 5) - 2;
+        compare(rows / 3, columns / 3);
+        if (columns < std::int64_t{1} << 60) compare(std::max<std::int64_t>(0, 3 * (columns / 10) + nudge), columns);
+        if (columns > 0) compare(std::max<std::int64_t>(0, 2000 / columns + nudge), columns);
+        if (columns > 0) compare(std::max<std::int64_t>(0, 3'000'000'000'000'000 / columns + nudge), columns);
+    }
+    compare(0, 0);
+    for (const int count : reached) EXPECT_GT(count, 1000);
+}
+
+TEST(Emitter, PairsReadAsTheyAre) {
+    const Evidence evidence = read_evidence(synthetic::family(), synthetic::device(), sweep());
+    Tree tree = synthetic::tree_of_pairs(evidence.matrix);
+    annotate(evidence.matrix, tree, 1);
+    const std::string source = emit(synthetic::family(), synthetic::device(), evidence, tree);
+    EXPECT_NE(source.find("#include \"harness/core/pair.hpp\"\n"), std::string::npos);
+    EXPECT_NE(source.find("if (ratio(problem.rows, problem.columns) <= 0.3) {"), std::string::npos) << source;
+    EXPECT_NE(source.find("if (product(problem.rows, problem.columns) <= 2000) {"), std::string::npos) << source;
+    EXPECT_EQ(path_to_leaf(synthetic::family(), tree, 2), "rows / columns > 0.3 and rows * columns <= 2000");
 }
 
 TEST(Emitter, FindsTheKnownRegions) {
@@ -188,7 +231,7 @@ TEST(Emitter, CommittedStyle) {
         EXPECT_LE(end - start, 120U) << source.substr(start, end - start);
         EXPECT_TRUE(end == start || source[end - 1] != ' ');
     }
-    EXPECT_NE(source.find("problem.values() <= 2000)"), std::string::npos) << source;
+    EXPECT_NE(source.find("if (problem.values() <= "), std::string::npos) << source;
 }
 
 }  // namespace

@@ -70,9 +70,7 @@ int main() {
     for (const std::string& key : select::devices_with_results(ESPALIER_RESULTS)) {
         const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
         for (const Family* family : families()) {
-            std::vector<CaseRecord> records;
-            for (const CaseRecord& record : results.cases)
-                if (record.family == family->name()) records.push_back(record);
+            const std::vector<CaseRecord> records = cases_of(results, family->name());
             if (!records.empty()) select::judge_by_rounds(key, *family, results.device, records);
         }
     }

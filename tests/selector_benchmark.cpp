@@ -14,13 +14,7 @@
 #include "harness/records/results.hpp"
 #include "harness/select/training.hpp"
 #include "kernels/dispatch.hpp"
-#include "variants/coherent_sum/problem.hpp"
-#include "variants/convolution_2d/problem.hpp"
-#include "variants/distance/problem.hpp"
-#include "variants/dot/problem.hpp"
-#include "variants/histogram/problem.hpp"
-#include "variants/knn/problem.hpp"
-#include "variants/smallest_k/problem.hpp"
+#include "tests/each_family.hpp"
 
 namespace espalier {
 namespace {
@@ -28,8 +22,8 @@ namespace {
 template <class P>
 std::vector<P> measured_problems(const std::string& family, const DeviceResults& results) {
     std::set<std::string> keys;
-    for (const CaseRecord& record : results.cases)
-        if (record.family == family && record.status == Status::ok) keys.insert(record.problem);
+    for (const CaseRecord& record : cases_of(results, family))
+        if (record.status == Status::ok) keys.insert(record.problem);
     std::vector<P> problems;
     std::string error;
     for (const std::string& key : keys)
@@ -54,13 +48,7 @@ void add(const std::string& family, const DeviceResults& results) {
 }
 
 void add_all(const DeviceResults& results) {
-    add<coherent_sum::Problem>("coherent_sum", results);
-    add<convolution_2d::Problem>("convolution_2d", results);
-    add<distance::Problem>("distance", results);
-    add<dot::Problem>("dot", results);
-    add<histogram::Problem>("histogram", results);
-    add<knn::Problem>("knn", results);
-    add<smallest_k::Problem>("smallest_k", results);
+    for_each_family([&]<class P>(const P*, const std::string& family) { add<P>(family, results); });
 }
 
 }  // namespace

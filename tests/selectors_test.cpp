@@ -11,6 +11,7 @@
 #include "harness/records/results.hpp"
 #include "harness/select/emit.hpp"
 #include "harness/select/learn.hpp"
+#include "harness/select/pairs.hpp"
 #include "harness/select/training.hpp"
 #include "kernels/families.hpp"
 
@@ -33,7 +34,7 @@ void compare(const Family& family, const DeviceInfo& device, const Matrix& matri
              const std::string& problem) {
     const auto compiled = explain(family.name(), problem, device, nullptr);
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
-    const std::size_t leaf = tree.leaf_of(family.feature_values(problem));
+    const std::size_t leaf = tree.leaf_of(values_of(family, problem));
     ASSERT_EQ(compiled.value().tree, Explanation::Tree::exact);
     ASSERT_EQ(compiled.value().leaf, static_cast<int>(leaf)) << problem;
     EXPECT_EQ(compiled.value().path, path_to_leaf(family, tree, leaf));
@@ -52,7 +53,7 @@ void compare_boundaries(const Family& family, const DeviceInfo& device, const Ma
     const auto pools = measured_values(family, matrix);
     std::mt19937_64 random(5);
     const auto leaf_of = [&](const std::vector<double>& values) {
-        return tree.leaf_of(family.feature_values(family.key_of(values)));
+        return tree.leaf_of(values_of(family, family.key_of(values)));
     };
     const auto check = [&](const std::vector<double>& values) {
         const std::string problem = family.key_of(values);
@@ -84,9 +85,7 @@ TEST(CommittedSelectors, DecideAsTheTreesOfTheCommittedResults) {
     for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
         const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
         for (const Family* family : families()) {
-            std::vector<CaseRecord> records;
-            for (const CaseRecord& record : results.cases)
-                if (record.family == family->name()) records.push_back(record);
+            const std::vector<CaseRecord> records = cases_of(results, family->name());
             if (records.empty()) continue;
             SCOPED_TRACE(key + " " + std::string(family->name()));
             const Evidence evidence =

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "harness/records/results.hpp"
@@ -191,6 +192,21 @@ TEST_F(TrainCommand, AnswersWhatIfAndWritesNothing) {
     EXPECT_EQ(run.code, 2);
     expect_holds(run.err, {"no_such", "espalier list"});
     EXPECT_FALSE(std::filesystem::exists(folder_ / "selectors"));
+}
+
+// A set takes as much as its variants together, so that a larger one takes more.
+TEST_F(TrainCommand, TellsHowLargeTheVariantsAre) {
+    const auto answers = nlohmann::json::parse(train("--device cpu-avx512-64t --ship 2 --json").out);
+    ASSERT_EQ(answers.size(), 1U);
+    std::map<std::string, std::size_t> bytes;
+    for (const auto& worth : answers[0].at("worth")) bytes[worth.at("variant")] = worth.at("object_bytes");
+    const auto& sets = answers[0].at("sets");
+    ASSERT_EQ(sets[0].at("variants").size(), 1U);
+    std::size_t expected = sets[0].at("object_bytes");
+    EXPECT_GT(expected, 0U);
+    for (const std::string variant : sets[1].at("variants")) expected += bytes[variant];
+    EXPECT_EQ(sets[1].at("object_bytes"), expected);
+    EXPECT_GT(sets[1].at("object_bytes"), sets[0].at("object_bytes"));
 }
 
 // On its own data no other device's tree does better than a device's own by more than a leaf costs.

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/variant_sizes.hpp"
 
 namespace espalier::cli {
 namespace {
@@ -38,6 +40,23 @@ std::vector<std::string> names_of(const VariantSet& set, const Family& family) {
 }
 
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+/// What the object files of the variants take in a program; nothing if this build does not know one of them.
+std::optional<std::size_t> bytes_of(const VariantSet& set, const Family& family) {
+    std::size_t sum = 0;
+    for (const std::string& name : names_of(set, family)) {
+        const auto bytes = object_bytes(std::string(family.name()) + "/" + name);
+        if (!bytes) return std::nullopt;
+        sum += *bytes;
+    }
+    return sum;
+}
+
+std::string kib(const std::optional<std::size_t>& bytes) {
+    return bytes ? fmt::format("{:.1f}", static_cast<double>(*bytes) / 1024) : "-";
+}
+
+ordered_json or_null(const std::optional<std::size_t>& bytes) { return bytes ? ordered_json(*bytes) : nullptr; }
 
 struct Worth {
     std::size_t variant;
@@ -106,6 +125,7 @@ std::vector<Answers> answer_all(const select::TrainedDevice& trained, const What
 
 ordered_json to_json(const WhatIf& what, const Family& family) {
     return {{"variants", names_of(what.kept, family)},
+            {"object_bytes", or_null(bytes_of(what.kept, family))},
             {"perfect_regret", rounded(what.perfect)},
             {"tree_regret", rounded(what.tree)}};
 }
@@ -113,18 +133,20 @@ ordered_json to_json(const WhatIf& what, const Family& family) {
 std::string sets_text(const Answers& answers, const std::string& title) {
     const Family& family = *answers.trained->family;
     std::string text = title + ": the best set of every size, the baseline among them\n";
-    text += fmt::format("  {:>8}  {:>14}  {:>7}  {}\n", "variants", "perfect choice", "tree", "set");
+    text += fmt::format("  {:>8}  {:>14}  {:>7}  {:>8}  {}\n", "variants", "perfect choice", "tree", "KiB", "set");
     bool found = false;
     for (const WhatIf& set : answers.sets) {
         const bool enough = !found && set.perfect <= kGoodEnough;
         found |= enough;
-        text += fmt::format("  {:>8}  {:>14.3f}  {:>7.3f}  {}{}\n", set.kept.size(), set.perfect, set.tree,
-                            fmt::join(names_of(set.kept, family), ", "), enough ? "  <- the smallest within 1%" : "");
+        text += fmt::format("  {:>8}  {:>14.3f}  {:>7.3f}  {:>8}  {}{}\n", set.kept.size(), set.perfect, set.tree,
+                            kib(bytes_of(set.kept, family)), fmt::join(names_of(set.kept, family), ", "),
+                            enough ? "  <- the smallest within 1%" : "");
     }
-    text += fmt::format("  {:>8}  {:>14}  {:>7}  {}\n", "best for", "perfect choice", "tree", "without");
+    text += fmt::format("  {:>8}  {:>14}  {:>7}  {:>8}  {}\n", "best for", "perfect choice", "tree", "KiB", "without");
     for (const Worth& worth : answers.worth)
-        text += fmt::format("  {:>8}  {:>14.3f}  {:>7.3f}  {}\n", worth.best_for, worth.without.perfect,
-                            worth.without.tree, family.variants()[worth.variant].name);
+        text += fmt::format("  {:>8}  {:>14.3f}  {:>7.3f}  {:>8}  {}\n", worth.best_for, worth.without.perfect,
+                            worth.without.tree, kib(bytes_of({worth.variant}, family)),
+                            family.variants()[worth.variant].name);
     return text;
 }
 
@@ -157,6 +179,7 @@ ordered_json what_if_json(const select::TrainedDevice& trained, const WhatIfQues
         for (const WhatIf& set : answers.sets) entry["sets"].push_back(to_json(set, family));
         for (const Worth& worth : answers.worth)
             entry["worth"].push_back({{"variant", family.variants()[worth.variant].name},
+                                      {"object_bytes", or_null(bytes_of({worth.variant}, family))},
                                       {"best_for", worth.best_for},
                                       {"perfect_regret_without", rounded(worth.without.perfect)},
                                       {"tree_regret_without", rounded(worth.without.tree)}});
@@ -171,8 +194,10 @@ std::string what_if_text(const select::TrainedDevice& trained, const WhatIfQuest
     for (const Answers& answers : answer_all(trained, questions, options)) {
         const std::string title = fmt::format("{} {}", trained.device.key, answers.trained->family->name());
         for (const auto& [what, result] : answers.changed)
-            text += fmt::format("{} {}: perfect choice 1.000 -> {:.3f}, tree {:.3f} -> {:.3f}\n{}", title, what,
-                                result.perfect, answers.tree, result.tree, select::describe(result.diff));
+            text += fmt::format("{} {}: perfect choice 1.000 -> {:.3f}, tree {:.3f} -> {:.3f}, {} -> {} KiB\n{}", title,
+                                what, result.perfect, answers.tree, result.tree,
+                                kib(bytes_of(select::variants_of(*answers.trained), *answers.trained->family)),
+                                kib(bytes_of(result.kept, *answers.trained->family)), select::describe(result.diff));
         if (!answers.sets.empty()) text += sets_text(answers, title);
     }
     return text;

@@ -89,6 +89,13 @@ DeviceInfo load_device(const fs::path& folder) {
     return decode_device(read_single(folder / "device.json", "device").body);
 }
 
+std::vector<CaseRecord> cases_of(const DeviceResults& results, std::string_view family) {
+    std::vector<CaseRecord> cases;
+    for (const CaseRecord& record : results.cases)
+        if (record.family == family) cases.push_back(record);
+    return cases;
+}
+
 DeviceResults load_results(const fs::path& folder, std::span<const std::string> families) {
     DeviceResults results;
     results.device = load_device(folder);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/core/device_info.hpp"
@@ -26,6 +27,9 @@ struct DeviceResults {
 
 /// The device of results/<device-key>/, from its device.json. Throws `BadData`.
 DeviceInfo load_device(const std::filesystem::path& folder);
+
+/// The cases of one family, in their order; empty if it was not measured.
+std::vector<CaseRecord> cases_of(const DeviceResults& results, std::string_view family);
 
 /// Reads results/<device-key>/: device.json, coverage.json and <family>.jsonl. Strict: a damaged or
 /// malformed line, a duplicate case or one of another device is a `BadData` that names file and line.

@@ -54,21 +54,23 @@ public:
 
 private:
     std::pair<bool, std::string> ask(const nlohmann::json& node, std::size_t problem) const {
-        const auto features = trained_.family->features();
+        const Matrix& matrix = trained_.evidence.matrix;
         const std::string name = node.at("feature");
-        const auto feature = std::ranges::find(features, name, &FeatureInfo::name);
-        if (feature == features.end()) throw BadData("a tree that asks about " + name);
-        const double value =
-            trained_.evidence.matrix.value(problem, static_cast<std::size_t>(feature - features.begin()));
+        const auto at_column = std::ranges::find(matrix.columns, name, &Column::name);
+        if (at_column == matrix.columns.end()) throw BadData("a tree that asks about " + name);
+        const auto column = static_cast<std::size_t>(at_column - matrix.columns.begin());
+        const double value = matrix.value(problem, column);
         if (!node.contains("categories")) {
             const double threshold = node.at("threshold");
             const bool holds = value <= threshold;
             return {holds, fmt::format("{} {} {}", name, holds ? "<=" : ">", threshold)};
         }
+        if (at_column->categories == 0) throw BadData("a tree that asks for a category of " + name);
+        const auto categories = trained_.family->features()[column].categories;
         const std::string category = node.at("categories").at(0);
-        const auto at = std::ranges::find(feature->categories, category);
-        if (at == feature->categories.end()) throw BadData("a tree that asks for an unknown category");
-        const bool holds = value == static_cast<double>(at - feature->categories.begin());
+        const auto at = std::ranges::find(categories, category);
+        if (at == categories.end()) throw BadData("a tree that asks for an unknown category");
+        const bool holds = value == static_cast<double>(at - categories.begin());
         return {holds, fmt::format("{} {} {}", name, holds ? "==" : "!=", category)};
     }
 

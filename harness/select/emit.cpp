@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "harness/select/pairs.hpp"
 #include "harness/select/ranking.hpp"
 
 namespace espalier::select {
@@ -50,10 +51,19 @@ std::string plain_number(double value) {
 }
 
 std::string condition(const Family& family, const Test& test, bool holds) {
-    const FeatureInfo& f = family.features()[test.column];
+    const std::string name = columns_of(family)[test.column].name;
     if (test.category)
-        return fmt::format("{} {} {}", f.name, holds ? "==" : "!=", f.categories[static_cast<std::size_t>(test.value)]);
-    return fmt::format("{} {} {}", f.name, holds ? "<=" : ">", plain_number(test.value));
+        return fmt::format("{} {} {}", name, holds ? "==" : "!=",
+                           family.features()[test.column].categories[static_cast<std::size_t>(test.value)]);
+    return fmt::format("{} {} {}", name, holds ? "<=" : ">", plain_number(test.value));
+}
+
+/// C++ that computes the column from `problem`.
+std::string expression(const Family& family, const Column& column, std::size_t index) {
+    const auto features = family.features();
+    if (!column.is_pair()) return std::string(features[index].expression);
+    return fmt::format("{}({}, {})", column.pair.kind == PairKind::ratio ? "ratio" : "product",
+                       features[column.pair.first].expression, features[column.pair.second].expression);
 }
 
 bool find_path(const Family& family, const Tree& tree, int node, int leaf, std::vector<std::string>& path) {
@@ -81,6 +91,7 @@ public:
     std::string source() {
         header();
         line("");
+        if (asks_about_pairs()) line("#include \"harness/core/pair.hpp\"");
         line("#include \"harness/core/selector.hpp\"");
         line("#include \"variants/{0}/ids.hpp\"", family_.name());
         line("#include \"variants/{0}/problem.hpp\"", family_.name());
@@ -126,6 +137,12 @@ private:
         for (const TreeLeaf& leaf : tree_.leaves)
             for (const std::size_t c : leaf.ranking) used.insert(candidate(c).variant);
         for (const std::size_t v : used) line("//   {}  {}", evidence_.source_ids[v], family_.variants()[v].name);
+    }
+
+    bool asks_about_pairs() const {
+        return std::ranges::any_of(tree_.nodes, [&](const Node& node) {
+            return node.leaf < 0 && evidence_.matrix.columns[node.test.column].is_pair();
+        });
     }
 
     std::string settings(std::size_t c) const {
@@ -197,11 +214,11 @@ private:
     }
 
     std::string expression(const Test& test) const {
+        const std::string value =
+            espalier::select::expression(family_, evidence_.matrix.columns[test.column], test.column);
+        if (!test.category) return fmt::format("{} <= {}", value, threshold(test.value));
         const FeatureInfo& f = family_.features()[test.column];
-        if (test.category)
-            return fmt::format("{} == {}::{}", f.expression, f.enum_type,
-                               f.categories[static_cast<std::size_t>(test.value)]);
-        return fmt::format("{} <= {}", f.expression, threshold(test.value));
+        return fmt::format("{} == {}::{}", value, f.enum_type, f.categories[static_cast<std::size_t>(test.value)]);
     }
 
     void leaf(int index, const std::string& indent) {

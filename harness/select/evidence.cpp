@@ -9,6 +9,7 @@
 
 #include "harness/records/roofline.hpp"
 #include "harness/select/noise.hpp"
+#include "harness/select/pairs.hpp"
 #include "harness/select/sha256.hpp"
 
 namespace espalier::select {
@@ -264,15 +265,14 @@ private:
 
     void fill() {
         Matrix& matrix = evidence_.matrix;
-        for (const FeatureInfo& f : family_.features())
-            matrix.columns.push_back({std::string(f.name), static_cast<int>(f.categories.size()), f.derived});
+        matrix.columns = columns_of(family_);
         const std::size_t cells = matrix.rows() * matrix.candidates.size();
         matrix.states.assign(cells, CellState::missing);
         matrix.slowdown.assign(cells, 0);
         matrix.loss.assign(cells, kInfeasible);
         auto row = rows_.begin();
         for (std::size_t p = 0; p < matrix.rows(); ++p) {
-            const auto values = family_.feature_values(matrix.problems[p]);
+            const auto values = values_of(matrix.columns, family_.feature_values(matrix.problems[p]));
             if (!std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); }))
                 refuse(matrix.problems[p] + " has a feature that is not finite", "mend features() of " + name());
             matrix.values.insert(matrix.values.end(), values.begin(), values.end());

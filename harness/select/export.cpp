@@ -21,6 +21,7 @@ ordered_json export_matrix(const DeviceInfo& device, const Trained& trained, con
     const Matrix& matrix = trained.evidence.matrix;
     auto features = ordered_json::array(), categories = ordered_json::array(), choices = ordered_json::array();
     for (const Column& column : matrix.columns) {
+        if (column.is_pair()) continue;
         features.push_back(column.name);
         categories.push_back(column.categories);
     }
@@ -31,7 +32,7 @@ ordered_json export_matrix(const DeviceInfo& device, const Trained& trained, con
     auto values = ordered_json::array(), slowdown = ordered_json::array(), measured = ordered_json::array(),
          cells = ordered_json::array();
     for (std::size_t p = 0; p < matrix.rows(); ++p) {
-        values.push_back(matrix.row(p));
+        values.push_back(matrix.row(p).first(features.size()));
         auto& slowdowns = slowdown.emplace_back(ordered_json::array());
         auto& known = measured.emplace_back(ordered_json::array());
         auto& states = cells.emplace_back(ordered_json::array());

@@ -5,30 +5,10 @@
 #include <set>
 #include <vector>
 
+#include "harness/select/pairs.hpp"
+
 namespace espalier::select {
 namespace {
-
-/// Every value that each axis of the problem's key is known to take; empty for derived features.
-std::vector<std::vector<double>> known_values(const Family& family, DeviceKind kind, const Matrix& matrix) {
-    const auto features = family.features();
-    std::vector<std::set<double>> pools(features.size());
-    const auto take = [&](const std::string& problem) {
-        const auto values = family.feature_values(problem);
-        for (std::size_t f = 0; f < features.size(); ++f) pools[f].insert(values[f]);
-    };
-    for (const auto& problem : matrix.problems) take(problem);
-    for (const auto& problem : family.default_problems(kind, Effort::full)) take(problem);
-    for (const auto& edge : family.edge_cases()) take(edge.problem);
-
-    std::vector<std::vector<double>> values(features.size());
-    constexpr std::size_t kSize = 5;  // an axis of fewer values is a kind (channels, a flag), not a size
-    for (std::size_t f = 0; f < features.size(); ++f) {
-        if (features[f].derived) continue;
-        values[f].assign(pools[f].begin(), pools[f].end());
-        if (features[f].categories.empty() && values[f].size() >= kSize) values[f].push_back(4 * values[f].back());
-    }
-    return values;
-}
 
 /// Why every choice of a ranking declines a problem; empty if one of them takes it.
 std::string declined(const Family& family, const DeviceInfo& device, const Matrix& matrix, const std::string& problem,
@@ -58,16 +38,38 @@ bool computable(const Family& family, const DeviceInfo& device, const std::strin
 
 }  // namespace
 
+std::vector<std::vector<double>> known_values(const Family& family, DeviceKind kind,
+                                              std::span<const std::string> problems) {
+    const auto features = family.features();
+    std::vector<std::set<double>> pools(features.size());
+    const auto take = [&](const std::string& problem) {
+        const auto values = family.feature_values(problem);
+        for (std::size_t f = 0; f < features.size(); ++f) pools[f].insert(values[f]);
+    };
+    for (const auto& problem : problems) take(problem);
+    for (const auto& problem : family.default_problems(kind, Effort::full)) take(problem);
+    for (const auto& edge : family.edge_cases()) take(edge.problem);
+
+    std::vector<std::vector<double>> values(features.size());
+    constexpr std::size_t kSize = 5;  // an axis of fewer values is a kind (channels, a flag), not a size
+    for (std::size_t f = 0; f < features.size(); ++f) {
+        if (features[f].derived) continue;
+        values[f].assign(pools[f].begin(), pools[f].end());
+        if (features[f].categories.empty() && values[f].size() >= kSize) values[f].push_back(4 * values[f].back());
+    }
+    return values;
+}
+
 std::optional<std::string> find_stranded_problem(const Family& family, const DeviceInfo& device, const Matrix& matrix,
                                                  const Tree& tree, int draws, std::uint64_t seed) {
-    const auto pools = known_values(family, device.kind, matrix);
+    const auto pools = known_values(family, device.kind, matrix.problems);
     std::mt19937_64 random(seed);
     std::vector<double> values(pools.size());
     for (int i = 0; i < draws; ++i) {
         for (std::size_t f = 0; f < pools.size(); ++f)
             values[f] = pools[f].empty() ? 0 : pools[f][random() % pools[f].size()];
         const std::string problem = family.key_of(values);
-        const TreeLeaf& leaf = tree.leaves[tree.leaf_of(family.feature_values(problem))];
+        const TreeLeaf& leaf = tree.leaves[tree.leaf_of(values_of(matrix.columns, family.feature_values(problem)))];
         const std::string reasons = declined(family, device, matrix, problem, leaf.ranking);
         if (!reasons.empty() && computable(family, device, problem)) return problem + reasons;
     }

@@ -2,13 +2,20 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "harness/families/family.hpp"
 #include "harness/select/matrix.hpp"
 #include "harness/select/tree.hpp"
 
 namespace espalier::select {
+
+/// The values that each axis of a problem's key is known to take, ascending: from `problems`, the family's largest
+/// sweep and its edge cases; for a size four times the largest of them, too. Empty for derived features.
+std::vector<std::vector<double>> known_values(const Family& family, DeviceKind kind,
+                                              std::span<const std::string> problems);
 
 /// Looks for a problem that the tree leaves without a choice on a device: one that supports() declines for
 /// the whole ranking of its leaf although some variant could compute it. Draws `draws` problems whose axes take any

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "harness/select/matrix.hpp"
+#include "harness/select/offer.hpp"
 #include "harness/select/sizes.hpp"
 #include "harness/select/tree.hpp"
 
@@ -12,7 +13,7 @@ namespace espalier::select {
 struct LearnOptions {
     int most_leaves = 16;
     double least_gain = 0.001;  ///< what a leaf costs: it must lower the mean log-slowdown by as much (0.1%)
-    std::size_t folds = 10;     ///< that choose the size
+    std::size_t folds = 10;     ///< that choose the size, and what to offer
     std::uint64_t seed = 1;
     SizesOptions sizes;
 };
@@ -20,6 +21,7 @@ struct LearnOptions {
 /// Learns a tree on `rows`: of the best trees of every size (`trees_by_size`) the one with the least held-out loss,
 /// what its leaves cost included. No standard error is allowed for in favour of smaller trees: times repeat within a
 /// percent, so that a leaf for one problem is seldom chance (docs/performance/selectors.md has the comparison).
+/// What trees may be made of beside the measured problems and the family's columns is decided likewise (`plan`).
 Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options = {});
 
 }  // namespace espalier::select

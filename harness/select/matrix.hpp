@@ -16,11 +16,22 @@ inline constexpr Loss kLossUnit = 1'000'000;
 /// The loss of what cannot be chosen; exceeds any sum of real losses.
 inline constexpr Loss kInfeasible = Loss{1} << 40;
 
+enum class PairKind : std::uint8_t { none, ratio, product };
+
+/// A number that the learner makes of two others (`columns_of`).
+struct Pair {
+    PairKind kind = PairKind::none;  ///< none: a feature of the family's own
+    std::size_t first = 0, second = 0;
+};
+
 /// One column that a test may ask about.
 struct Column {
     std::string name;
     int categories = 0;  ///< number of enumerators, values 0 .. categories - 1; 0 for a number
     bool derived = false;
+    Pair pair{};
+
+    [[nodiscard]] bool is_pair() const { return pair.kind != PairKind::none; }
 };
 
 /// A (variant, configuration) that may be chosen, by the registry's indices.

@@ -35,6 +35,15 @@ std::vector<std::size_t> undominated(const Matrix& matrix, std::span<const std::
     return kept;
 }
 
+/// The family's own columns and the pairs that may be tested, ascending.
+std::vector<std::size_t> testable(const Matrix& matrix, const SplitOptions& options) {
+    std::vector<std::size_t> columns = options.pairs;
+    for (std::size_t c = 0; c < matrix.columns.size(); ++c)
+        if (!matrix.columns[c].is_pair()) columns.push_back(c);
+    std::sort(columns.begin(), columns.end());
+    return columns;
+}
+
 /// The loss of the best choice of the yes side plus that of the best choice of the rest.
 Loss parted_loss(const std::vector<Loss>& yes, const std::vector<Loss>& total) {
     Loss best_yes = std::numeric_limits<Loss>::max(), best_no = best_yes;
@@ -55,20 +64,23 @@ struct Splitter::Side {
     void restart() {
         std::fill(sum.begin(), sum.end(), Loss{0});
         passed = 0;
+        any = false;
     }
     void consider(std::size_t least_rows) {
         if (passed < least_rows || rows - passed < least_rows) return;
         best = std::min(best, parted_loss(sum, total));
     }
-    void pass(const Loss* losses) {
+    void pass(const Loss* losses, bool counts) {
         for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += losses[c];
-        ++passed;
+        passed += counts;
+        any = true;
     }
 
     std::vector<Loss> total;
-    std::vector<Loss> sum;  ///< of what has passed by
-    std::size_t rows = 0, passed = 0;
-    double last = 0;  ///< value of the row that passed by last
+    std::vector<Loss> sum;             ///< of what has passed by
+    std::size_t rows = 0, passed = 0;  ///< that count
+    bool any = false;                  ///< whether anything has passed by
+    double last = 0;                   ///< value of the row that passed by last
     Loss best = 0;
 };
 
@@ -86,6 +98,7 @@ Splitter::Splitter(const Matrix& matrix, std::span<const std::size_t> rows, cons
     : matrix_(&matrix),
       options_(options),
       active_(undominated(matrix, rows, candidates)),
+      columns_(testable(matrix, options)),
       losses_(matrix.rows() * active_.size()),
       total_(active_.size()),
       yes_(active_.size()) {
@@ -120,23 +133,25 @@ std::vector<Split> Splitter::all(std::span<const std::size_t> rows) const {
     if (rows.size() < 2 * options_.least_rows) return splits;
     static_cast<void>(leaf_loss(rows));  // leaves the sums in total_
     std::vector<std::size_t> sorted(rows.begin(), rows.end());
-    for (std::size_t column = 0; column < matrix_->columns.size(); ++column)
+    for (const std::size_t column : columns_)
         if (matrix_->columns[column].categories == 0)
             split_number(column, sorted, splits);
         else
             split_category(column, rows, splits);
     const auto order = [&](const Split& s) {
-        return std::tuple(s.loss, !matrix_->columns[s.test.column].derived, s.test.column, s.test.value);
+        const Column& column = matrix_->columns[s.test.column];
+        return std::tuple(s.loss, column.is_pair(), !column.derived, s.test.column, s.test.value);
     };
     std::sort(splits.begin(), splits.end(), [&](const Split& a, const Split& b) { return order(a) < order(b); });
     return splits;
 }
 
 std::vector<std::vector<std::size_t>> Splitter::sorted_by_column(std::span<const std::size_t> rows) const {
-    std::vector<std::vector<std::size_t>> sorted(matrix_->columns.size(), {rows.begin(), rows.end()});
-    for (std::size_t column = 0; column < sorted.size(); ++column)
-        std::sort(sorted[column].begin(), sorted[column].end(),
-                  [&](std::size_t a, std::size_t b) { return matrix_->value(a, column) < matrix_->value(b, column); });
+    std::vector<std::vector<std::size_t>> sorted(columns_.size(), {rows.begin(), rows.end()});
+    for (std::size_t i = 0; i < sorted.size(); ++i)
+        std::sort(sorted[i].begin(), sorted[i].end(), [&](std::size_t a, std::size_t b) {
+            return matrix_->value(a, columns_[i]) < matrix_->value(b, columns_[i]);
+        });
     return sorted;
 }
 
@@ -150,12 +165,11 @@ std::vector<DeepSplit> Splitter::all_deep(std::span<const std::size_t> rows) con
         for (const std::size_t r : rows) {
             Side& side = sides[side_of[r] = !split.holds(matrix_->row(r))];
             add_losses({&r, 1}, side.total);
-            ++side.rows;
+            side.rows += counts(r);
         }
         for (Side& side : sides) side.best = *std::min_element(side.total.begin(), side.total.end());
         DeepSplit& now = deep.emplace_back(split, sides[0].best, sides[1].best);
-        for (std::size_t column = 0; column < sorted.size(); ++column)
-            search_sides(column, sorted[column], side_of, sides);
+        for (std::size_t i = 0; i < sorted.size(); ++i) search_sides(columns_[i], sorted[i], side_of, sides);
         now.yes_split = sides[0].best, now.no_split = sides[1].best;
     }
     return deep;
@@ -169,11 +183,11 @@ void Splitter::search_sides(std::size_t column, std::span<const std::size_t> sor
     for (const std::size_t r : sorted) {
         Side& side = sides[side_of[r]];
         const double value = matrix_->value(r, column);
-        if (side.passed > 0 && value != side.last) {
+        if (side.any && value != side.last) {
             side.consider(options_.least_rows);
             if (category) side.restart();
         }
-        side.pass(losses(r));
+        side.pass(losses(r), counts(r));
         side.last = value;
     }
     if (category)
@@ -186,11 +200,14 @@ void Splitter::split_number(std::size_t column, std::vector<std::size_t>& rows, 
               [&](std::size_t a, std::size_t b) { return matrix_->value(a, column) < matrix_->value(b, column); });
     if (value(0) == value(rows.size() - 1)) return;
     const auto quantile = [&](std::size_t count) { return count * (options_.most_thresholds + 1) / rows.size(); };
-    std::size_t last_quantile = 0;
+    std::size_t last_quantile = 0, yes_rows = 0;
+    const auto all_rows = static_cast<std::size_t>(std::ranges::count_if(rows, [&](auto r) { return counts(r); }));
     std::fill(yes_.begin(), yes_.end(), Loss{0});
-    for (std::size_t i = 0; i + options_.least_rows < rows.size(); ++i) {
+    for (std::size_t i = 0; i + 1 < rows.size() && yes_rows + options_.least_rows <= all_rows; ++i) {
         add_losses({&rows[i], 1}, yes_);
-        if (i + 1 < options_.least_rows || value(i) == value(i + 1)) continue;
+        yes_rows += counts(rows[i]);
+        if (yes_rows < options_.least_rows || all_rows - yes_rows < options_.least_rows || value(i) == value(i + 1))
+            continue;
         if (options_.most_thresholds > 0 && quantile(i + 1) == last_quantile) continue;
         last_quantile = quantile(i + 1);
         splits.push_back({{column, false, value(i)}, value(i + 1), parted_loss(yes_, total_)});
@@ -200,13 +217,13 @@ void Splitter::split_number(std::size_t column, std::vector<std::size_t>& rows, 
 void Splitter::split_category(std::size_t column, std::span<const std::size_t> rows, std::vector<Split>& splits) const {
     for (int category = 0; category < matrix_->columns[column].categories; ++category) {
         std::fill(yes_.begin(), yes_.end(), Loss{0});
-        std::size_t count = 0;
+        std::size_t yes = 0, no = 0;
         for (const std::size_t r : rows) {
-            if (matrix_->value(r, column) != category) continue;
-            ++count;
-            add_losses({&r, 1}, yes_);
+            const bool is = matrix_->value(r, column) == category;
+            (is ? yes : no) += counts(r);
+            if (is) add_losses({&r, 1}, yes_);
         }
-        if (count < options_.least_rows || rows.size() - count < options_.least_rows) continue;
+        if (yes < options_.least_rows || no < options_.least_rows) continue;
         splits.push_back({{column, true, static_cast<double>(category)}, 0, parted_loss(yes_, total_)});
     }
 }

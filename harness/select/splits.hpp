@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -29,8 +30,10 @@ struct DeepSplit {
 };
 
 struct SplitOptions {
-    std::size_t least_rows = 1;       ///< on both sides
-    std::size_t most_thresholds = 0;  ///< per column, at the quantiles of the rows; 0: between any two values
+    std::size_t least_rows = 1;        ///< on both sides
+    std::size_t most_thresholds = 0;   ///< per column, at the quantiles of the rows; 0: between any two values
+    std::size_t measured = SIZE_MAX;   ///< rows from this one on do not count towards `least_rows`
+    std::vector<std::size_t> pairs{};  ///< columns made of pairs that may be tested, beside all of the family's own
 };
 
 /// Finds the splits of subsets of the rows that it is given. Candidates that another one never loses to
@@ -57,7 +60,7 @@ public:
 
     /// Additions that one search through the splits of `rows` takes.
     [[nodiscard]] std::size_t work(std::span<const std::size_t> rows) const {
-        return rows.size() * active_.size() * matrix_->columns.size();
+        return rows.size() * active_.size() * columns_.size();
     }
 
 private:
@@ -70,13 +73,15 @@ private:
     void search_sides(std::size_t column, std::span<const std::size_t> sorted, std::span<const std::uint8_t> side_of,
                       std::array<Side, 2>& sides) const;
     [[nodiscard]] std::vector<std::vector<std::size_t>> sorted_by_column(std::span<const std::size_t> rows) const;
+    [[nodiscard]] bool counts(std::size_t row) const { return row < options_.measured; }
     [[nodiscard]] const Loss* losses(std::size_t row) const { return losses_.data() + row * active_.size(); }
     void add_losses(std::span<const std::size_t> rows, std::vector<Loss>& sums) const;
 
     const Matrix* matrix_;
     SplitOptions options_;
-    std::vector<std::size_t> active_;  ///< candidates worth looking at
-    std::vector<Loss> losses_;         ///< rows x active
+    std::vector<std::size_t> active_;   ///< candidates worth looking at
+    std::vector<std::size_t> columns_;  ///< that may be tested
+    std::vector<Loss> losses_;          ///< rows x active
     mutable std::vector<Loss> total_, yes_;
 };
 

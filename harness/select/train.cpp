@@ -71,6 +71,9 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     entry["choices"] = matrix.candidates.size();
     entry["leaves"] = trained.tree.leaves.size();
     entry["depth"] = trained.tree.depth();
+    entry["halfway_problems"] = trained.tree.halfway;
+    entry["pairs"] = ordered_json::array();
+    for (const std::size_t c : trained.tree.pairs) entry["pairs"].push_back(matrix.columns[c].name);
     entry["dispatch_ns"] = kept(before, "dispatch_ns", trained.evidence.data_sha256);
     entry["data_sha256"] = trained.evidence.data_sha256;
     return entry;

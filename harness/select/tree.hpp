@@ -42,6 +42,8 @@ struct TreeLeaf {
 struct Tree {
     std::vector<Node> nodes;
     std::vector<TreeLeaf> leaves;
+    bool halfway = false;              ///< problems that nobody measured had a say in it (with_halfway_problems)
+    std::vector<std::size_t> pairs{};  ///< columns made of pairs that it could ask about
 
     [[nodiscard]] std::size_t leaf_of(std::span<const double> row) const {
         const Node* node = nodes.data();

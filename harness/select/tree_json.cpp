@@ -34,10 +34,11 @@ private:
     }
 
     ordered_json split(const Node& node) const {
-        const FeatureInfo& feature = trained_.family->features()[node.test.column];
-        ordered_json entry{{"id", 0}, {"feature", feature.name}};
+        const std::size_t column = node.test.column;
+        ordered_json entry{{"id", 0}, {"feature", trained_.evidence.matrix.columns[column].name}};
         if (node.test.category)
-            entry["categories"] = {feature.categories[static_cast<std::size_t>(node.test.value)]};
+            entry["categories"] = {
+                trained_.family->features()[column].categories[static_cast<std::size_t>(node.test.value)]};
         else
             entry["threshold"] = node.test.value;
         return entry;

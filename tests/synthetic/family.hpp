@@ -7,6 +7,7 @@
 
 #include "harness/families/family.hpp"
 #include "harness/records/case_record.hpp"
+#include "harness/select/tree.hpp"
 
 namespace espalier::synthetic {
 
@@ -31,5 +32,8 @@ double regions(const std::string& variant, const std::string& configuration, con
 /// 5% and `noise` (relative, normal) of every sample's own.
 std::vector<CaseRecord> records(const Times& times, const std::vector<std::string>& problems, double noise = 0.002,
                                 std::uint64_t seed = 1);
+
+/// A tree on `matrix` that nobody would learn: it asks about a ratio, then about a product on either side.
+select::Tree tree_of_pairs(const select::Matrix& matrix);
 
 }  // namespace espalier::synthetic

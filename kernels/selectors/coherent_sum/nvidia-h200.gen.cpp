@@ -51,7 +51,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "receivers > 700 and additions <= 3600000000",
+        .path = "receivers > 700 and additions <= 5000000000",
         .ranking = kRanking1,
     },
     {
@@ -61,7 +61,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "receivers > 700 and additions > 3600000000",
+        .path = "receivers > 700 and additions > 5000000000",
         .ranking = kRanking2,
     },
 };
@@ -72,7 +72,7 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 18 problems, margin 1.20, regret 1.00 [1.00, 1.01]
         return kLeaves[0];
     } else {
-        if (problem.additions() <= 3'600'000'000) {
+        if (problem.additions() <= 5'000'000'000) {
             // shared_hodograph block=512
             // 6 problems, margin 1.34, regret 1.00 [1.00, 1.00]
             return kLeaves[1];

@@ -7,6 +7,7 @@
 // Runtime:  CUDA 13.0
 // Variants, and the SHA-256 of the sources that were measured:
 //   e77cb1a3648f1348d037c1f4041b0dbf84239ca469b27edb1aecf43113d7e12a  global
+//   53585bda7f86433454f556bcd2c82d78b87851c849d888a4da165b5704f939ba  shared_float
 //   2194ea84a82a15780f212eb3cf450f91e1937f648128aa461b2b9182221d64be  shared_float_32x8
 //   871f81f0b91b5da8dcce26e920c979ce448facbc4f552cf28536607b927d1619  shared_float_padded
 //   db31f668e39a86df93928a9e55424df27e77646aa63d9b82d36148aadaaba2ae  shared_float_rows
@@ -23,14 +24,30 @@ namespace espalier::convolution_2d::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::shared_u8_int, {}, 1.01F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.02F},
-    {VariantId::shared_u8_float, {}, 1.04F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.08F},
-    {VariantId::global, {}, 1.22F},
+    {VariantId::shared_u8_float, {}, 1.00F},
+    {VariantId::shared_float_32x8, {}, 1.03F},
+    {VariantId::shared_float_padded, {{"padding", 5}}, 1.01F},
+    {VariantId::shared_float, {}, 1.01F},
+    {VariantId::global, {}, 1.58F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.02F},
+    {VariantId::shared_u8_float, {}, 1.05F},
+    {VariantId::shared_float, {}, 1.06F},
+    {VariantId::global, {}, 1.13F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::shared_u8_int, {}, 1.01F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.02F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.07F},
+    {VariantId::shared_u8_float, {}, 1.04F},
+    {VariantId::global, {}, 1.21F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.01F},
     {VariantId::shared_float_padded, {{"padding", 20}}, 1.26F},
     {VariantId::shared_float_32x8, {}, 1.32F},
@@ -38,109 +55,212 @@ constexpr Choice<Problem> kRanking1[] = {
     {VariantId::global, {}, 1.46F},
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.02F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.13F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.52F},
-    {VariantId::shared_float_32x8, {}, 1.57F},
-    {VariantId::global, {}, 1.96F},
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.00F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.09F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.42F},
+    {VariantId::shared_float_32x8, {}, 1.45F},
+    {VariantId::global, {}, 1.82F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::tensor_toeplitz, {{"rows_per_warp", 16}}, 1.00F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.33F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.40F},
+    {VariantId::shared_u8_int, {}, 2.56F},
+    {VariantId::global, {}, 3.12F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.01F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.06F},
+    {VariantId::tensor_toeplitz, {{"rows_per_warp", 36}}, 1.28F},
+    {VariantId::shared_float_32x8, {}, 2.05F},
+    {VariantId::global, {}, 2.35F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.00F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.05F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.98F},
-    {VariantId::shared_float_32x8, {}, 2.04F},
-    {VariantId::global, {}, 2.45F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.82F},
+    {VariantId::shared_float_32x8, {}, 1.97F},
+    {VariantId::global, {}, 2.42F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::tensor_toeplitz, {{"rows_per_warp", 36}}, 1.07F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.50F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.66F},
-    {VariantId::shared_u8_int, {}, 2.74F},
-    {VariantId::global, {}, 3.53F},
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::tensor_toeplitz, {{"rows_per_warp", 36}}, 1.01F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.46F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.67F},
+    {VariantId::shared_u8_int, {}, 2.56F},
+    {VariantId::global, {}, 3.34F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::tensor_toeplitz, {{"rows_per_warp", 66}}, 1.00F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.64F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.96F},
+    {VariantId::shared_u8_int, {}, 2.96F},
+    {VariantId::global, {}, 4.04F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 12,
-        .margin = 1.05F,
-        .regret = 1.01F,
+        .problems = 1,
+        .margin = 1.01F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values <= 2000000 and values <= 50000",
+        .regret_hi = 1.00F,
+        .path = "values <= 5000000 and values <= 80000 and coefficients == float32 and channels <= 2",
         .ranking = kRanking0,
     },
     {
         .id = 1,
+        .problems = 3,
+        .margin = 1.01F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "values <= 5000000 and values <= 80000 and coefficients == float32 and channels > 2",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 8,
+        .margin = 1.05F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "values <= 5000000 and values <= 80000 and coefficients != float32",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
         .problems = 10,
         .margin = 1.27F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "values <= 2000000 and values > 50000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 11,
-        .margin = 1.28F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "values > 2000000 and values <= 7000000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 5,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 2000000 and values > 7000000 and coefficients == float32",
+        .path = "values <= 5000000 and values > 80000 and values <= 1650000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
         .problems = 8,
-        .margin = 1.40F,
-        .regret = 1.07F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.16F,
-        .path = "values > 2000000 and values > 7000000 and coefficients != float32",
+        .margin = 1.23F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values <= 5000000 and values > 80000 and values > 1650000",
         .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 2,
+        .margin = 1.33F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values > 5000000 and values <= 20000000 and coefficients == narrow",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 3,
+        .margin = 1.36F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "values > 5000000 and values <= 20000000 and coefficients != narrow",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 4,
+        .margin = 1.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values > 5000000 and values > 20000000 and coefficients == float32",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 5,
+        .margin = 1.44F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "values > 5000000 and values > 20000000 and coefficients != float32 and values <= 200000000",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 2,
+        .margin = 1.64F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values > 5000000 and values > 20000000 and coefficients != float32 and values > 200000000",
+        .ranking = kRanking9,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.values() <= 2'000'000) {
-        if (problem.values() <= 50'000) {
-            // shared_u8_int default
-            // else shared_float_padded padding=20
-            // 12 problems, margin 1.05, regret 1.01 [1.00, 1.02]
-            return kLeaves[0];
+    if (problem.values() <= 5'000'000) {
+        if (problem.values() <= 80'000) {
+            if (problem.coefficients == Coefficients::float32) {
+                if (problem.channels <= 2) {
+                    // shared_u8_float default
+                    // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                    return kLeaves[0];
+                } else {
+                    // shared_float_padded padding=20
+                    // 3 problems, margin 1.01, regret 1.01 [1.00, 1.03]
+                    return kLeaves[1];
+                }
+            } else {
+                // shared_u8_int default
+                // 8 problems, margin 1.05, regret 1.01 [1.00, 1.03]
+                return kLeaves[2];
+            }
         } else {
-            // shared_vectorised rows_per_thread=2
-            // 10 problems, margin 1.27, regret 1.01 [1.00, 1.02]
-            return kLeaves[1];
+            if (problem.values() <= 1'650'000) {
+                // shared_vectorised rows_per_thread=2
+                // 10 problems, margin 1.27, regret 1.01 [1.00, 1.02]
+                return kLeaves[3];
+            } else {
+                // shared_vectorised rows_per_thread=4
+                // 8 problems, margin 1.23, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
+            }
         }
     } else {
-        if (problem.values() <= 7'000'000) {
-            // shared_vectorised rows_per_thread=4
-            // 11 problems, margin 1.28, regret 1.02 [1.00, 1.06]
-            return kLeaves[2];
+        if (problem.values() <= 20'000'000) {
+            if (problem.coefficients == Coefficients::narrow) {
+                // tensor_toeplitz rows_per_warp=16
+                // 2 problems, margin 1.33, regret 1.00 [1.00, 1.00]
+                return kLeaves[5];
+            } else {
+                // shared_vectorised rows_per_thread=4
+                // 3 problems, margin 1.36, regret 1.01 [1.00, 1.03]
+                return kLeaves[6];
+            }
         } else {
             if (problem.coefficients == Coefficients::float32) {
                 // shared_float_rows rows_per_thread=8
-                // 5 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
+                // 4 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                return kLeaves[7];
             } else {
-                // tensor_toeplitz rows_per_warp=36
-                // 8 problems, margin 1.40, regret 1.07 [1.02, 1.16]
-                return kLeaves[4];
+                if (problem.values() <= 200'000'000) {
+                    // tensor_toeplitz rows_per_warp=36
+                    // 5 problems, margin 1.44, regret 1.01 [1.00, 1.03]
+                    return kLeaves[8];
+                } else {
+                    // tensor_toeplitz rows_per_warp=66
+                    // 2 problems, margin 1.64, regret 1.00 [1.00, 1.00]
+                    return kLeaves[9];
+                }
             }
         }
     }

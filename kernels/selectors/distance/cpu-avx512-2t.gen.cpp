@@ -19,93 +19,117 @@ namespace espalier::distance::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.31F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.33F},
+    {VariantId::cpu_scalar, {}, 4.63F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_avx2, {}, 1.06F},
-    {VariantId::cpu_scalar, {}, 1.44F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.11F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.00F},
+    {VariantId::cpu_scalar, {}, 23.05F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.22F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.47F},
-    {VariantId::cpu_scalar, {}, 8.43F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_avx2, {}, 1.09F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.81F},
-    {VariantId::cpu_scalar, {}, 17.33F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.13F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.63F},
+    {VariantId::cpu_scalar, {}, 3.39F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_avx2, {}, 1.02F},
+    {VariantId::cpu_avx512, {}, 1.08F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.67F},
+    {VariantId::cpu_scalar, {}, 5.40F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 2,
-        .margin = 1.80F,
+        .problems = 14,
+        .margin = 1.31F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 300000 and queries <= 5 and terms <= 20000",
+        .path = "points <= 900 and terms <= 2000000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
         .problems = 10,
-        .margin = 1.02F,
-        .regret = 1.04F,
+        .margin = 1.11F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "distances <= 300000 and queries <= 5 and terms > 20000",
+        .regret_hi = 1.00F,
+        .path = "points <= 900 and terms > 2000000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 24,
-        .margin = 1.21F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 1.80F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances <= 300000 and queries > 5",
+        .regret_hi = 1.00F,
+        .path = "points > 900 and terms <= 13000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 12,
-        .margin = 1.08F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 1.13F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 300000",
+        .regret_hi = 1.00F,
+        .path = "points > 900 and terms > 13000 and metric == cosine",
         .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 20,
+        .margin = 1.06F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.05F,
+        .path = "points > 900 and terms > 13000 and metric != cosine",
+        .ranking = kRanking4,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.distances() <= 300'000) {
-        if (problem.queries <= 5) {
-            if (problem.terms() <= 20'000) {
-                // cpu_scalar default
-                // 2 problems, margin 1.80, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // cpu_avx512 default
-                // 10 problems, margin 1.02, regret 1.04 [1.00, 1.10]
-                return kLeaves[1];
-            }
-        } else {
+    if (problem.points <= 900) {
+        if (problem.terms() <= 2'000'000) {
             // cpu_avx2 default
-            // 24 problems, margin 1.21, regret 1.01 [1.00, 1.01]
-            return kLeaves[2];
+            // 14 problems, margin 1.31, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
+        } else {
+            // cpu_avx512 default
+            // 10 problems, margin 1.11, regret 1.00 [1.00, 1.00]
+            return kLeaves[1];
         }
     } else {
-        // cpu_avx512 default
-        // 12 problems, margin 1.08, regret 1.01 [1.00, 1.02]
-        return kLeaves[3];
+        if (problem.terms() <= 13'000) {
+            // cpu_scalar default
+            // 2 problems, margin 1.80, regret 1.00 [1.00, 1.00]
+            return kLeaves[2];
+        } else {
+            if (problem.metric == Metric::cosine) {
+                // cpu_avx512 default
+                // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                return kLeaves[3];
+            } else {
+                // cpu_avx2 default
+                // 20 problems, margin 1.06, regret 1.02 [1.01, 1.05]
+                return kLeaves[4];
+            }
+        }
     }
 }
 

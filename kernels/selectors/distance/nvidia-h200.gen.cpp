@@ -93,7 +93,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 3000000 and distances <= 300000 and terms <= 7000000",
+        .path = "distances <= 2000000 and distances <= 300000 and terms <= 9000000",
         .ranking = kRanking0,
     },
     {
@@ -103,7 +103,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "distances <= 3000000 and distances <= 300000 and terms > 7000000",
+        .path = "distances <= 2000000 and distances <= 300000 and terms > 9000000",
         .ranking = kRanking1,
     },
     {
@@ -113,7 +113,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 3000000 and distances > 300000",
+        .path = "distances <= 2000000 and distances > 300000",
         .ranking = kRanking2,
     },
     {
@@ -123,7 +123,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 3000000 and metric == euclidean and missing == none",
+        .path = "distances > 2000000 and metric == euclidean and missing == none",
         .ranking = kRanking3,
     },
     {
@@ -133,7 +133,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 3000000 and metric == euclidean and missing != none",
+        .path = "distances > 2000000 and metric == euclidean and missing != none",
         .ranking = kRanking4,
     },
     {
@@ -143,7 +143,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 3000000 and metric != euclidean and dims <= 70 and metric == manhattan",
+        .path = "distances > 2000000 and metric != euclidean and dims <= 70 and metric == manhattan",
         .ranking = kRanking5,
     },
     {
@@ -153,7 +153,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "distances > 3000000 and metric != euclidean and dims <= 70 and metric != manhattan",
+        .path = "distances > 2000000 and metric != euclidean and dims <= 70 and metric != manhattan",
         .ranking = kRanking6,
     },
     {
@@ -163,15 +163,15 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 3000000 and metric != euclidean and dims > 70",
+        .path = "distances > 2000000 and metric != euclidean and dims > 70",
         .ranking = kRanking7,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.distances() <= 3'000'000) {
+    if (problem.distances() <= 2'000'000) {
         if (problem.distances() <= 300'000) {
-            if (problem.terms() <= 7'000'000) {
+            if (problem.terms() <= 9'000'000) {
                 // global_uncoalesced default
                 // 12 problems, margin 1.09, regret 1.00 [1.00, 1.00]
                 return kLeaves[0];

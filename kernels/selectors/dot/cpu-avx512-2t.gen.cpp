@@ -37,7 +37,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 30000",
+        .path = "elements <= 20000",
         .ranking = kRanking0,
     },
     {
@@ -47,13 +47,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 30000",
+        .path = "elements > 20000",
         .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 30'000) {
+    if (problem.elements <= 20'000) {
         // cpu_avx2 parallel=0
         // 3 problems, margin 3.66, regret 1.00 [1.00, 1.00]
         return kLeaves[0];

@@ -43,7 +43,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 2000000 and elements <= 2000",
+        .path = "elements <= 3000000 and elements <= 3000",
         .ranking = kRanking0,
     },
     {
@@ -53,7 +53,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 2000000 and elements > 2000 and elements <= 520000",
+        .path = "elements <= 3000000 and elements > 3000 and elements <= 370000",
         .ranking = kRanking1,
     },
     {
@@ -63,7 +63,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 2000000 and elements > 2000 and elements > 520000",
+        .path = "elements <= 3000000 and elements > 3000 and elements > 370000",
         .ranking = kRanking2,
     },
     {
@@ -73,19 +73,19 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 2000000",
+        .path = "elements > 3000000",
         .ranking = kRanking3,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 2'000'000) {
-        if (problem.elements <= 2000) {
+    if (problem.elements <= 3'000'000) {
+        if (problem.elements <= 3000) {
             // vectorised blocks_per_sm=8
             // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
             return kLeaves[0];
         } else {
-            if (problem.elements <= 520'000) {
+            if (problem.elements <= 370'000) {
                 // atomic_float blocks_per_sm=4
                 // 4 problems, margin 1.40, regret 1.00 [1.00, 1.00]
                 return kLeaves[1];

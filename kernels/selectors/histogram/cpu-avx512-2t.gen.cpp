@@ -41,7 +41,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "bytes <= 8000",
+        .path = "bytes <= 10000",
         .ranking = kRanking0,
     },
     {
@@ -51,7 +51,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "bytes > 8000 and bytes <= 30000000",
+        .path = "bytes > 10000 and bytes <= 24000000",
         .ranking = kRanking1,
     },
     {
@@ -61,18 +61,18 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "bytes > 8000 and bytes > 30000000",
+        .path = "bytes > 10000 and bytes > 24000000",
         .ranking = kRanking2,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 8000) {
+    if (problem.bytes <= 10'000) {
         // cpu_scalar default
         // 2 problems, margin 2.07, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (problem.bytes <= 30'000'000) {
+        if (problem.bytes <= 24'000'000) {
             // cpu_replicas parallel=1
             // 6 problems, margin 1.18, regret 1.00 [1.00, 1.00]
             return kLeaves[1];

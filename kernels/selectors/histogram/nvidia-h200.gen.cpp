@@ -62,7 +62,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "bytes > 30000 and bytes <= 30000000 and bytes <= 130000",
+        .path = "bytes > 30000 and bytes <= 20000000 and bytes <= 130000",
         .ranking = kRanking1,
     },
     {
@@ -72,7 +72,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "bytes > 30000 and bytes <= 30000000 and bytes > 130000",
+        .path = "bytes > 30000 and bytes <= 20000000 and bytes > 130000",
         .ranking = kRanking2,
     },
     {
@@ -82,7 +82,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "bytes > 30000 and bytes > 30000000",
+        .path = "bytes > 30000 and bytes > 20000000",
         .ranking = kRanking3,
     },
 };
@@ -93,7 +93,7 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 3 problems, margin 1.16, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (problem.bytes <= 30'000'000) {
+        if (problem.bytes <= 20'000'000) {
             if (problem.bytes <= 130'000) {
                 // lane_replicas blocks_per_sm=4
                 // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]

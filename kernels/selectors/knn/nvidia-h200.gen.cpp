@@ -6,6 +6,8 @@
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0
 // Variants, and the SHA-256 of the sources that were measured:
+//   8550b40193bcc8f4e338f456ea169775e4219dfeb65b547a2c92f2666668f2cf  asynchronous
+//   aec5b9512e68b63dc2535976c9c84647c6849da701a881352ebd0db18200f755  synchronous
 //   4c90528d16d77b237a96e5bd5e33eaa5da5d5cbdc49e5e946439c7b349cfb16b  two_stage
 
 #include "harness/core/selector.hpp"
@@ -16,27 +18,71 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.01F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.02F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
+};
+
+constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::asynchronous, {{"chunks", 8}}, 1.03F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.06F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 46,
-        .margin = 1.02F,
+        .problems = 26,
+        .margin = 1.06F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 60000 and queries <= 2000",
+        .ranking = kRanking0,
+    },
+    {
+        .id = 1,
+        .problems = 10,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 60000 and queries > 2000",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 10,
+        .margin = 1.30F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "",
-        .ranking = kRanking0,
+        .path = "queries > 60000",
+        .ranking = kRanking2,
     },
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // two_stage budget_mib=8192
-    // 46 problems, margin 1.02, regret 1.01 [1.00, 1.02]
-    return kLeaves[0];
+const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
+    if (problem.queries <= 60'000) {
+        if (problem.queries <= 2000) {
+            // synchronous chunks=1;pinned=0
+            // else two_stage budget_mib=1024
+            // 26 problems, margin 1.06, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
+        } else {
+            // two_stage budget_mib=8192
+            // 10 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+            return kLeaves[1];
+        }
+    } else {
+        // asynchronous chunks=8
+        // else two_stage budget_mib=1024
+        // 10 problems, margin 1.30, regret 1.01 [1.00, 1.02]
+        return kLeaves[2];
+    }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 //   3e326480c1fd670b3c8b4d8bcaa875ac4b5b2293f3cd83127d7c5d569337d178  cpu_openmp
 //   a7fe08bbf83bdc341bc528d4be56d1c33de42b8998a8f45349d8d0a59ae6c11e  cpu_scalar
 
+#include "harness/core/pair.hpp"
 #include "harness/core/selector.hpp"
 #include "variants/smallest_k/ids.hpp"
 #include "variants/smallest_k/problem.hpp"
@@ -17,29 +18,20 @@ namespace espalier::smallest_k::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.56F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.89F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.01F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_scalar, {}, 2.93F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.03F},
     {VariantId::cpu_scalar, {}, 3.50F},
 };
@@ -47,98 +39,66 @@ constexpr Choice<Problem> kRanking5[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 2,
-        .margin = 1.56F,
+        .problems = 11,
+        .margin = 2.63F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 30000 and elements <= 4000 and results <= 140",
+        .path = "elements <= 140000 and rows / k <= 2.4",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 4,
-        .margin = 1.10F,
+        .problems = 8,
+        .margin = 1.89F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 30000 and elements <= 4000 and results > 140",
+        .path = "elements <= 140000 and rows / k > 2.4",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 7,
-        .margin = 4.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 30000 and elements > 4000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 6,
-        .margin = 2.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 30000 and elements <= 1400000 and elements <= 140000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
         .problems = 14,
         .margin = 2.90F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "elements > 30000 and elements <= 1400000 and elements > 140000",
-        .ranking = kRanking4,
+        .path = "elements > 140000 and elements <= 1400000",
+        .ranking = kRanking2,
     },
     {
-        .id = 5,
+        .id = 3,
         .problems = 7,
         .margin = 3.39F,
         .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.09F,
-        .path = "elements > 30000 and elements > 1400000",
-        .ranking = kRanking5,
+        .path = "elements > 140000 and elements > 1400000",
+        .ranking = kRanking3,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements() <= 30'000) {
-        if (problem.elements() <= 4000) {
-            if (problem.results() <= 140) {
-                // cpu_openmp rows=64
-                // 2 problems, margin 1.56, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // cpu_scalar default
-                // 4 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            }
-        } else {
+    if (problem.elements() <= 140'000) {
+        if (ratio(problem.rows, problem.k) <= 2.4) {
             // cpu_scalar default
-            // 7 problems, margin 4.32, regret 1.00 [1.00, 1.00]
-            return kLeaves[2];
+            // 11 problems, margin 2.63, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
+        } else {
+            // cpu_openmp rows=64
+            // 8 problems, margin 1.89, regret 1.00 [1.00, 1.00]
+            return kLeaves[1];
         }
     } else {
         if (problem.elements() <= 1'400'000) {
-            if (problem.elements() <= 140'000) {
-                // cpu_openmp rows=64
-                // 6 problems, margin 2.01, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
-            } else {
-                // cpu_openmp rows=16
-                // 14 problems, margin 2.90, regret 1.01 [1.00, 1.02]
-                return kLeaves[4];
-            }
+            // cpu_openmp rows=16
+            // 14 problems, margin 2.90, regret 1.01 [1.00, 1.02]
+            return kLeaves[2];
         } else {
             // cpu_openmp rows=64
             // 7 problems, margin 3.39, regret 1.03 [1.00, 1.09]
-            return kLeaves[5];
+            return kLeaves[3];
         }
     }
 }

@@ -24,62 +24,14 @@ namespace espalier::smallest_k::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.24F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 2.11F},
-    {VariantId::segmented_radix_sort, {}, 4.57F},
-    {VariantId::global_insertion, {{"block", 256}}, 15.03F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 2.51F},
+    {VariantId::segmented_radix_sort, {}, 4.10F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 23.59F},
+    {VariantId::global_insertion, {{"block", 256}}, 93.16F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.07F},
-    {VariantId::segmented_radix_sort, {}, 3.67F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 8.21F},
-    {VariantId::global_insertion, {{"block", 256}}, 244.99F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::shared_insertion, {{"block", 128}}, 1.96F},
-    {VariantId::warp_select, {{"warps", 4}}, 2.32F},
-    {VariantId::local_insertion, {{"block", 256}}, 2.44F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.39F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 1}}, 2.06F},
-    {VariantId::shared_insertion, {{"block", 64}}, 4.63F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 8.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 13.08F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 10.00F},
-    {VariantId::segmented_radix_sort, {}, 11.02F},
-    {VariantId::radix_sort_rows, {}, 80.13F},
-    {VariantId::global_insertion, {{"block", 256}}, 514.65F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 9.67F},
-    {VariantId::segmented_radix_sort, {}, 16.16F},
-    {VariantId::local_insertion, {{"block", 64}}, 31.68F},
-    {VariantId::global_insertion, {{"block", 256}}, 32.80F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
-    {VariantId::segmented_radix_sort, {}, 5.70F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 14.78F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 22.27F},
-    {VariantId::global_insertion, {{"block", 256}}, 81.82F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
     {VariantId::radix_sort_rows, {}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 7.10F},
     {VariantId::segmented_radix_sort, {}, 32.75F},
@@ -87,155 +39,203 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::global_insertion, {{"block", 256}}, 766.56F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 1.97F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 8.74F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 33.36F},
-    {VariantId::global_insertion, {{"block", 256}}, 317.26F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.24F},
+    {VariantId::segmented_radix_sort, {}, 4.57F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 3.11F},
+    {VariantId::global_insertion, {{"block", 256}}, 15.03F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.07F},
+    {VariantId::segmented_radix_sort, {}, 3.67F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 8.21F},
+    {VariantId::global_insertion, {{"block", 256}}, 244.99F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.02F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 8.80F},
+    {VariantId::segmented_radix_sort, {}, 8.12F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 51.91F},
+    {VariantId::global_insertion, {{"block", 256}}, 230.73F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 12.39F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 11.23F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 7.47F},
+    {VariantId::global_insertion, {{"block", 256}}, 27.91F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 4}}, 2.32F},
+    {VariantId::shared_insertion, {{"block", 64}}, 1.96F},
+    {VariantId::local_insertion, {{"block", 256}}, 2.44F},
+    {VariantId::global_insertion, {{"block", 256}}, 3.39F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.01F},
+    {VariantId::segmented_radix_sort, {}, 3.01F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 13.38F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 20.28F},
+    {VariantId::global_insertion, {{"block", 256}}, 146.48F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.08F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 4.51F},
+    {VariantId::segmented_radix_sort, {}, 18.47F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 10.94F},
+    {VariantId::global_insertion, {{"block", 256}}, 23.48F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 4,
-        .margin = 1.24F,
+        .problems = 1,
+        .margin = 2.51F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "columns <= 3000 and elements <= 20000000 and results <= 26000",
+        .path = "elements <= 6000000 and results <= 300 and results <= 80",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 4,
-        .margin = 2.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "columns <= 3000 and elements <= 20000000 and results > 26000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 4,
-        .margin = 1.96F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "columns <= 3000 and elements > 20000000 and k <= 20",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 2.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "columns <= 3000 and elements > 20000000 and k > 20",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 10.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "columns > 3000 and k <= 90 and k <= 2 and results <= 300",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 9.67F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "columns > 3000 and k <= 90 and k <= 2 and results > 300",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 14,
-        .margin = 5.51F,
-        .regret = 1.03F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.06F,
-        .path = "columns > 3000 and k <= 90 and k > 2",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
         .problems = 1,
         .margin = 7.10F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "columns > 3000 and k > 90 and elements <= 3000000",
+        .path = "elements <= 6000000 and results <= 300 and results > 80",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 4,
+        .margin = 1.24F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "elements <= 6000000 and results > 300 and results <= 30000",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 4,
+        .margin = 2.07F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "elements <= 6000000 and results > 300 and results > 30000",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 4,
+        .margin = 7.94F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.07F,
+        .path = "elements > 6000000 and k <= 20 and elements <= 200000000 and results <= 3600",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 4,
+        .margin = 11.23F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "elements > 6000000 and k <= 20 and elements <= 200000000 and results > 3600",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 4,
+        .margin = 1.96F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "elements > 6000000 and k <= 20 and elements > 200000000",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 8,
+        .margin = 2.96F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "elements > 6000000 and k > 20 and elements <= 20000000",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 2,
-        .margin = 1.97F,
-        .regret = 1.00F,
+        .problems = 3,
+        .margin = 4.18F,
+        .regret = 1.08F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "columns > 3000 and k > 90 and elements > 3000000",
+        .regret_hi = 1.15F,
+        .path = "elements > 6000000 and k > 20 and elements > 20000000",
         .ranking = kRanking8,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.columns <= 3000) {
-        if (problem.elements() <= 20'000'000) {
-            if (problem.results() <= 26'000) {
-                // warp_select warps=16
-                // 4 problems, margin 1.24, regret 1.00 [1.00, 1.00]
+    if (problem.elements() <= 6'000'000) {
+        if (problem.results() <= 300) {
+            if (problem.results() <= 80) {
+                // warp_select warps=8
+                // 1 problems, margin 2.51, regret 1.00 [1.00, 1.00]
                 return kLeaves[0];
             } else {
-                // bitonic_sort_rows block=256
-                // 4 problems, margin 2.07, regret 1.00 [1.00, 1.00]
+                // radix_sort_rows default
+                // 1 problems, margin 7.10, regret 1.00 [1.00, 1.00]
                 return kLeaves[1];
             }
         } else {
-            if (problem.k <= 20) {
-                // register_insertion block=64;texture=0
-                // 4 problems, margin 1.96, regret 1.00 [1.00, 1.01]
+            if (problem.results() <= 30'000) {
+                // warp_select warps=16
+                // 4 problems, margin 1.24, regret 1.00 [1.00, 1.00]
                 return kLeaves[2];
             } else {
-                // warp_select warps=4
-                // 1 problems, margin 2.06, regret 1.00 [1.00, 1.00]
+                // bitonic_sort_rows block=256
+                // 4 problems, margin 2.07, regret 1.00 [1.00, 1.00]
                 return kLeaves[3];
             }
         }
     } else {
-        if (problem.k <= 90) {
-            if (problem.k <= 2) {
-                if (problem.results() <= 300) {
+        if (problem.k <= 20) {
+            if (problem.elements() <= 200'000'000) {
+                if (problem.results() <= 3600) {
                     // warp_select warps=8
-                    // 1 problems, margin 10.00, regret 1.00 [1.00, 1.00]
+                    // 4 problems, margin 7.94, regret 1.02 [1.00, 1.07]
                     return kLeaves[4];
                 } else {
                     // warp_select warps=4
-                    // 2 problems, margin 9.67, regret 1.00 [1.00, 1.00]
+                    // 4 problems, margin 11.23, regret 1.00 [1.00, 1.00]
                     return kLeaves[5];
                 }
             } else {
-                // warp_select warps=8
-                // 14 problems, margin 5.51, regret 1.03 [1.02, 1.06]
+                // register_insertion block=64;texture=0
+                // 4 problems, margin 1.96, regret 1.00 [1.00, 1.01]
                 return kLeaves[6];
             }
         } else {
-            if (problem.elements() <= 3'000'000) {
-                // radix_sort_rows default
-                // 1 problems, margin 7.10, regret 1.00 [1.00, 1.00]
+            if (problem.elements() <= 20'000'000) {
+                // warp_select warps=16
+                // 8 problems, margin 2.96, regret 1.01 [1.00, 1.04]
                 return kLeaves[7];
             } else {
-                // warp_select warps=16
-                // 2 problems, margin 1.97, regret 1.00 [1.00, 1.00]
+                // warp_select warps=8
+                // 3 problems, margin 4.18, regret 1.08 [1.00, 1.15]
                 return kLeaves[8];
             }
         }

@@ -1,0 +1,208 @@
+// Properties of the committed selectors, as compiled, on random problems: they decide as the trees that the committed
+// results give, and never choose on any device what cannot run there. Runs on typed problems, without keys.
+// ESPALIER_PROPERTY_DRAWS sets the number of draws: per tree in the first test, per family in the second.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "harness/records/results.hpp"
+#include "harness/select/emit.hpp"
+#include "harness/select/evidence.hpp"
+#include "harness/select/feasibility.hpp"
+#include "harness/select/learn.hpp"
+#include "harness/select/pairs.hpp"
+#include "harness/select/training.hpp"
+#include "kernels/dispatch.hpp"
+#include "tests/each_family.hpp"
+#include "tests/invented_sweep.hpp"
+
+namespace espalier::select {
+namespace {
+
+using Random = std::mt19937_64;
+
+int draws(int otherwise) {
+    const char* text = std::getenv("ESPALIER_PROPERTY_DRAWS");
+    return text ? std::atoi(text) : otherwise;
+}
+
+/// Random problems: every axis at a value that sweeps, edge cases or results have, beside one, or between two.
+template <class P>
+class Draw {
+public:
+    Draw(const Family& family, DeviceKind kind, std::span<const std::string> problems)
+        : pools_(known_values(family, kind, problems)) {}
+
+    P operator()(Random& random) const {
+        P problem{};
+        for (std::size_t i = 0; const Feature<P>& feature : P::features()) {
+            const auto& pool = pools_[i++];
+            if (!feature.derived()) feature.assign(problem, value(feature, pool, random));
+        }
+        return problem;
+    }
+
+private:
+    static double value(const Feature<P>& feature, const std::vector<double>& pool, Random& random) {
+        if (!feature.categories.empty()) return static_cast<double>(random() % feature.categories.size());
+        const double at = pool[random() % pool.size()];
+        switch (random() % 4) {
+            case 0: return std::max(0.0, at + static_cast<double>(random() % 3) - 1);
+            case 1: {
+                const double other = pool[random() % pool.size()], share = static_cast<double>(random() % 1024) / 1024;
+                return std::floor(std::exp2(std::log2(at + 1) * share + std::log2(other + 1) * (1 - share)) - 0.5);
+            }
+            default: return at;
+        }
+    }
+
+    std::vector<std::vector<double>> pools_;
+};
+
+template <class P>
+void expect_same_leaf(const Family& family, const Evidence& evidence, const Tree& tree, const Leaf<P>& leaf,
+                      std::size_t expected) {
+    EXPECT_EQ(leaf.path, path_to_leaf(family, tree, expected));
+    const auto& ranking = tree.leaves[expected].ranking;
+    ASSERT_EQ(leaf.ranking.size(), ranking.size());
+    for (std::size_t i = 0; i < ranking.size(); ++i) {
+        const Candidate& candidate = evidence.matrix.candidates[ranking[i]];
+        EXPECT_EQ(static_cast<std::size_t>(leaf.ranking[i].variant), candidate.variant);
+        EXPECT_EQ(leaf.ranking[i].configuration,
+                  family.variants()[candidate.variant].configurations[candidate.configuration]);
+    }
+}
+
+template <class P>
+void compare_compiled_with_learned(const Family& family, const DeviceResults& results) {
+    const auto selectors = tables<P>().selectors;
+    const auto compiled = std::ranges::find(selectors, results.device.key, &Selector<P>::device_key);
+    ASSERT_NE(compiled, selectors.end()) << "no selector of " << results.device.key << " is compiled in";
+    const Evidence evidence = read_evidence(family, results.device, cases_of(results, family.name()),
+                                            {.allow_partial = true, .allow_mixed = true});
+    const Tree tree = learn(evidence.matrix, evidence.matrix.all());
+    std::vector<bool> reached(tree.leaves.size());
+    std::vector<double> features;
+    const auto compare = [&](const P& problem) {
+        features.clear();
+        for (const Feature<P>& feature : P::features()) features.push_back(feature.value(problem));
+        const std::size_t expected = tree.leaf_of(values_of(evidence.matrix.columns, features));
+        const Leaf<P>& leaf = compiled->select(problem, results.device);
+        ASSERT_EQ(static_cast<std::size_t>(leaf.id), expected) << problem_key(problem);
+        if (reached[expected]) return;
+        reached[expected] = true;
+        expect_same_leaf(family, evidence, tree, leaf, expected);
+    };
+    std::string error;
+    for (const std::string& key : evidence.matrix.problems) compare(parse_problem<P>(key, error).value());
+    EXPECT_EQ(std::ranges::count(reached, false), 0) << "a leaf without a measured problem";
+    const Draw<P> draw(family, results.device.kind, evidence.matrix.problems);
+    Random random(5);
+    constexpr int kDraws = 100'000;
+    for (int i = draws(kDraws); i > 0 && !testing::Test::HasFatalFailure(); --i) compare(draw(random));
+}
+
+TEST(SelectorProperties, CompiledTreesDecideAsTheLearner) {
+    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+        const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
+        for_each_family([&]<class P>(const P*, const std::string& name) {
+            SCOPED_TRACE(key + " " + name);
+            if (!cases_of(results, name).empty()) compare_compiled_with_learned<P>(*find_family(name), results);
+        });
+    }
+}
+
+std::int64_t any_of(std::initializer_list<std::int64_t> values, Random& random) {
+    return values.begin()[random() % values.size()];
+}
+
+/// A device that nobody built, of any age, with limits that do not go together.
+DeviceInfo fake_device(Random& random) {
+    static const std::vector<DeviceInfo> devices = invented_devices();
+    DeviceInfo device = devices[random() % devices.size()];
+    const auto bytes = [&](unsigned least, unsigned most) {
+        return std::size_t{1} << (least + random() % (most - least));
+    };
+    device.memory_bytes = bytes(20, 40);
+    if (device.kind == DeviceKind::cpu) {
+        device.threads = static_cast<int>(any_of({1, 2, 3, 8, 256}, random));
+        device.avx2 = random() % 2, device.fma = random() % 2;
+        device.avx512 = random() % 2, device.avx512_vnni = random() % 2;
+        device.key = any_of({0, 1}, random) ? "cpu-avx512-2t" : "cpu-fake";
+        return device;
+    }
+    device.key = any_of({0, 1}, random) ? "nvidia-h200" : "gpu-fake";
+    device.sm = static_cast<int>(any_of({30, 52, 70, 75, 80, 86, 89, 90, 100, 120}, random));
+    device.sm_count = static_cast<int>(any_of({1, 13, 132}, random));
+    device.shared_per_block = bytes(10, 17), device.shared_per_block_optin = bytes(10, 18);
+    device.shared_per_sm = bytes(10, 18), device.constant_bytes = bytes(10, 17);
+    device.max_threads_per_sm = static_cast<int>(any_of({1024, 1536, 2048}, random));
+    device.texture_1d_linear_floats = static_cast<std::int64_t>(bytes(10, 30));
+    device.texture_2d_width = static_cast<std::int64_t>(bytes(8, 18));
+    device.texture_2d_height = static_cast<std::int64_t>(bytes(8, 18));
+    device.texture_2d_pitch = static_cast<std::int64_t>(bytes(8, 22));
+    device.texture_pitch_alignment = static_cast<int>(any_of({32, 64, 512}, random));
+    device.emulated = random() % 4 == 0;
+    return device;
+}
+
+/// What of a family's variants runs the problem on the device, or null.
+template <class P>
+const Registered<P>* any_that_runs(const Tables<P>& all, const P& problem, const DeviceInfo& device) {
+    for (const Registered<P>& entry : all.registry)
+        for (const Configuration& configuration : entry.variant.space.enumerate())
+            if (entry.variant.role != Role::peer && supports(entry, problem, configuration, device)) return &entry;
+    return nullptr;
+}
+
+/// Counts what was chosen.
+template <class P>
+void expect_feasible(const Tables<P>& all, const P& problem, const DeviceInfo& device, int& chosen) {
+    const auto decision = decide(all, problem, device, nullptr);
+    if (!decision) {
+        const Registered<P>* runs = any_that_runs(all, problem, device);
+        ASSERT_EQ(runs, nullptr) << runs->variant.name << " runs it, but: " << decision.error().message;
+        return;
+    }
+    ++chosen;
+    const auto& [entry, configuration, tree, leaf, forced] = decision.value();
+    const Support support = supports(*entry, problem, configuration, device);
+    ASSERT_TRUE(support) << entry->variant.name << ": " << support.reason;
+    ASSERT_EQ(entry->kind, device.kind);
+    ASSERT_NE(entry->variant.role, Role::peer);
+    if (!leaf) return;
+    const auto baseline = static_cast<std::size_t>(leaf->ranking.back().variant);
+    ASSERT_EQ(all.registry[baseline].variant.role, Role::baseline);
+}
+
+TEST(SelectorProperties, NeverChooseWhatCannotRun) {
+    for_each_family([]<class P>(const P*, const std::string& name) {
+        const Family& family = *find_family(name);
+        const Tables<P> all = tables<P>();
+        const Draw<P> on_cpu(family, DeviceKind::cpu, {}), on_gpu(family, DeviceKind::cuda, {});
+        Random random(9);
+        constexpr int kDraws = 1'000'000, kPerDevice = 20;
+        DeviceInfo device;
+        int chosen = 0;
+        const int count = draws(kDraws);
+        for (int i = 0; i < count && !testing::Test::HasFatalFailure(); ++i) {
+            if (i % kPerDevice == 0) device = fake_device(random);
+            const P problem = (device.kind == DeviceKind::cpu ? on_cpu : on_gpu)(random);
+            SCOPED_TRACE(name);
+            expect_feasible(all, problem, device, chosen);
+            if (testing::Test::HasFatalFailure())
+                ADD_FAILURE() << problem_key(problem) << " on " << device.key << ", sm " << device.sm;
+        }
+        EXPECT_GT(chosen, count / 2) << name << ": most of the problems are beyond the devices";
+    });
+}
+
+}  // namespace
+}  // namespace espalier::select
