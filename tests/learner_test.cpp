@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <random>
 #include <set>
 
@@ -130,6 +131,18 @@ TEST(Learner, SplitsOnCategories) {
     EXPECT_TRUE(tree.nodes[0].test.category);
     EXPECT_EQ(tree.nodes[0].test.value, 1);
     for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), row[0] == 1 ? 0U : 1U);
+}
+
+TEST(Learner, AsksNothingThatNobodyKnowsAndTakesWhatIsBestOverall) {
+    // Candidate 0 wins for one distribution of three, by less than it loses for the others.
+    const auto rows = grid({{0, 1, 2}, kSizes});
+    const Column unknown{.name = "distribution", .categories = 3, .derived = false, .pair = {}, .known = false};
+    const auto matrix = matrix_of({unknown, {"n"}}, rows, 3, [](std::span<const double> row, std::size_t c) {
+        return c == 2 ? 1.0 : (row[0] == 1) == (c == 0) ? 0.0 : 0.3;
+    });
+    const Tree tree = learn(matrix, matrix.all());
+    ASSERT_EQ(tree.leaves.size(), 1U);
+    for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), 1U);
 }
 
 /// What the library runs for a row: the first of the leaf's ranking that `model` has a time for.
@@ -356,6 +369,17 @@ TEST(Folds, HoldOutEveryRowOnceAndTwinsTogether) {
     }
     EXPECT_TRUE(std::all_of(held.begin(), held.end(), [](int times) { return times == 1; }));
     EXPECT_EQ(twins.size(), 1U);
+}
+
+TEST(Folds, KeepTogetherWhatATreeCannotTellApart) {
+    const Column unknown{.name = "distribution", .categories = 3, .derived = false, .pair = {}, .known = false};
+    const auto matrix = matrix_of({unknown, {"n"}}, grid({{0, 1, 2}, kSizes}), 1,
+                                  [](std::span<const double>, std::size_t) { return 0.0; });
+    for (const Fold& fold : deal_folds(matrix, matrix.all(), 5, 1)) {
+        std::map<double, int> held;
+        for (const std::size_t r : fold.held_out) ++held[matrix.value(r, 1)];
+        for (const auto& [size, distributions] : held) EXPECT_EQ(distributions, 3) << size;
+    }
 }
 
 TEST(Threshold, IsReadableAndBetween) {

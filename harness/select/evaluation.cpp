@@ -71,7 +71,7 @@ std::vector<std::size_t> by_mean_slowdown(const Matrix& matrix, std::span<const 
 std::size_t nearest(const Matrix& matrix, std::size_t problem, std::span<const std::size_t> rows) {
     std::vector<double> distances(rows.size());
     for (std::size_t column = 0; column < matrix.columns.size(); ++column) {
-        if (matrix.columns[column].derived) continue;
+        if (matrix.columns[column].derived || !matrix.columns[column].known) continue;
         const double length = range(matrix, column);
         if (length == 0) continue;
         const double here = matrix.value(problem, column);

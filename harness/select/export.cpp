@@ -20,8 +20,11 @@ const char* name_of(CellState state) {
 ordered_json export_matrix(const DeviceInfo& device, const Trained& trained, const LearnOptions& options) {
     const Matrix& matrix = trained.evidence.matrix;
     auto features = ordered_json::array(), categories = ordered_json::array(), choices = ordered_json::array();
-    for (const Column& column : matrix.columns) {
-        if (column.is_pair()) continue;
+    std::vector<std::size_t> known;  // what a choice may depend on
+    for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
+        const Column& column = matrix.columns[c];
+        if (column.is_pair() || !column.known) continue;
+        known.push_back(c);
         features.push_back(column.name);
         categories.push_back(column.categories);
     }
@@ -32,13 +35,14 @@ ordered_json export_matrix(const DeviceInfo& device, const Trained& trained, con
     auto values = ordered_json::array(), slowdown = ordered_json::array(), measured = ordered_json::array(),
          cells = ordered_json::array();
     for (std::size_t p = 0; p < matrix.rows(); ++p) {
-        values.push_back(matrix.row(p).first(features.size()));
+        auto& row = values.emplace_back(ordered_json::array());
+        for (const std::size_t c : known) row.push_back(matrix.value(p, c));
         auto& slowdowns = slowdown.emplace_back(ordered_json::array());
-        auto& known = measured.emplace_back(ordered_json::array());
+        auto& timed = measured.emplace_back(ordered_json::array());
         auto& states = cells.emplace_back(ordered_json::array());
         for (std::size_t c = 0; c < matrix.candidates.size(); ++c) {
             slowdowns.push_back(matrix.log_slowdown(p, c));
-            known.push_back(matrix.measured(p, c));
+            timed.push_back(matrix.measured(p, c));
             states.push_back(name_of(matrix.state(p, c)));
         }
     }

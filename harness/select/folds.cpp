@@ -14,7 +14,8 @@ bool near_duplicates(const Matrix& matrix, std::size_t a, std::size_t b) {
     constexpr double kNear = 0.05;
     for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
         const double x = matrix.value(a, c), y = matrix.value(b, c);
-        if (matrix.columns[c].derived || x == y) continue;
+        // A tree takes problems that differ in what is unknown for the same one.
+        if (matrix.columns[c].derived || !matrix.columns[c].known || x == y) continue;
         if (matrix.columns[c].categories > 0 || x <= 0 || y <= 0) return false;
         if (std::abs(std::log(x / y)) > std::log1p(kNear)) return false;
     }

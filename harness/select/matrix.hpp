@@ -30,6 +30,7 @@ struct Column {
     int categories = 0;  ///< number of enumerators, values 0 .. categories - 1; 0 for a number
     bool derived = false;
     Pair pair{};
+    bool known = true;  ///< to whoever chooses; if not, no test may ask
 
     [[nodiscard]] bool is_pair() const { return pair.kind != PairKind::none; }
 };
