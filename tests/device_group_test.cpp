@@ -16,6 +16,7 @@
 #include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/sweep/device_loop.hpp"
+#include "harness/sweep/devices.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "harness/sweep/worker.hpp"
 #include "tests/temporary_folder.hpp"
@@ -27,6 +28,9 @@ namespace fs = std::filesystem;
 
 /// While the file that it names exists no worker starts: as if the device were gone.
 constexpr const char* kLostVariable = "ESPALIER_TEST_DEVICE_LOST";
+
+/// A worker for this device has but one of the processors, which makes it another model.
+constexpr const char* kOneProcessor = "one-processor";
 
 class Devices : public testing::Test {
 protected:
@@ -240,6 +244,26 @@ TEST_F(Devices, WhatCannotBeUsedIsLeftOutAndSaid) {
     expect_whole(outcome.summaries[0], 12);
 }
 
+TEST_F(Devices, OtherModelsHaveQueuesOfTheirOwnAtTheSameTime) {
+    if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one processor makes one model";
+    problems(20);
+    const SweepOutcome outcome = sweep(options_, {"cpu", kOneProcessor});
+    ASSERT_EQ(outcome.summaries.size(), 2U);
+    EXPECT_NE(outcome.summaries[0].device_key, outcome.summaries[1].device_key);
+    for (const SweepSummary& summary : outcome.summaries) {
+        ASSERT_EQ(summary.workers.size(), 1U);
+        EXPECT_EQ(summary.workers[0].problems, 20U);
+        EXPECT_EQ(fs::path(summary.workers[0].journal).filename(), summary.device_key + ".jsonl");
+        EXPECT_FALSE(summary.unfinished);
+        expect_whole(summary, 60);
+    }
+    double together = 0;
+    for (const SweepSummary& summary : outcome.summaries) together += summary.workers[0].wall_seconds;
+    EXPECT_GT(together, outcome.summaries[1].wall_seconds - outcome.summaries[0].ceilings_seconds -
+                            outcome.summaries[1].ceilings_seconds)
+        << "not one after the other";
+}
+
 TEST_F(Devices, AFullDiskEndsTheSweepOfAllAndCostsNothingRecorded) {
     problems(60);
     rlimit before{};
@@ -366,7 +390,8 @@ int work(int argc, char** argv) {
     WorkerOptions options;
     for (int i = 2; i + 1 < argc; i += 2) {
         const std::string name = argv[i], value = argv[i + 1];
-        if (name == "--device") options.device = value;
+        if (name == "--device") options.device = value == kOneProcessor ? "cpu" : value;
+        if (value == kOneProcessor) restrict_threads(1);
         if (name == "--channel") options.channel = std::stoi(value);
         if (name == "--page") options.page = std::stoi(value);
         if (name == "--parent") options.parent = std::stoi(value);

@@ -54,9 +54,8 @@ void DeviceLoop::run() {
     const Stopwatch watch(totals_.wall_seconds);
     while (const auto task = shared_.queue.next()) {
         measure(*task);
-        if (stop_requested()) return;
+        shared_.progress.idle(worker_);  // it may wait for the others' records now
     }
-    shared_.progress.idle(worker_);
 }
 
 void DeviceLoop::measure(const Task& task) {

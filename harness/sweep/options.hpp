@@ -17,7 +17,7 @@ enum class CounterMode { off, automatic, require };
 
 /// What `espalier sweep` was asked for.
 struct SweepOptions {
-    std::string device = "cpu";  ///< "cpu" or a GPU's ordinal
+    std::string device = "cpu";  ///< as `devices_named` reads it: "cpu", "0", "0,1", "all"
     std::vector<std::string> families;
     std::vector<std::string> variants;  ///< "name" or "family/name"
     Effort effort = Effort::standard;

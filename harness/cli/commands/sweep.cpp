@@ -231,8 +231,9 @@ void add_sweep(CLI::App& app, ExitCode& code) {
     command->add_flag("--quiet", options.quiet, "no progress, only errors");
     command->add_flag("--json", arguments.json, "a summary as JSON on stdout");
     command->footer(
-        "Exit codes: 0 fine, 1 some variant was wrong, crashed or timed out, 2 usage, 3 no such device, "
-        "4 a file cannot be read or written, 130 stopped by Ctrl-C (once: cleanly; go on with --resume).");
+        "Exit codes: 0 fine, 1 some variant was wrong, crashed or timed out, 2 usage, "
+        "3 a device is missing or was lost, 4 a file cannot be read or written, 130 stopped by Ctrl-C (once: cleanly; "
+        "go on with --resume).");
     command->callback([&code] { run(arguments, code); });
 }
 
