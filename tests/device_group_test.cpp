@@ -143,6 +143,16 @@ TEST_F(Devices, TwoShareTheProblemsAndMeasureEachOnce) {
     EXPECT_EQ(a[0].bytes_per_second, b[0].bytes_per_second);
 }
 
+TEST_F(Devices, BothAreBusyAllTheTime) {
+    options_.variants = {"right_baseline"};
+    options_.axes = {{"size", {"1", "2", "3", "4", "5", "6", "7", "8"}}, {"seed", {"777"}}};  // it sleeps
+    const SweepSummary summary = sweep(options_, kTwo).summaries.at(0);
+    const double busy = summary.timing_seconds + summary.verification_seconds;
+    const double throughput = busy / (summary.wall_seconds - summary.ceilings_seconds);
+    RecordProperty("throughput", std::to_string(throughput));
+    EXPECT_GT(throughput, 1.8) << "times that of one";
+}
+
 TEST_F(Devices, HalfOfTheJournalsIsAHole) {
     problems(6);
     const SweepSummary summary = sweep(options_, kTwo).summaries.at(0);
