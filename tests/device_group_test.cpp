@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "harness/records/bad_data.hpp"
@@ -17,6 +18,7 @@
 #include "harness/records/merge.hpp"
 #include "harness/sweep/device_loop.hpp"
 #include "harness/sweep/devices.hpp"
+#include "harness/sweep/equal_shares.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "harness/sweep/worker.hpp"
 #include "tests/temporary_folder.hpp"
@@ -141,6 +143,16 @@ TEST_F(Devices, TwoShareTheProblemsAndMeasureEachOnce) {
     ASSERT_TRUE(a.size() == 1 && b.size() == 1);
     EXPECT_GT(a[0].bytes_per_second, 0);
     EXPECT_EQ(a[0].bytes_per_second, b[0].bytes_per_second);
+}
+
+TEST_F(Devices, BothAreBusyAllTheTime) {
+    options_.variants = {"right_baseline"};
+    options_.axes = {{"size", {"1", "2", "3", "4", "5", "6", "7", "8"}}, {"seed", {"777"}}};  // it sleeps
+    const SweepSummary summary = sweep(options_, kTwo).summaries.at(0);
+    const double busy = summary.timing_seconds + summary.verification_seconds;
+    const double throughput = busy / (summary.wall_seconds - summary.ceilings_seconds);
+    RecordProperty("throughput", std::to_string(throughput));
+    EXPECT_GT(throughput, 1.8) << "times that of one";
 }
 
 TEST_F(Devices, HalfOfTheJournalsIsAHole) {
@@ -359,6 +371,40 @@ TEST_F(Devices, AStrategyMayAskForSomeCasesAndReturn) {
         EXPECT_EQ(cases[i].key(), planned_record(frame, plan.problems[0], plan.problems[0].cases[asked[i]]).key());
         EXPECT_EQ(cases[i].status, Status::ok) << cases[i].reason;
         EXPECT_EQ(cases[i].provenance.session, i == 0 ? "s" : "s-001") << "only what was timed together is paired";
+    }
+}
+
+TEST_F(Devices, AProblemThatCostsTwoDevicesIsNotTriedOnAThird) {
+    options_.axes = {{"size", {"10"}}, {"seed", {"777"}}};  // it sleeps for long enough to be killed
+    std::optional<ProblemQueue> queue;
+    StatusCount statuses;
+    SweepProgress progress(true, kUnlimitedSeconds);
+    JournalWriter journal(folder_ / "journal.jsonl");
+    for (int device = 0; device < 2; ++device) {
+        WorkerPool pool("cpu");
+        pool.worker();
+        const Plan plan = make_plan(options_, pool.hello().device, pool.hello().free);
+        if (device == 0) {
+            queue.emplace(std::make_unique<EqualShares>(1, std::vector<std::size_t>{0}, 1), 3);
+            progress.watch(*queue, 1);
+        }
+        RecordFrame frame;
+        frame.device = pool.hello().device;
+        DeviceLoop loop({options_, plan, *queue, statuses, progress}, pool, journal, frame, 0);
+        const std::jthread killer([this] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(500));
+            static_cast<void>(folder_.file("lost", ""));
+            kill(workers().at(0), SIGKILL);
+        });
+        EXPECT_THROW(loop.run(), NoUsableDevice);
+        fs::remove(folder_ / "lost");
+        EXPECT_EQ(queue->exhausted(), device == 1);
+    }
+    const auto cases = load_journal(folder_ / "journal.jsonl").cases;
+    ASSERT_EQ(cases.size(), 3U);
+    for (const CaseRecord& record : cases) {
+        EXPECT_EQ(record.status, Status::crashed);
+        expect_holds(record.reason, {"in quarantine", "two devices were lost", "ended at its start"});
     }
 }
 
