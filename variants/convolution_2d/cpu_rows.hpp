@@ -65,10 +65,11 @@ public:
     }
 
 private:
-    static constexpr std::int64_t kPatchPixels = 16;
+    static constexpr std::int64_t kMostPatchPixels = std::max(16, Kernel::kStep);
     static constexpr std::int64_t kMaxChannels = 4;
     static constexpr std::int64_t kBlock = block_of<Kernel>();
-    static constexpr std::int64_t kPatch = (kPatchPixels + 2 * kRadius) * kMaxChannels + Kernel::kStep;
+    static constexpr std::int64_t kPatch =
+        std::max<std::int64_t>(16 * kMaxChannels, Kernel::kStep) + 2 * kRadius * kMaxChannels + Kernel::kStep;
     static_assert(kBlock >= 2 * Kernel::kStep && kBlock >= kPatch);
 
     /// Row y of the image from its first pixel on, or null where the border is zero.
@@ -100,13 +101,13 @@ private:
 
     template <int kRows>
     void patches(std::int64_t y, std::int64_t begin, std::int64_t end) {
-        for (std::int64_t x = begin; x < end; x += kPatchPixels) patch<kRows>(y, x, std::min(x + kPatchPixels, end));
+        for (std::int64_t x = begin; x < end; x += patch_pixels_) patch<kRows>(y, x, std::min(x + patch_pixels_, end));
     }
 
-    /// At most kPatchPixels pixels, wherever they lie.
+    /// At most patch_pixels_ pixels, wherever they lie.
     template <int kRows>
     void patch(std::int64_t y, std::int64_t begin, std::int64_t end) {
-        std::array<std::int64_t, kPatchPixels + 2 * kRadius> columns;
+        std::array<std::int64_t, kMostPatchPixels + 2 * kRadius> columns;
         const std::int64_t used = end - begin + 2 * kRadius;
         for (std::int64_t i = 0; i < used; ++i)
             columns[i] = border_index(begin - kRadius + i, problem_.width, problem_.border);
@@ -133,6 +134,7 @@ private:
 
     const Problem& problem_;
     std::int64_t channels_;
+    std::int64_t patch_pixels_ = std::max(std::int64_t{16}, Kernel::kStep / channels_);  ///< what the kernel computes
     const T* image_;
     std::uint8_t* result_;
     const Kernel& kernel_;

@@ -1,6 +1,8 @@
 // Eight tables per thread, and eight bytes per load, each counted in a table of its own: equal bytes in a row
 // no longer wait for one another's increment, and skewed bytes cost what uniform ones do. The tables are of
 // 32 bits, so that all eight fit the first-level cache, and are added up before one can overflow.
+// A core looks no farther ahead than its increments let it, which is too little for data that come from memory: lines
+// are asked for 1,024 bytes before they are counted, which nearly halves the time of 64 MiB.
 
 #include <algorithm>
 #include <cstring>
@@ -12,18 +14,35 @@ namespace {
 
 constexpr int kTables = 8;
 constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 31;  ///< bytes, fewer than 32 bits count
+constexpr std::int64_t kLine = 64, kAhead = 1024;
 
-void count(const std::uint8_t* bytes, std::int64_t size, std::uint64_t (&bins)[kBins]) {
-    std::uint32_t tables[kTables][kBins] = {};
+using Tables = std::uint32_t[kTables][kBins];
+
+void count_word(const std::uint8_t* bytes, Tables& tables) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes, sizeof word);
+    for (int t = 0; t < kTables; ++t) ++tables[t][word >> (8 * t) & 0xFF];
+}
+
+/// Adds to `bins`.
+void count(const std::uint8_t* bytes, std::int64_t size, std::uint64_t* bins) {
+    Tables tables = {};
     std::int64_t i = 0;
-    for (; i + kTables <= size; i += kTables) {
-        std::uint64_t word;
-        std::memcpy(&word, bytes + i, sizeof word);
-        for (int t = 0; t < kTables; ++t) ++tables[t][word >> (8 * t) & 0xFF];
+    for (; i + kLine <= size; i += kLine) {
+        __builtin_prefetch(bytes + i + kAhead);
+        for (std::int64_t word = 0; word < kLine; word += kTables) count_word(bytes + i + word, tables);
     }
+    for (; i + kTables <= size; i += kTables) count_word(bytes + i, tables);
     for (; i < size; ++i) ++tables[0][bytes[i]];
-    for (const auto& table : tables)
-        for (int bin = 0; bin < kBins; ++bin) bins[bin] += table[bin];
+    for (int bin = 0; bin < kBins; ++bin) {
+        std::uint32_t sum = 0;
+        for (const auto& table : tables) sum += table[bin];
+        bins[bin] += sum;
+    }
+}
+
+void count_range(const std::uint8_t* bytes, std::int64_t begin, std::int64_t end, std::uint64_t* bins) {
+    for (; begin < end; begin += kMostAtOnce) count(bytes + begin, std::min(kMostAtOnce, end - begin), bins);
 }
 
 Support supports(const Problem&, const Configuration& configuration, const DeviceInfo& device) {
@@ -34,14 +53,15 @@ Support supports(const Problem&, const Configuration& configuration, const Devic
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     std::fill_n(buffers.counts, kBins, std::uint64_t{0});
-    const int threads = configuration["parallel"] ? context.device.threads : 1;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    // Even a parallel region of one thread costs as much as counting a kibibyte.
+    if (!configuration["parallel"]) return count_range(buffers.bytes, 0, problem.bytes, buffers.counts);
+    const int threads = context.device.threads;
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int share = 0; share < threads; ++share) {
         std::uint64_t bins[kBins] = {};
         const std::int64_t end =
             problem.bytes / threads * (share + 1) + (share + 1 == threads ? problem.bytes % threads : 0);
-        for (std::int64_t begin = problem.bytes / threads * share; begin < end; begin += kMostAtOnce)
-            count(buffers.bytes + begin, std::min(kMostAtOnce, end - begin), bins);
+        count_range(buffers.bytes, problem.bytes / threads * share, end, bins);
 #pragma omp critical(espalier_histogram)
         for (int bin = 0; bin < kBins; ++bin) buffers.counts[bin] += bins[bin];
     }
