@@ -7,6 +7,10 @@ target_compile_options(espalier_flags INTERFACE
   $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<AND:$<BOOL:${ESPALIER_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
 
+# Half of the time that the command line and the tests take to compile is optimising code that runs once.
+add_library(espalier_runs_once INTERFACE)
+target_compile_options(espalier_runs_once INTERFACE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+
 if(ESPALIER_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined>
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=undefined>

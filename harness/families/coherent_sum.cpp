@@ -200,7 +200,12 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     if (effort == Effort::quick) return problems;
     add(64, 4000, 3);
     add(1920, 1000, 2);
-    if (cpu) return problems;
+    if (cpu) {
+        for (const std::int64_t receivers : {16, 64, 256})
+            for (const std::int64_t samples : {500, 2000}) add(receivers, samples, 2);
+        add(600, 500, 2);
+        return problems;
+    }
     for (const std::int64_t receivers : {256, 1920, 2048})
         for (const std::int64_t samples : {1000, 5000, 15000})
             for (const std::int64_t edge : {10, 15}) add(receivers, samples, edge);
@@ -232,18 +237,13 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
-            .workload = [](const Problem& problem, std::uint64_t seed,
-                           Pattern pattern) -> std::unique_ptr<Workload<Problem>> {
-                return std::make_unique<RecordWorkload>(problem, seed, pattern);
-            },
-            .data_bytes =
-                [](const Problem& problem) {
-                    const double out = problem.output == Coherence::sums ? 4.0 * static_cast<double>(problem.sums())
-                                                                         : 8.0 * static_cast<double>(problem.sources);
-                    return static_cast<std::size_t>(static_cast<double>(problem.trace_bytes()) +
-                                                    4.0 * static_cast<double>(problem.sources * problem.receivers) +
-                                                    out);
-                }};
+            .workload = make_workload<RecordWorkload>,
+            .data_bytes = [](const Problem& problem) {
+                const double out = problem.output == Coherence::sums ? 4.0 * static_cast<double>(problem.sums())
+                                                                     : 8.0 * static_cast<double>(problem.sources);
+                return static_cast<std::size_t>(static_cast<double>(problem.trace_bytes()) +
+                                                4.0 * static_cast<double>(problem.sources * problem.receivers) + out);
+            }};
 }
 
 }  // namespace espalier::coherent_sum

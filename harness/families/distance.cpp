@@ -164,7 +164,7 @@ std::vector<Problem> combine(std::span<const std::array<std::int64_t, 2>> sizes,
 std::vector<Problem> cpu_problems(Effort effort) {
     if (effort == Effort::quick)
         return combine(Sizes{{1, 1000}, {100, 300}, {500, 500}}, std::vector<std::int64_t>{4, 50});
-    Sizes sizes{{1, 4000}, {30, 30}, {100, 2000}, {700, 700}};
+    Sizes sizes{{1, 4000}, {10, 10}, {30, 30}, {100, 100}, {300, 300}, {100, 2000}, {700, 700}};
     if (effort == Effort::full) sizes.insert(sizes.end(), {{5000, 5000}, {10000, 10000}});
     return combine(sizes, std::vector<std::int64_t>{2, 16, 50, 210});
 }
@@ -215,15 +215,11 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
-            .workload = [](const Problem& problem, std::uint64_t seed,
-                           Pattern pattern) -> std::unique_ptr<Workload<Problem>> {
-                return std::make_unique<ItemsWorkload>(problem, seed, pattern);
-            },
-            .data_bytes =
-                [](const Problem& problem) {
-                    const auto values = 2 * (problem.queries + problem.points) * problem.dims + problem.distances();
-                    return static_cast<std::size_t>(values) * sizeof(float) + static_cast<std::size_t>(problem.dims);
-                }};
+            .workload = make_workload<ItemsWorkload>,
+            .data_bytes = [](const Problem& problem) {
+                const auto values = 2 * (problem.queries + problem.points) * problem.dims + problem.distances();
+                return static_cast<std::size_t>(values) * sizeof(float) + static_cast<std::size_t>(problem.dims);
+            }};
 }
 
 }  // namespace espalier::distance

@@ -89,8 +89,7 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     const bool cpu = kind == DeviceKind::cpu;
     const std::int64_t largest = cpu && effort != Effort::full ? 1 << 24 : 1 << 28;
     std::vector<Problem> problems;
-    for (std::int64_t elements = 1024; elements <= largest; elements *= 4) problems.push_back({elements});
-    problems.push_back({largest / 2});
+    for (std::int64_t elements = 1024; elements <= largest; elements *= 2) problems.push_back({elements});
     return problems;
 }
 
@@ -111,14 +110,10 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
-            .workload = [](const Problem& problem, std::uint64_t seed,
-                           Pattern pattern) -> std::unique_ptr<Workload<Problem>> {
-                return std::make_unique<VectorsWorkload>(problem, seed, pattern);
-            },
-            .data_bytes =
-                [](const Problem& problem) {
-                    return (2 * static_cast<std::size_t>(problem.elements) + 1) * sizeof(float);
-                }};
+            .workload = make_workload<VectorsWorkload>,
+            .data_bytes = [](const Problem& problem) {
+                return (2 * static_cast<std::size_t>(problem.elements) + 1) * sizeof(float);
+            }};
 }
 
 }  // namespace espalier::dot

@@ -87,7 +87,7 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     const bool cpu = kind == DeviceKind::cpu;
     if (effort == Effort::quick) return {{kKiB}, {4 * kMiB}};
     std::vector<Problem> problems;
-    for (std::int64_t bytes = kKiB; bytes <= 64 * kMiB; bytes *= 4) problems.push_back({bytes});
+    for (std::int64_t bytes = kKiB; bytes <= 64 * kMiB; bytes *= 2) problems.push_back({bytes});
     // 56 and 100 MiB are the sources' and the peers' sizes; 56 fits most L2 caches of today's GPUs.
     problems.push_back({100 * kMiB});
     if (cpu && effort != Effort::full) return problems;
@@ -114,14 +114,10 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
-            .workload = [](const Problem& problem, std::uint64_t seed,
-                           Pattern pattern) -> std::unique_ptr<Workload<Problem>> {
-                return std::make_unique<BytesWorkload>(problem, seed, pattern);
-            },
-            .data_bytes =
-                [](const Problem& problem) {
-                    return static_cast<std::size_t>(problem.bytes) + kBins * sizeof(std::uint64_t);
-                }};
+            .workload = make_workload<BytesWorkload>,
+            .data_bytes = [](const Problem& problem) {
+                return static_cast<std::size_t>(problem.bytes) + kBins * sizeof(std::uint64_t);
+            }};
 }
 
 }  // namespace espalier::histogram

@@ -127,14 +127,10 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
-            .workload = [](const Problem& problem, std::uint64_t seed,
-                           Pattern pattern) -> std::unique_ptr<Workload<Problem>> {
-                return std::make_unique<ReceiversWorkload>(problem, seed, pattern);
-            },
-            .data_bytes =
-                [](const Problem& problem) {
-                    return static_cast<std::size_t>(24 * problem.receivers + 4 * problem.delays());
-                }};
+            .workload = make_workload<ReceiversWorkload>,
+            .data_bytes = [](const Problem& problem) {
+                return static_cast<std::size_t>(24 * problem.receivers + 4 * problem.delays());
+            }};
 }
 
 }  // namespace espalier::hodograph

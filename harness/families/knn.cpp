@@ -291,15 +291,11 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
-            .workload = [](const Problem& problem, std::uint64_t seed,
-                           Pattern pattern) -> std::unique_ptr<Workload<Problem>> {
-                return std::make_unique<TablesWorkload>(problem, seed, pattern);
-            },
-            .data_bytes =
-                [](const Problem& problem) {
-                    const auto values = (problem.queries + problem.points) * (problem.dims + 1);
-                    return static_cast<std::size_t>(values) * sizeof(float) + static_cast<std::size_t>(problem.dims);
-                }};
+            .workload = make_workload<TablesWorkload>,
+            .data_bytes = [](const Problem& problem) {
+                const auto values = (problem.queries + problem.points) * (problem.dims + 1);
+                return static_cast<std::size_t>(values) * sizeof(float) + static_cast<std::size_t>(problem.dims);
+            }};
 }
 
 }  // namespace espalier::knn

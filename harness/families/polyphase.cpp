@@ -99,14 +99,10 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
-            .workload = [](const Problem& problem, std::uint64_t seed,
-                           Pattern pattern) -> std::unique_ptr<Workload<Problem>> {
-                return std::make_unique<TracesWorkload>(problem, seed, pattern);
-            },
-            .data_bytes =
-                [](const Problem& problem) {
-                    return static_cast<std::size_t>(4 * (problem.receivers * problem.samples + problem.values()));
-                }};
+            .workload = make_workload<TracesWorkload>,
+            .data_bytes = [](const Problem& problem) {
+                return static_cast<std::size_t>(4 * (problem.receivers * problem.samples + problem.values()));
+            }};
 }
 
 }  // namespace espalier::polyphase

@@ -122,7 +122,8 @@ using Sizes = std::vector<std::array<std::int64_t, 2>>;
 std::vector<Problem> cpu_problems(Effort effort) {
     if (effort == Effort::quick)
         return combine(Sizes{{1, 1000}, {100, 1000}, {1000, 100}}, std::vector<std::int64_t>{1, 10, 100});
-    Sizes sizes{{1, 10000}, {20, 100}, {20, 10000}, {1000, 100}, {1000, 1000}, {200, 10000}};
+    Sizes sizes{{1, 1000},  {1, 10000},  {20, 100},    {20, 10000}, {100, 1000},
+                {200, 100}, {1000, 100}, {1000, 1000}, {200, 10000}};
     if (effort == Effort::full) sizes.insert(sizes.end(), {{10000, 10000}, {1000, 100000}});
     return combine(sizes, std::vector<std::int64_t>{1, 5, 10, 21, 32, 100, 1000});
 }
@@ -131,7 +132,9 @@ std::vector<Problem> gpu_problems(Effort effort) {
     if (effort == Effort::quick)
         return combine(Sizes{{1, 1000}, {1000, 1000}, {10000, 1000}}, std::vector<std::int64_t>{1, 10, 100});
     // The sources' n x n up to what checks within minutes, a few rows, and many short ones.
-    auto problems = combine(Sizes{{1, 1000000},
+    auto problems = combine(Sizes{{1, 10000},
+                                  {1, 100000},
+                                  {1, 1000000},
                                   {100, 100000},
                                   {1000, 1000},
                                   {1000, 10000},
@@ -189,15 +192,11 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
-            .workload = [](const Problem& problem, std::uint64_t seed,
-                           Pattern pattern) -> std::unique_ptr<Workload<Problem>> {
-                return std::make_unique<MatrixWorkload>(problem, seed, pattern);
-            },
-            .data_bytes =
-                [](const Problem& problem) {
-                    return static_cast<std::size_t>(problem.elements()) * sizeof(float) +
-                           static_cast<std::size_t>(problem.results()) * (sizeof(float) + sizeof(std::int32_t));
-                }};
+            .workload = make_workload<MatrixWorkload>,
+            .data_bytes = [](const Problem& problem) {
+                return static_cast<std::size_t>(problem.elements()) * sizeof(float) +
+                       static_cast<std::size_t>(problem.results()) * (sizeof(float) + sizeof(std::int32_t));
+            }};
 }
 
 }  // namespace espalier::smallest_k

@@ -32,4 +32,10 @@ struct Suite {
     std::size_t (*data_bytes)(const P&) = nullptr;
 };
 
+/// The workload of a suite whose `W` is made from the same three things.
+template <class W, class P>
+std::unique_ptr<Workload<P>> make_workload(const P& problem, std::uint64_t seed, Pattern pattern) {
+    return std::make_unique<W>(problem, seed, pattern);
+}
+
 }  // namespace espalier
