@@ -145,6 +145,11 @@ TEST(Adaptive, GoesOnWithoutTimesThatItDoesNotGet) {
         sweep.record(batch, logs);
     }
     EXPECT_LT(batches, 1000U);
+    const Matrix known = sweep.known();
+    for (const std::size_t p : known.all()) {
+        EXPECT_EQ(known.state(p, 0), CellState::missing);
+        EXPECT_EQ(known.loss_of(p, 0), kInfeasible) << "it may not come first";
+    }
 }
 
 // How soon is a matter of the data: adaptive_replay tells for the committed ones.

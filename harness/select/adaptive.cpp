@@ -225,24 +225,33 @@ void AdaptiveSweep::record(const Batch& batch, const std::vector<double>& logs) 
 }
 
 Matrix AdaptiveSweep::known() const {
-    constexpr double kSame = 0.01, kPessimism = 0.25;
     Matrix matrix = *grid_;
-    for (const std::size_t p : grid_->all()) {
-        std::vector<double> logs;
-        double best = std::numeric_limits<double>::infinity();
-        for (const Guess& guess : guess(p, options_.caution)) {
-            logs.push_back(guess.log + kPessimism * guess.doubt);
-            if (open(p, logs.size() - 1)) best = std::min(best, logs.back());
-        }
-        for (std::size_t c = 0; c < logs.size(); ++c) {
-            const std::size_t cell = p * logs.size() + c;
-            const double log = logs[open(p, c) ? c : matrix.baseline] - best;
-            matrix.states[cell] = open(p, c) ? CellState::measured : CellState::unsupported;
-            matrix.slowdown[cell] = log;
-            matrix.loss[cell] = measured_loss(log, log <= std::log1p(kSame));
-        }
-    }
+    for (const std::size_t p : grid_->all()) enter(p, matrix);
     return matrix;
+}
+
+void AdaptiveSweep::enter(std::size_t problem, Matrix& matrix) const {
+    constexpr double kSame = 0.01, kPessimism = 0.25;
+    std::vector<double> logs;
+    double best = std::numeric_limits<double>::infinity(), slowest = -best;
+    for (const Guess& guess : guess(problem, options_.caution)) {
+        const std::size_t c = logs.size();
+        logs.push_back(guess.log + kPessimism * guess.doubt);
+        if (!open(problem, c) || failed_[problem][c]) continue;
+        best = std::min(best, logs[c]), slowest = std::max(slowest, logs[c]);
+    }
+    for (std::size_t c = 0; c < logs.size(); ++c) {
+        const std::size_t cell = problem * logs.size() + c;
+        const std::size_t runs = open(problem, c) ? c : matrix.baseline;
+        const double log = failed_[problem][runs] ? slowest - best : logs[runs] - best;
+        const bool missing = open(problem, c) && failed_[problem][c];
+        matrix.states[cell] = missing            ? CellState::missing
+                              : open(problem, c) ? CellState::measured
+                                                 : CellState::unsupported;
+        matrix.slowdown[cell] = log;
+        matrix.loss[cell] =
+            missing && c != matrix.baseline ? kInfeasible : measured_loss(log, log <= std::log1p(kSame));
+    }
 }
 
 }  // namespace espalier::select

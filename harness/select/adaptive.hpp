@@ -52,7 +52,7 @@ public:
 
     [[nodiscard]] std::size_t measurements() const { return measurements_; }
 
-    /// What to train on: the whole grid, with guesses for what was not measured.
+    /// What to train on: the whole grid, with guesses for what was not measured. What was measured in vain has no time.
     [[nodiscard]] Matrix known() const;
 
     /// Problems that anything was measured for.
@@ -70,6 +70,7 @@ private:
     [[nodiscard]] std::vector<std::size_t> one_of_each_variant(std::size_t problem) const;
     [[nodiscard]] std::size_t sibling(std::size_t candidate) const;
     [[nodiscard]] double distance(std::size_t a, std::size_t b) const;
+    void enter(std::size_t problem, Matrix& matrix) const;
     void model();
 
     const Matrix* grid_;

@@ -2,6 +2,7 @@
 //
 // Data:     results/cpu-avx512-2t/distance.jsonl, 48 problems x 6 choices
 // SHA-256:  d8483fe5ade1d07456130bd472763098be31d6f7803cf71235bf7f0f9bbf8415
+// Halfway:  times guessed between those problems helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0

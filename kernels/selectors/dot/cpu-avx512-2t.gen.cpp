@@ -2,6 +2,7 @@
 //
 // Data:     results/cpu-avx512-2t/dot.jsonl, 9 problems x 4 choices
 // SHA-256:  d3648be7b6f5c70e8d4ca40b930a05b184727528a52186cd27662f58d7736f49
+// Halfway:  times guessed between those problems helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0

@@ -2,6 +2,7 @@
 //
 // Data:     results/cpu-avx512-2t/histogram.jsonl, 10 problems x 4 choices
 // SHA-256:  1cf270324d3f94cda40cdd2a23ff4460d96c601334503c6ecd0239c29328cdda
+// Halfway:  times guessed between those problems helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0

@@ -2,6 +2,7 @@
 //
 // Data:     results/cpu-avx512-2t/smallest_k.jsonl, 40 problems x 3 choices
 // SHA-256:  6f2646315016d3bbaa10d03dcc4fcd21b5845d97595957b318df5d2e63f75d47
+// Halfway:  times guessed between those problems helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
