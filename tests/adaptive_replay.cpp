@@ -37,7 +37,7 @@ Regret judge(const Matrix& grid, const Matrix& trained_on) {
     return summarise(logs, 1);
 }
 
-Matrix adaptive(const Matrix& grid, std::size_t budget, std::size_t& used) {
+Matrix adaptive(const Matrix& grid, std::size_t budget, std::size_t& used, std::size_t& problems) {
     AdaptiveSweep sweep(grid);
     for (;;) {
         const Batch batch = sweep.next();
@@ -46,7 +46,7 @@ Matrix adaptive(const Matrix& grid, std::size_t budget, std::size_t& used) {
         for (const std::size_t c : batch.candidates) logs.push_back(log_or_nothing(grid, batch.problem, c));
         sweep.record(batch, logs);
     }
-    used = sweep.measurements();
+    used = sweep.measurements(), problems = sweep.problems();
     return sweep.known();
 }
 
@@ -69,9 +69,9 @@ Matrix at_random(const Matrix& grid, std::size_t budget, std::uint64_t seed) {
 void replay(const std::string& key, const Family& family, const Matrix& grid, double share) {
     const std::size_t all = cells(grid);
     const auto budget = static_cast<std::size_t>(share * static_cast<double>(all));
-    std::size_t used = 0;
-    const Matrix known = adaptive(grid, budget, used);
-    if (known.rows() == 0) {
+    std::size_t used = 0, problems = 0;
+    const Matrix known = adaptive(grid, budget, used, problems);
+    if (problems == 0) {
         fmt::print("{:<14} {:<16} {:>6} {:>5}  too few\n", key, family.name(), all, budget);
         return;
     }
@@ -81,7 +81,7 @@ void replay(const std::string& key, const Family& family, const Matrix& grid, do
     for (std::uint64_t seed = 0; seed < kDraws; ++seed)
         random += std::log(judge(grid, at_random(grid, budget, seed)).geomean) / kDraws;
     fmt::print("{:<14} {:<16} {:>6} {:>5} {:>9}  {:>7.3f} {:>7.3f} {:>7.3f}  {:>7.3f}  {:>7.3f}\n", key, family.name(),
-               all, used, known.rows(), chosen.geomean, chosen.p90, chosen.worst, std::exp(random), full.geomean);
+               all, used, problems, chosen.geomean, chosen.p90, chosen.worst, std::exp(random), full.geomean);
 }
 
 }  // namespace

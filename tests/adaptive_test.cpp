@@ -62,6 +62,78 @@ TEST(Adaptive, AsksForNothingTwiceButTheFastestToCompareWith) {
     }
 }
 
+TEST(Adaptive, NeedsNoTimesToBegin) {
+    const Matrix measured = grid();
+    const Matrix all = grid_to_measure(synthetic::family(), synthetic::device(), measured.problems);
+    EXPECT_EQ(all.candidates, measured.candidates);
+    EXPECT_EQ(all.baseline, measured.baseline);
+    EXPECT_EQ(all.values, measured.values);
+    AdaptiveSweep blind(all), seeing(measured);
+    for (int i = 0; i < 30; ++i) {
+        const Batch batch = blind.next(), same = seeing.next();
+        ASSERT_EQ(batch.problem, same.problem);
+        ASSERT_EQ(batch.candidates, same.candidates);
+        ASSERT_FALSE(batch.candidates.empty());
+        blind.record(batch, measure(measured, batch));
+        seeing.record(batch, measure(measured, batch));
+    }
+}
+
+TEST(Adaptive, BeginsWithEveryVariantFarApart) {
+    const Matrix all = grid();
+    AdaptiveSweep sweep(all);
+    std::set<std::size_t> problems;
+    for (std::size_t i = 0; i < AdaptiveOptions{}.first_problems; ++i) {
+        const Batch batch = sweep.next();
+        problems.insert(batch.problem);
+        std::set<std::size_t> variants;
+        for (const std::size_t c : batch.candidates) {
+            EXPECT_TRUE(variants.insert(all.candidates[c].variant).second) << "two configurations of a variant";
+            EXPECT_NE(all.state(batch.problem, c), CellState::unsupported);
+        }
+        EXPECT_GE(variants.size(), 3U);
+        sweep.record(batch, measure(all, batch));
+    }
+    EXPECT_EQ(problems.size(), AdaptiveOptions{}.first_problems);
+    EXPECT_EQ(sweep.problems(), problems.size());
+}
+
+/// A dense grid of sizes and variants whose times are powers of them, each the best one somewhere.
+Matrix power_laws() {
+    Matrix matrix;
+    matrix.columns = {{"n"}, {"m"}};
+    constexpr std::size_t kVariants = 6;
+    for (std::size_t v = 0; v < kVariants; ++v) matrix.candidates.push_back({v, 0});
+    for (double n = 1; n < 1e4; n *= 2)
+        for (double m = 1; m < 1e4; m *= 2) {
+            matrix.problems.push_back(std::to_string(n) + "x" + std::to_string(m));
+            matrix.values.insert(matrix.values.end(), {n, m});
+            std::vector<double> logs;
+            for (std::size_t v = 0; v < kVariants; ++v) {
+                const double angle = static_cast<double>(v);
+                logs.push_back(0.2 * (std::cos(angle) * (std::log2(n) - 7) + std::sin(angle) * (std::log2(m) - 6)));
+            }
+            const double best = *std::ranges::min_element(logs);
+            for (const double log : logs) {
+                matrix.states.push_back(CellState::measured);
+                matrix.slowdown.push_back(log - best);
+                matrix.loss.push_back(measured_loss(log - best, false));
+            }
+        }
+    return matrix;
+}
+
+TEST(Adaptive, LearnsADenseGridFromATenth) {
+    const Matrix all = power_laws();
+    AdaptiveSweep sweep(all);
+    while (sweep.measurements() < all.rows() * all.candidates.size() / 10) {
+        const Batch batch = sweep.next();
+        sweep.record(batch, measure(all, batch));
+    }
+    EXPECT_EQ(sweep.known().rows(), all.rows());
+    EXPECT_LT(regret(all, sweep.known()), regret(all, all) + 0.02);
+}
+
 TEST(Adaptive, GoesOnWithoutTimesThatItDoesNotGet) {
     const Matrix all = grid();
     AdaptiveSweep sweep(all);
@@ -73,6 +145,11 @@ TEST(Adaptive, GoesOnWithoutTimesThatItDoesNotGet) {
         sweep.record(batch, logs);
     }
     EXPECT_LT(batches, 1000U);
+    const Matrix known = sweep.known();
+    for (const std::size_t p : known.all()) {
+        EXPECT_EQ(known.state(p, 0), CellState::missing);
+        EXPECT_EQ(known.loss_of(p, 0), kInfeasible) << "it may not come first";
+    }
 }
 
 // How soon is a matter of the data: adaptive_replay tells for the committed ones.

@@ -5,52 +5,76 @@
 #include <limits>
 #include <numeric>
 
+#include "harness/select/pairs.hpp"
+
 namespace espalier::select {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Sizes count by their ratio.
-double position(double value) { return std::log2(1 + std::max(0.0, value)); }
-
 }  // namespace
+
+Matrix grid_to_measure(const Family& family, const DeviceInfo& device, std::span<const std::string> problems) {
+    Matrix grid;
+    grid.columns = columns_of(family);
+    grid.problems.assign(problems.begin(), problems.end());
+    for (std::size_t v = 0; v < family.variants().size(); ++v) {
+        const VariantInfo& variant = family.variants()[v];
+        if (variant.kind != device.kind || variant.role == Role::peer) continue;
+        if (variant.role == Role::baseline) grid.baseline = grid.candidates.size();
+        for (std::size_t i = 0; i < variant.configurations.size(); ++i) grid.candidates.push_back({v, i});
+    }
+    for (const std::string& problem : problems) {
+        const auto values = values_of(grid.columns, family.feature_values(problem));
+        grid.values.insert(grid.values.end(), values.begin(), values.end());
+        for (const auto& [v, i] : grid.candidates) {
+            const Support support = family.supports(v, problem, family.variants()[v].configurations[i], device);
+            grid.states.push_back(support ? CellState::missing : CellState::unsupported);
+        }
+    }
+    grid.slowdown.assign(grid.states.size(), 0);
+    grid.loss.assign(grid.states.size(), kInfeasible);
+    return grid;
+}
 
 AdaptiveSweep::AdaptiveSweep(const Matrix& grid, const AdaptiveOptions& options)
     : grid_(&grid),
       options_(options),
+      positions_(grid),
       logs_(grid.rows(), std::vector(grid.candidates.size(), kUnknown)),
-      failed_(grid.rows(), std::vector<bool>(grid.candidates.size())) {
-    std::vector<std::vector<double>> axes;
-    for (std::size_t column = 0; column < grid.columns.size(); ++column) {
-        if (grid.columns[column].derived) continue;
-        std::vector<double> axis;
-        for (std::size_t p = 0; p < grid.rows(); ++p) axis.push_back(position(grid.value(p, column)));
-        if (grid.columns[column].categories > 0) {  // an axis of its own for each of them
-            for (int category = 0; category < grid.columns[column].categories; ++category) {
-                std::vector<double> is;
-                for (std::size_t p = 0; p < grid.rows(); ++p) is.push_back(grid.value(p, column) == category ? 0.7 : 0);
-                axes.push_back(is);
-            }
-            continue;
-        }
-        const auto [least, most] = std::minmax_element(axis.begin(), axis.end());
-        const double low = *least, length = *most - *least;
-        if (length == 0) continue;
-        for (double& x : axis) x = (x - low) / length;
-        axes.push_back(axis);
-    }
-    axes_ = axes.size();
-    for (std::size_t p = 0; p < grid.rows(); ++p)
-        for (const auto& axis : axes) positions_.push_back(axis[p]);
+      failed_(grid.rows(), std::vector<bool>(grid.candidates.size())),
+      levels_(grid.rows()) {
+    model();
 }
 
 double AdaptiveSweep::distance(std::size_t a, std::size_t b) const {
-    double sum = 0;
-    for (std::size_t i = 0; i < axes_; ++i) {
-        const double d = positions_[a * axes_ + i] - positions_[b * axes_ + i];
-        sum += d * d;
+    return select::distance(positions_.of(a), positions_.of(b));
+}
+
+/// Of each problem only some choices were measured: whether they are good ones or the slow ones shows when their
+/// logarithms are compared with what their models say, and that again changes the models.
+void AdaptiveSweep::model() {
+    constexpr int kRounds = 4;
+    for (int round = 0; round < kRounds; ++round) {
+        models_.clear();
+        for (std::size_t c = 0; c < grid_->candidates.size(); ++c) {
+            std::vector<Sample> samples;
+            for (const std::size_t p : order_)
+                if (!std::isnan(logs_[p][c])) samples.push_back({positions_.of(p), logs_[p][c] - levels_[p]});
+            models_.emplace_back(std::move(samples));
+        }
+        if (round + 1 == kRounds) return;
+        for (const std::size_t p : order_) {
+            double sum = 0;
+            std::size_t count = 0;
+            for (std::size_t c = 0; c < models_.size(); ++c) {
+                if (std::isnan(logs_[p][c])) continue;
+                sum += logs_[p][c] - models_[c].law(positions_.of(p));
+                ++count;
+            }
+            if (count > 0) levels_[p] = sum / static_cast<double>(count);
+        }
     }
-    return std::sqrt(sum);
 }
 
 bool AdaptiveSweep::open(std::size_t problem, std::size_t candidate) const {
@@ -58,18 +82,22 @@ bool AdaptiveSweep::open(std::size_t problem, std::size_t candidate) const {
 }
 
 std::vector<AdaptiveSweep::Guess> AdaptiveSweep::guess(std::size_t problem, double caution) const {
+    constexpr double kNowhere = 2;  // as far as anything is that was measured nowhere; it may well be the best
     std::vector<Guess> guesses(grid_->candidates.size());
+    double least = std::numeric_limits<double>::infinity();
     for (std::size_t c = 0; c < guesses.size(); ++c) {
-        double weights = 0, sum = 0, nearest = 2;
-        for (const std::size_t p : order_) {
-            if (std::isnan(logs_[p][c])) continue;
-            const double d = distance(problem, p);
-            const double weight = 1 / (1e-4 + d * d * d);
-            weights += weight, sum += weight * logs_[p][c];
-            nearest = std::min(nearest, d);
-        }
-        guesses[c] = {weights > 0 ? sum / weights : 0, caution * nearest};
+        if (models_[c].empty()) continue;
+        guesses[c] = {models_[c].at(positions_.of(problem)), caution * models_[c].nearest(positions_.of(problem))};
+        least = std::min(least, guesses[c].log);
     }
+    for (std::size_t c = 0; c < guesses.size(); ++c) {
+        if (!models_[c].empty()) continue;
+        const std::size_t other = sibling(c);
+        guesses[c] = other < models_.size() ? guesses[other] : Guess{std::isinf(least) ? 0 : least, caution * kNowhere};
+        if (other < models_.size()) guesses[c].doubt += caution > 0 ? options_.sibling : 0;
+    }
+    for (std::size_t c = 0; c < guesses.size(); ++c)
+        if (!std::isnan(logs_[problem][c])) guesses[c] = {logs_[problem][c] - levels_[problem], 0};
     return guesses;
 }
 
@@ -87,16 +115,41 @@ Batch AdaptiveSweep::farthest() const {
             batch.candidates.assign(1, 0);
         }
     }
-    batch.candidates.clear();
-    for (std::size_t c = 0; c < grid_->candidates.size(); ++c)
-        if (open(batch.problem, c)) batch.candidates.push_back(c);
+    batch.candidates = one_of_each_variant(batch.problem);
     return batch;
 }
 
+/// Of every variant that runs the problem the configuration that seems best, the first at first.
+std::vector<std::size_t> AdaptiveSweep::one_of_each_variant(std::size_t problem) const {
+    const std::vector<Guess> guesses = guess(problem, 0);
+    std::vector<std::size_t> ones;
+    for (std::size_t c = 0; c < guesses.size(); ++c) {
+        if (!open(problem, c)) continue;
+        const bool same = !ones.empty() && grid_->candidates[ones.back()].variant == grid_->candidates[c].variant;
+        if (!same)
+            ones.push_back(c);
+        else if (!models_[c].empty() && guesses[c].log < guesses[ones.back()].log)
+            ones.back() = c;
+    }
+    return ones;
+}
+
+/// The configuration of the same variant that most is known of, or none: the number of candidates.
+std::size_t AdaptiveSweep::sibling(std::size_t candidate) const {
+    std::size_t best = models_.size();
+    for (std::size_t c = 0; c < models_.size(); ++c)
+        if (grid_->candidates[c].variant == grid_->candidates[candidate].variant &&
+            models_[c].samples() > (best == models_.size() ? 0 : models_[best].samples()))
+            best = c;
+    return best;
+}
+
 Batch AdaptiveSweep::next() const {
-    if (order_.size() < std::min(options_.full_problems, grid_->rows())) return farthest();
+    if (order_.size() < std::min(options_.first_problems, grid_->rows())) return farthest();
     // Once nothing seems to be at stake, the guesses are trusted less.
-    for (double caution = options_.caution; caution < 100 * options_.caution; caution *= 2)
+    double first = options_.caution;
+    if (batches_ % options_.explore_every == options_.explore_every - 1) first *= options_.explore_caution;
+    for (double caution = first; caution < 100 * first; caution *= 2)
         if (Batch batch = most_at_stake(caution); !batch.candidates.empty()) return batch;
     return {};
 }
@@ -105,15 +158,12 @@ Batch AdaptiveSweep::most_at_stake(double caution) const {
     std::vector<Batch> batches(grid_->rows());
     std::vector<double> stakes(grid_->rows());
     for (std::size_t p = 0; p < grid_->rows(); ++p) {
-        std::vector<Guess> guesses = guess(p, caution);
+        const std::vector<Guess> guesses = guess(p, caution);
         std::vector<std::size_t> choices, unknown;
         for (std::size_t c = 0; c < guesses.size(); ++c) {
             if (!open(p, c) || failed_[p][c]) continue;
             choices.push_back(c);
-            if (std::isnan(logs_[p][c]))
-                unknown.push_back(c);
-            else
-                guesses[c] = {logs_[p][c], 0};
+            if (std::isnan(logs_[p][c])) unknown.push_back(c);
         }
         if (unknown.empty()) continue;
         const auto at_best = [&](std::size_t c) { return guesses[c].log - guesses[c].doubt; };
@@ -169,39 +219,39 @@ void AdaptiveSweep::record(const Batch& batch, const std::vector<double>& logs) 
         known[batch.candidates[i]] = logs[i] + shift;
         failed_[batch.problem][batch.candidates[i]] = std::isnan(logs[i]);
     }
-    double best = std::numeric_limits<double>::infinity();
-    for (const double log : known)
-        if (!std::isnan(log)) best = std::min(best, log);
-    for (double& log : known) log -= best;
     measurements_ += logs.size();
+    ++batches_;
+    model();
 }
 
 Matrix AdaptiveSweep::known() const {
-    constexpr double kSame = 0.01, kPessimism = 0.25;
     Matrix matrix = *grid_;
-    matrix.problems.clear(), matrix.values.clear(), matrix.states.clear();
-    matrix.slowdown.clear(), matrix.loss.clear();
-    std::vector<std::size_t> rows = order_;
-    std::ranges::sort(rows);
-    for (const std::size_t p : rows) {
-        matrix.problems.push_back(grid_->problems[p]);
-        const auto row = grid_->row(p);
-        matrix.values.insert(matrix.values.end(), row.begin(), row.end());
-        const std::vector<Guess> guesses = guess(p, options_.caution);
-        std::vector<double> logs = logs_[p];
-        double best = std::numeric_limits<double>::infinity();
-        for (std::size_t c = 0; c < logs.size(); ++c) {
-            if (std::isnan(logs[c])) logs[c] = guesses[c].log + kPessimism * guesses[c].doubt;
-            if (open(p, c)) best = std::min(best, logs[c]);
-        }
-        for (std::size_t c = 0; c < logs.size(); ++c) {
-            const double log = logs[open(p, c) ? c : matrix.baseline] - best;
-            matrix.states.push_back(open(p, c) ? CellState::measured : CellState::unsupported);
-            matrix.slowdown.push_back(log);
-            matrix.loss.push_back(measured_loss(log, log <= std::log1p(kSame)));
-        }
-    }
+    for (const std::size_t p : grid_->all()) enter(p, matrix);
     return matrix;
+}
+
+void AdaptiveSweep::enter(std::size_t problem, Matrix& matrix) const {
+    constexpr double kSame = 0.01, kPessimism = 0.25;
+    std::vector<double> logs;
+    double best = std::numeric_limits<double>::infinity(), slowest = -best;
+    for (const Guess& guess : guess(problem, options_.caution)) {
+        const std::size_t c = logs.size();
+        logs.push_back(guess.log + kPessimism * guess.doubt);
+        if (!open(problem, c) || failed_[problem][c]) continue;
+        best = std::min(best, logs[c]), slowest = std::max(slowest, logs[c]);
+    }
+    for (std::size_t c = 0; c < logs.size(); ++c) {
+        const std::size_t cell = problem * logs.size() + c;
+        const std::size_t runs = open(problem, c) ? c : matrix.baseline;
+        const double log = failed_[problem][runs] ? slowest - best : logs[runs] - best;
+        const bool missing = open(problem, c) && failed_[problem][c];
+        matrix.states[cell] = missing            ? CellState::missing
+                              : open(problem, c) ? CellState::measured
+                                                 : CellState::unsupported;
+        matrix.slowdown[cell] = log;
+        matrix.loss[cell] =
+            missing && c != matrix.baseline ? kInfeasible : measured_loss(log, log <= std::log1p(kSame));
+    }
 }
 
 }  // namespace espalier::select

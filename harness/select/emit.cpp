@@ -129,6 +129,8 @@ private:
         line("// Data:     results/{}/{}.jsonl, {} problems x {} choices", device_.key, family_.name(),
              evidence_.matrix.rows(), evidence_.matrix.candidates.size());
         line("// SHA-256:  {}", evidence_.data_sha256);
+        if (tree_.halfway && tree_.leaves.size() > 1)
+            line("// Halfway:  times guessed between those problems helped to place the thresholds");
         line("// Device:   {}{}", harmless(device_.name), device_.sm ? fmt::format(", sm_{}", device_.sm) : "");
         line("// Driver:   {}", harmless(evidence_.driver));
         line("// Runtime:  {}", harmless(evidence_.runtime));

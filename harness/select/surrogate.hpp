@@ -41,13 +41,14 @@ public:
     explicit Surrogate(std::vector<Sample> samples);
 
     [[nodiscard]] bool empty() const { return samples_.empty(); }
+    [[nodiscard]] std::size_t samples() const { return samples_.size(); }
     [[nodiscard]] double at(std::span<const double> position) const;
+    /// The power law alone.
+    [[nodiscard]] double law(std::span<const double> position) const;
     /// How far the nearest sample is.
     [[nodiscard]] double nearest(std::span<const double> position) const;
 
 private:
-    [[nodiscard]] double law(std::span<const double> position) const;
-
     std::vector<Sample> samples_;
     std::vector<double> residuals_;
     std::vector<double> centre_, slopes_;

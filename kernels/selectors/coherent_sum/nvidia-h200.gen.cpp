@@ -2,6 +2,7 @@
 //
 // Data:     results/nvidia-h200/coherent_sum.jsonl, 41 problems x 9 choices
 // SHA-256:  292e0f21a458bdf1e628a5a69c089ad7bf4f3a355256a758fda34931a1a5bb44
+// Halfway:  times guessed between those problems helped to place the thresholds
 // Device:   NVIDIA H200, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0

@@ -2,6 +2,7 @@
 //
 // Data:     results/nvidia-h200/distance.jsonl, 90 problems x 15 choices
 // SHA-256:  b15270ba965eacbdaf9df10383e1307fc7ca4511130f6d00cbd5fc9103399962
+// Halfway:  times guessed between those problems helped to place the thresholds
 // Device:   NVIDIA H200, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0

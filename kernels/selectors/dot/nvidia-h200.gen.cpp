@@ -2,6 +2,7 @@
 //
 // Data:     results/nvidia-h200/dot.jsonl, 11 problems x 7 choices
 // SHA-256:  95c1aff7005a20d8d0e5f2010922abe4134b1852c517ee2bb4277c34ff221787
+// Halfway:  times guessed between those problems helped to place the thresholds
 // Device:   NVIDIA H200, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0

@@ -2,6 +2,7 @@
 //
 // Data:     results/nvidia-h200/smallest_k.jsonl, 33 problems x 25 choices
 // SHA-256:  9c5377454b1ae4574531f789a7c9294dbee8d4db4c9584bf424901c3913b7013
+// Halfway:  times guessed between those problems helped to place the thresholds
 // Device:   NVIDIA H200, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0
