@@ -2,6 +2,7 @@
 //
 // Data:     results/nvidia-h200/histogram.jsonl, 13 problems x 7 choices
 // SHA-256:  9a75ad8d92baf40134c6e8f1d0edac56591eaa58ed17c44ca816ccf74dc3315b
+// Halfway:  times guessed between those problems helped to place the thresholds
 // Device:   NVIDIA H200, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0
