@@ -102,35 +102,36 @@ private:
             for (int o = 0; o < kCount; ++o)
 #pragma GCC unroll 4
                 for (int i = 0; i < kVectors; ++i) sums[o][i] = _mm512_setzero_si512();
-#pragma GCC unroll 4
-            for (int band = 0; band < bands_for(kCount); ++band) add_band<kCount>(sums, bands[band] + v, band);
+            add_bands<0>(sums, bands, v);
 #pragma GCC unroll 4
             for (int o = 0; o < kCount; ++o) store(results[o] + v, sums[o]);
         }
     }
 
-    template <int kCount>
-    __attribute__((target("avx512f,avx512bw,avx512vnni"), always_inline)) void add_band(
-        __m512i (&sums)[kCount][kVectors], const std::uint32_t* from, int band) const {
+    /// The products with the band's values from column v on, and with those of the bands below it.
+    template <int kBand, int kCount>
+    __attribute__((target("avx512f,avx512bw,avx512vnni"), always_inline)) void add_bands(
+        __m512i (&sums)[kCount][kVectors], const Band* bands, std::int64_t v) const {
+        const std::uint32_t* from = bands[kBand] + v;
         __m512i lines[kVectors + 1];
 #pragma GCC unroll 5
         for (int i = 0; i <= kVectors; ++i) {
             lines[i] = _mm512_loadu_si512(from + 16 * i);
             keep(lines[i]);
         }
-        add<0>(sums, lines, from, band);
-        add<1>(sums, lines, from, band);
-        add<2>(sums, lines, from, band);
-        add<3>(sums, lines, from, band);
-        add<4>(sums, lines, from, band);
+        add<kBand, 0>(sums, lines, from);
+        add<kBand, 1>(sums, lines, from);
+        add<kBand, 2>(sums, lines, from);
+        add<kBand, 3>(sums, lines, from);
+        add<kBand, 4>(sums, lines, from);
+        if constexpr (kBand + 1 < bands_for(kCount)) add_bands<kBand + 1>(sums, bands, v);
     }
 
-    /// The products with column j of the taps.
-    template <int j, int kCount>
+    /// Those with column j of the taps.
+    template <int kBand, int j, int kCount>
     __attribute__((target("avx512f,avx512bw,avx512vnni"), always_inline)) void add(__m512i (&sums)[kCount][kVectors],
                                                                                    const __m512i (&lines)[kVectors + 1],
-                                                                                   const std::uint32_t* from,
-                                                                                   int band) const {
+                                                                                   const std::uint32_t* from) const {
         constexpr int kShift = j * kChannels;
         __m512i values[kVectors];
 #pragma GCC unroll 4
@@ -138,7 +139,7 @@ private:
             if constexpr (kShift % 16 == 0) {
                 values[i] = lines[i + kShift / 16];
             } else if constexpr (j < kDiameter - 1) {
-                values[i] = _mm512_alignr_epi32(lines[i + 1], lines[i], kShift);
+                values[i] = _mm512_maskz_alignr_epi32(0xFFFF, lines[i + 1], lines[i], kShift);
             } else {
                 values[i] = _mm512_loadu_si512(from + 16 * i + kShift);
                 keep(values[i]);
@@ -146,8 +147,8 @@ private:
         }
 #pragma GCC unroll 4
         for (int o = 0; o < kCount; ++o) {
-            if (!reaches(o, band)) continue;
-            const __m512i taps = _mm512_set1_epi32(taps_[o][band][j]);
+            if (!reaches(o, kBand)) continue;
+            const __m512i taps = _mm512_set1_epi32(taps_[o][kBand][j]);
 #pragma GCC unroll 4
             for (int i = 0; i < kVectors; ++i)
                 if constexpr (kPerLane == 4)
