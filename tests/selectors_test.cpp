@@ -21,7 +21,7 @@ namespace {
 /// For every axis of the key the values that were measured; empty for derived features.
 std::vector<std::vector<double>> measured_values(const Family& family, const Matrix& matrix) {
     std::vector<std::vector<double>> pools;
-    for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
+    for (std::size_t c = 0; c < family.features().size(); ++c) {  // the columns after them are the learner's
         std::set<double> values;
         for (std::size_t p = 0; p < matrix.rows() && !family.features()[c].derived; ++p)
             values.insert(matrix.value(p, c));
