@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -27,7 +28,11 @@ struct Problem {
     std::int64_t columns = 10;
     Order order = Order::any;
 
-    [[nodiscard]] constexpr std::int64_t values() const { return rows * columns; }
+    /// Saturated: tests ask about sizes whose product has no 63 bits.
+    [[nodiscard]] constexpr std::int64_t values() const {
+        std::int64_t product = 0;
+        return __builtin_mul_overflow(rows, columns, &product) ? std::numeric_limits<std::int64_t>::max() : product;
+    }
     [[nodiscard]] constexpr double aspect() const {
         return static_cast<double>(rows) / static_cast<double>(columns > 0 ? columns : 1);
     }
