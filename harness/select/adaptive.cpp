@@ -104,16 +104,13 @@ std::vector<AdaptiveSweep::Guess> AdaptiveSweep::guess(std::size_t problem, doub
 /// The problem that lies farthest from all that were measured; first of all the one in the middle.
 Batch AdaptiveSweep::farthest() const {
     Batch batch;
-    double best = -1;
+    double best = -std::numeric_limits<double>::infinity();
     for (std::size_t p = 0; p < grid_->rows(); ++p) {
         double far = order_.empty() ? 0 : std::numeric_limits<double>::infinity();
         if (order_.empty())
             for (std::size_t other = 0; other < grid_->rows(); ++other) far -= distance(p, other);
         for (const std::size_t other : order_) far = std::min(far, distance(p, other));
-        if (batch.candidates.empty() || far > best) {
-            batch.problem = p, best = far;
-            batch.candidates.assign(1, 0);
-        }
+        if (far > best) batch.problem = p, best = far;
     }
     batch.candidates = one_of_each_variant(batch.problem);
     return batch;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "harness/select/ranking.hpp"
+#include "harness/select/surrogate.hpp"
 
 namespace espalier::select {
 namespace {
@@ -32,9 +33,6 @@ HeldOut hold_out(const Matrix& matrix, const std::vector<Fold>& folds, const Tra
     result.regret = summarise(result.logs, seed);
     return result;
 }
-
-/// Where a number lies on its axis for `nearest`. Sizes count by their ratio.
-double position(double value) { return std::log2(1 + std::max(0.0, value)); }
 
 double range(const Matrix& matrix, std::size_t column) {
     double least = std::numeric_limits<double>::infinity(), most = -least;

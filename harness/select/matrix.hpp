@@ -33,6 +33,8 @@ struct Column {
     bool known = true;  ///< to whoever chooses; if not, no test may ask
 
     [[nodiscard]] bool is_pair() const { return pair.kind != PairKind::none; }
+    /// Whether tests may ask for it without its being offered, as pairs have to be.
+    [[nodiscard]] bool always_testable() const { return known && !is_pair(); }
 };
 
 /// A (variant, configuration) that may be chosen, by the registry's indices.

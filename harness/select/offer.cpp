@@ -134,8 +134,7 @@ private:
     bool says_nothing_new(const Offer& offer, std::size_t column) const {
         for (std::size_t other = 0; other < matrix_.columns.size(); ++other) {
             const Column& c = matrix_.columns[other];
-            const bool testable =
-                (c.known && !c.is_pair()) || std::ranges::find(offer.pairs, other) != offer.pairs.end();
+            const bool testable = c.always_testable() || std::ranges::find(offer.pairs, other) != offer.pairs.end();
             if (testable && c.categories == 0 && (same_order(other, column, 1) || same_order(other, column, -1)))
                 return true;
         }

@@ -39,7 +39,7 @@ std::vector<std::size_t> undominated(const Matrix& matrix, std::span<const std::
 std::vector<std::size_t> testable(const Matrix& matrix, const SplitOptions& options) {
     std::vector<std::size_t> columns = options.pairs;
     for (std::size_t c = 0; c < matrix.columns.size(); ++c)
-        if (matrix.columns[c].known && !matrix.columns[c].is_pair()) columns.push_back(c);
+        if (matrix.columns[c].always_testable()) columns.push_back(c);
     std::sort(columns.begin(), columns.end());
     return columns;
 }

@@ -6,9 +6,6 @@
 namespace espalier::select {
 namespace {
 
-/// Sizes count by their ratio.
-double position(double value) { return std::log2(1 + std::max(0.0, value)); }
-
 /// Two categories are as far from each other as an axis is long.
 constexpr double kCategory = 0.7;
 
@@ -34,6 +31,8 @@ void solve(std::vector<double>& a, std::vector<double>& b) {
 }
 
 }  // namespace
+
+double position(double value) { return std::log2(1 + std::max(0.0, value)); }
 
 Positions::Positions(const Matrix& matrix) {
     std::vector<std::vector<double>> axes;

@@ -9,6 +9,9 @@
 
 namespace espalier::select {
 
+/// Where a number lies on its axis: sizes count by their ratio.
+double position(double value);
+
 /// Where problems lie for models of their times: sizes by their logarithm, every axis by its range in the matrix, a
 /// category as an axis of its own for each of its values. Derived columns and pairs are left out: they are sums here.
 class Positions {
