@@ -19,6 +19,7 @@
 #include "harness/sweep/device_loop.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/equal_shares.hpp"
+#include "harness/sweep/processors.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "harness/sweep/worker.hpp"
 #include "tests/temporary_folder.hpp"
@@ -406,6 +407,30 @@ TEST_F(Devices, AProblemThatCostsTwoDevicesIsNotTriedOnAThird) {
         EXPECT_EQ(record.status, Status::crashed);
         expect_holds(record.reason, {"in quarantine", "two devices were lost", "ended at its start"});
     }
+}
+
+TEST_F(Devices, WorkersOfGpusShareTheProcessors) {
+    cpu_set_t all;
+    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    const auto size = std::max(1, CPU_COUNT(&all) / 2);
+    cpu_set_t taken;
+    CPU_ZERO(&taken);
+    for (std::size_t part = 0; part < 2; ++part) {
+        const ConfinedThread confined({part, 2});
+        cpu_set_t mine, both;
+        ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
+        EXPECT_EQ(CPU_COUNT(&mine), size);
+        CPU_AND(&both, &mine, &taken);
+        EXPECT_TRUE(CPU_COUNT(&all) == 1 || CPU_COUNT(&both) == 0) << "a processor for two workers";
+        CPU_OR(&taken, &taken, &mine);
+    }
+    cpu_set_t after;
+    ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+    EXPECT_TRUE(CPU_EQUAL(&after, &all)) << "the thread is confined for good";
+
+    WorkerPool pool("cpu", {1, 2});
+    pool.worker();
+    EXPECT_EQ(pool.hello().device.threads, size) << "the worker does not know of its share";
 }
 
 TEST_F(Devices, EveryRecordOfAGpuSaysWhichOne) {

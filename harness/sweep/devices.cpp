@@ -1,7 +1,5 @@
 #include "harness/sweep/devices.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 
 #include "harness/families/family.hpp"
@@ -46,20 +44,6 @@ std::vector<std::vector<std::string>> devices_named(const std::string& names) {
     for (auto& turn : {gpus, cpu})
         if (!turn.empty()) turns.push_back(turn);
     return turns;
-}
-
-void restrict_threads(int threads) {
-    if (threads <= 0) return;
-    cpu_set_t all;
-    cpu_set_t some;
-    CPU_ZERO(&some);
-    if (sched_getaffinity(0, sizeof all, &all) != 0) return;
-    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&some) < threads; ++cpu)
-        if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &some);
-    if (CPU_COUNT(&some) < threads)
-        throw NoUsableDevice("this process may use only " + std::to_string(CPU_COUNT(&all)) +
-                             " processors: ask for no more --threads");
-    sched_setaffinity(0, sizeof some, &some);
 }
 
 }  // namespace espalier

@@ -16,8 +16,4 @@ class NoUsableDevice : public std::runtime_error {
 /// is named twice.
 std::vector<std::vector<std::string>> devices_named(const std::string& names);
 
-/// Confines this process, and the workers that it starts, to its first `threads` processors. 0 changes nothing. Throws
-/// `NoUsableDevice` if there are fewer.
-void restrict_threads(int threads);
-
 }  // namespace espalier

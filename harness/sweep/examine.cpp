@@ -55,6 +55,7 @@ Examination examine(const std::string& name, bool ceilings) {
         found.runtime = pool.hello().runtime;
         found.free = pool.hello().free;
         if (ceilings) found.device = with_ceilings(pool, [] {}).value_or(found.device);
+        if (ceilings && found.device.kind == DeviceKind::cuda) found.copies = copy_rates(pool).value_or(CopyRates{});
         found.counters_refusal = counters_refusal(pool);
     } catch (const NoUsableDevice& error) {
         found.refusal = error.what();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "harness/core/device_info.hpp"
+#include "harness/sweep/copy_rates.hpp"
 #include "harness/sweep/plan.hpp"
 
 namespace espalier {
@@ -13,6 +14,7 @@ struct Examination {
     std::string name;     ///< as `--device` takes it
     std::string refusal;  ///< why it cannot be used; the rest is empty then
     DeviceInfo device;    ///< with ceilings, if they were asked for
+    CopyRates copies;     ///< of a GPU, with the ceilings
     std::string driver, runtime;
     std::string counters_refusal;
     FreeMemory free;

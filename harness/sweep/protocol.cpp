@@ -16,6 +16,13 @@ json body(const Hello& e) {
 }
 json body(const NoDevice& e) { return {{"event", "no_device"}, {"reason", e.reason}, {"gpus", e.gpus}}; }
 json body(const CeilingsDone& e) { return {{"event", "ceilings"}, {"device", to_json(e.device)}}; }
+json body(const CopiesMeasured& e) {
+    return {{"event", "copies"},
+            {"pageable_to_device", e.rates.pageable_to_device},
+            {"pageable_to_host", e.rates.pageable_to_host},
+            {"pinned_to_device", e.rates.pinned_to_device},
+            {"pinned_to_host", e.rates.pinned_to_host}};
+}
 json body(const Verified& e) { return {{"event", "verified"}, {"candidate", e.candidate}, {"how", e.how}}; }
 json body(const Failed& e) {
     return {{"event", "failed"}, {"candidate", e.candidate}, {"status", to_string(e.status)}, {"reason", e.reason}};
@@ -88,6 +95,9 @@ Event decode_event(const std::string& line) {
                      message.at("gpus")};
     if (kind == "no_device") return NoDevice{message.at("reason"), message.at("gpus")};
     if (kind == "ceilings") return CeilingsDone{decode_device(message.at("device"))};
+    if (kind == "copies")
+        return CopiesMeasured{{message.at("pageable_to_device"), message.at("pageable_to_host"),
+                               message.at("pinned_to_device"), message.at("pinned_to_host")}};
     if (kind == "verified") return Verified{message.at("candidate"), message.at("how")};
     if (kind == "failed")
         return Failed{message.at("candidate"), parse_status(message.at("status").get<std::string>()).value(),

@@ -9,6 +9,7 @@
 
 #include "harness/core/device_info.hpp"
 #include "harness/records/case_record.hpp"
+#include "harness/sweep/copy_rates.hpp"
 #include "harness/sweep/plan.hpp"
 
 /// What a sweep and its worker say to each other: one JSON object per line over a socket pair. Both ends
@@ -48,6 +49,10 @@ struct NoDevice {
 struct CeilingsDone {
     DeviceInfo device;
 };
+/// What copying between host and device reaches.
+struct CopiesMeasured {
+    CopyRates rates;
+};
 struct Verified {
     std::size_t candidate = 0;
     std::string how;
@@ -77,7 +82,8 @@ struct Done {
     std::vector<std::pair<std::string, double>> conditions;
 };
 
-using Event = std::variant<Hello, NoDevice, CeilingsDone, CountersChecked, Verified, Failed, Timed, Counted, Done>;
+using Event = std::variant<Hello, NoDevice, CeilingsDone, CopiesMeasured, CountersChecked, Verified, Failed, Timed,
+                           Counted, Done>;
 
 std::string encode(const Measure& request);
 Measure decode_measure(const nlohmann::json& message);

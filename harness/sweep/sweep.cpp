@@ -18,11 +18,17 @@ namespace {
 
 using Workers = std::vector<std::unique_ptr<WorkerPool>>;
 
+/// Workers of GPUs share the processors; CPU devices are those processors.
+ProcessorShare processors_of(const std::vector<std::string>& devices, std::size_t index) {
+    return devices[index] == "cpu" ? ProcessorShare{} : ProcessorShare{index, devices.size()};
+}
+
 /// Starts all workers at once: creating a context takes a second or more. Those that cannot use their device are left
 /// out, unless all are.
 Workers open_workers(const std::vector<std::string>& devices, std::vector<std::string>& left_out) {
     Workers started, usable;
-    for (const std::string& device : devices) started.emplace_back(std::make_unique<WorkerPool>(device))->start();
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        started.emplace_back(std::make_unique<WorkerPool>(devices[i], processors_of(devices, i)))->start();
     for (auto& worker : started) {
         try {
             worker->worker();

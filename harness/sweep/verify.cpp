@@ -10,7 +10,7 @@ namespace espalier {
 namespace {
 
 constexpr std::array<std::uint8_t, 3> kPoisons{0xFF, 0x00, 0x5A};
-constexpr int kMostRuns = 48;   // a race that shows in one run of ten escapes 48 in less than 1% of cases
+constexpr int kMostRuns = 48;     // a race that shows in one run of ten escapes 48 in less than 1% of cases
 constexpr double kLongRun = 0.2;  // seconds: such a run is not repeated just for another poison
 
 }  // namespace

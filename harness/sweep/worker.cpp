@@ -125,6 +125,9 @@ int run_worker(const WorkerOptions& options) {
             page->step(Phase::ceilings);
             add_ceilings(device);
             channel.send(CeilingsDone{device});
+        } else if (message.at("request") == "copies") {
+            page->step(Phase::ceilings);
+            channel.send(CopiesMeasured{device.kind == DeviceKind::cuda ? measure_copy_rates() : CopyRates{}});
         } else if (message.at("request") == "counters") {
             channel.send(CountersChecked{counters_refusal(device)});
         } else if (!measure(decode_measure(message), device, *page, [&](const Event& e) { channel.send(e); })) {

@@ -12,6 +12,7 @@ constexpr double kCeilingsSeconds = 60;  // a second or two when it is quiet
 
 void WorkerPool::start() {
     if (worker_) return;
+    const ConfinedThread confined(processors_);
     worker_ = std::make_unique<WorkerProcess>(name_);
     greeted_ = false;
 }
@@ -49,6 +50,16 @@ std::optional<DeviceInfo> with_ceilings(WorkerPool& pool, const std::function<vo
     const auto outcome = worker.wait(kCeilingsSeconds, tick);
     if (const auto* event = std::get_if<protocol::Event>(&outcome))
         if (const auto* done = std::get_if<protocol::CeilingsDone>(event)) return done->device;
+    pool.discard();
+    return std::nullopt;
+}
+
+std::optional<CopyRates> copy_rates(WorkerPool& pool) {
+    WorkerProcess& worker = pool.worker();
+    worker.send(R"({"request":"copies"})");
+    const auto outcome = worker.wait(kCeilingsSeconds, [] {});
+    if (const auto* event = std::get_if<protocol::Event>(&outcome))
+        if (const auto* measured = std::get_if<protocol::CopiesMeasured>(event)) return measured->rates;
     pool.discard();
     return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "harness/sweep/processors.hpp"
 #include "harness/sweep/protocol.hpp"
 #include "harness/sweep/worker_process.hpp"
 
@@ -14,7 +15,8 @@ namespace espalier {
 /// at a time, and a worker dies with the thread that started it.
 class WorkerPool {
 public:
-    explicit WorkerPool(std::string device) : name_(std::move(device)) {}
+    explicit WorkerPool(std::string device, const ProcessorShare& processors = {})
+        : name_(std::move(device)), processors_(processors) {}
 
     /// Starts a worker if there is none, without waiting for what it says.
     void start();
@@ -32,6 +34,7 @@ private:
     void greet();
 
     std::string name_;
+    ProcessorShare processors_;
     std::unique_ptr<WorkerProcess> worker_;
     bool greeted_ = false;  ///< the worker has said hello
     protocol::Hello hello_;
@@ -40,6 +43,9 @@ private:
 
 /// The device with its ceilings measured; nothing if that failed or the sweep was asked to stop.
 std::optional<DeviceInfo> with_ceilings(WorkerPool& pool, const std::function<void()>& tick);
+
+/// What copying between host and device reaches; nothing if that failed.
+std::optional<CopyRates> copy_rates(WorkerPool& pool);
 
 /// Why the device has no hardware counters; empty if it has.
 std::string counters_refusal(WorkerPool& pool);

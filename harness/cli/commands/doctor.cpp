@@ -51,6 +51,11 @@ nlohmann::ordered_json to_json(const Examination& found) {
             {"cached_bytes_per_second", device.cached_bytes_per_second},
             {"fp32_per_second", device.fp32_per_second},
             {"int_per_second", device.int_per_second},
+            {"copies",
+             {{"pageable_to_device", found.copies.pageable_to_device},
+              {"pageable_to_host", found.copies.pageable_to_host},
+              {"pinned_to_device", found.copies.pinned_to_device},
+              {"pinned_to_host", found.copies.pinned_to_host}}},
             {"counters", found.counters_refusal.empty()},
             {"counters_reason", found.counters_refusal}};
 }
@@ -76,6 +81,10 @@ void print_text(const Examination& found) {
         fmt::print("  ceilings: memory {} GB/s, caches {} GB/s, single precision {} GFLOP/s, integer {} Gop/s\n",
                    giga(device.bytes_per_second), giga(device.cached_bytes_per_second), giga(device.fp32_per_second),
                    giga(device.int_per_second));
+    if (found.copies.pinned_to_device > 0)
+        fmt::print("  copies: page-locked {:.1f} GB/s to the device, {:.1f} back; pageable {:.1f} and {:.1f}\n",
+                   found.copies.pinned_to_device / 1e9, found.copies.pinned_to_host / 1e9,
+                   found.copies.pageable_to_device / 1e9, found.copies.pageable_to_host / 1e9);
     fmt::print("  counters: {}\n", found.counters_refusal.empty() ? "yes" : found.counters_refusal);
 }
 
@@ -109,7 +118,8 @@ void add_doctor(CLI::App& app, ExitCode& code) {
     command->add_option("--device", arguments.device, "cpu, a GPU's number, or all; exits with 3 if it is not there")
         ->capture_default_str();
     command->add_option("--results", arguments.results, "folder whose disk is looked at")->capture_default_str();
-    command->add_flag("--no-ceilings", arguments.no_ceilings, "do not measure the devices' ceilings");
+    command->add_flag("--no-ceilings", arguments.no_ceilings,
+                      "do not measure the devices' ceilings, nor copies to and from them");
     command->add_flag("--json", arguments.json, "as JSON");
     command->callback([&code] { run(arguments, code); });
 }

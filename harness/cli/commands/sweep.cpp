@@ -13,6 +13,7 @@
 #include "harness/records/merge.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/devices.hpp"
+#include "harness/sweep/processors.hpp"
 #include "harness/sweep/progress.hpp"
 
 namespace espalier::cli {

@@ -1,0 +1,15 @@
+#pragma once
+
+namespace espalier {
+
+/// Bytes per second between host and device, each way; 0 if not measured.
+struct CopyRates {
+    double pageable_to_device = 0, pageable_to_host = 0;
+    double pinned_to_device = 0, pinned_to_host = 0;
+};
+
+/// Of the current GPU: medians of a few copies of 256 MiB, which take about a second in all. Throws
+/// `device::DeviceError`.
+CopyRates measure_copy_rates();
+
+}  // namespace espalier

@@ -1,0 +1,54 @@
+#include "harness/sweep/processors.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "harness/sweep/devices.hpp"
+
+namespace espalier {
+namespace {
+
+std::vector<int> members(const cpu_set_t& set) {
+    std::vector<int> cpus;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    return cpus;
+}
+
+cpu_set_t set_of(const int* first, const int* last) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (; first != last; ++first) CPU_SET(*first, &set);
+    return set;
+}
+
+}  // namespace
+
+void restrict_threads(int threads) {
+    if (threads <= 0) return;
+    cpu_set_t all;
+    if (sched_getaffinity(0, sizeof all, &all) != 0) return;
+    const std::vector<int> cpus = members(all);
+    const auto wanted = static_cast<std::size_t>(threads);
+    if (cpus.size() < wanted)
+        throw NoUsableDevice("this process may use only " + std::to_string(cpus.size()) +
+                             " processors: ask for no more --threads");
+    const cpu_set_t some = set_of(cpus.data(), cpus.data() + wanted);
+    sched_setaffinity(0, sizeof some, &some);
+}
+
+ConfinedThread::ConfinedThread(const ProcessorShare& share) {
+    if (share.parts <= 1 || sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+    const std::vector<int> cpus = members(before_);
+    const std::size_t size = std::max<std::size_t>(1, cpus.size() / share.parts);
+    const std::size_t first = share.part % (cpus.size() / size) * size;
+    const cpu_set_t some = set_of(cpus.data() + first, cpus.data() + first + size);
+    confined_ = sched_setaffinity(0, sizeof some, &some) == 0;
+}
+
+ConfinedThread::~ConfinedThread() {
+    if (confined_) sched_setaffinity(0, sizeof before_, &before_);
+}
+
+}  // namespace espalier
