@@ -1,5 +1,7 @@
 """docs/performance/coherent-sum.md: S1 to S5 of the coherent summation paper beside the device measured here."""
 
+from statistics import median
+
 from evidence import Evidence, number, paragraph, ratio, table
 
 RATE = 500  # Hz, and 1,920 receivers: what the source's real-time figures are for
@@ -13,7 +15,8 @@ HEAD = """# Coherent summation: the printed figures and the {name}'s
 `results/published/tables.json` holds the figures S1 to S5 of the coherent summation paper, for cards of 2010 to 2012.
 Below they stand beside the {name}, from `results/{key}/coherent_sum.csv`: the fastest configuration's median,
 kernels only, data on the device, caches cold. A dash is a problem or a counter that is not among the committed rows.
-What reading and copying cost besides is the business of [`espalier locate`](../locate.md), which measures it.
+What reading and copying cost besides is measured with [`espalier locate`](../locate.md) as a whole: S3 and S5 quote
+`applications.json` there, which `scripts/applications` writes.
 """
 
 
@@ -142,14 +145,37 @@ class CoherencePage:
     def s3(self) -> str:
         printed = self.published["S3"]
         series = {entry["name"]: entry["values"] for entry in printed["series"]}
+        copies = self.evidence.applications.get("device", {}).get("copies", {})
         text = "## S3: " + printed["title"] + "\n\nPrinted for: " + printed["device"] + ".\n\n"
+        ours = [[f"**{shown}, GB/s**"] + [number(copies[f"{kind}_{way}"] / 1e9) if copies else "–"
+                                          for way in ("to_device", "to_host")]
+                for shown, kind in (("pageable", "pageable"), ("pinned", "pinned"))]
         text += table([""] + printed["x"]["values"],
-                      [[f"printed: {kind}, GB/s"] + series[kind] for kind in ("pageable", "pinned")]
-                      + [[f"**{kind}, GB/s**", "–", "–"] for kind in ("pageable", "pinned")])
-        text += "\n" + paragraph(
-            "Not measured: a sweep times kernels on data that is on the device. `espalier locate --json` reports "
-            "`copy_seconds` and `copy_gb_per_s` of a run, page-locked or `--pageable`, with double buffering or without.")
-        return text
+                      [[f"printed: {kind}, GB/s"] + series[kind] for kind in ("pageable", "pinned")] + ours)
+        if not copies:
+            return text + "\n" + paragraph("Not measured: `scripts/applications` does, with `espalier doctor`.")
+        return text + "\n" + paragraph("Ours: 256 MiB at a time, medians of five, by `espalier doctor`.") + self.overlap()
+
+    def overlap(self) -> str:
+        """What double buffering and page-locked memory are worth to a whole run."""
+        runs = self.evidence.runs("overlap")
+        if not runs:
+            return ""
+        report = runs[0]["report"]
+        text = "\n" + paragraph(
+            f"What this is worth to `espalier locate`: {report['record_seconds']:.0f} s of record of "
+            f"{report['receivers']:,} receivers, {report['sources']:,} trial sources, windows of {report['window']:,} samples; "
+            "medians of the runs, in random turns.") + "\n"
+        cells = []
+        for how in dict.fromkeys(run["how"] for run in sorted(runs, key=lambda run: run["how"])):
+            reports = [run["report"] for run in runs if run["how"] == how]
+            middle = {name: median([one[name] for one in reports])
+                      for name in ("seconds", "read_seconds", "copy_seconds", "sum_seconds", "copy_gb_per_s", "overlap")}
+            cells.append([how, f"{len(reports)}", number(middle["seconds"]), number(middle["read_seconds"]),
+                          number(middle["copy_seconds"]), number(middle["sum_seconds"]), number(middle["copy_gb_per_s"], 3),
+                          f"{100 * middle['overlap']:.0f}%"])
+        return text + table(["double buffering and page-locked memory", "runs", "s in all", "reading", "copying", "summing",
+                             "GB/s copied", "hidden"], cells)
 
     def s4(self) -> str:
         printed = self.published["S4"]
@@ -197,10 +223,39 @@ class CoherencePage:
         text += table(["", "trial sources in real time", "cubic grid", "ms", "real-time factor"], cells)
         text += "\n" + paragraph(
             f"The factor is measured, for a window of that many samples at {RATE} Hz and that many trial sources; the "
-            "number of sources in real time is the product of both: extrapolated, not measured, though work is "
-            "proportional to sources. Kernels only: reading and copying 3.84 MB for each second of record come on top, "
-            "which double buffering hides.")
+            "number of sources in real time is the product of both: extrapolated, though work is proportional to sources. "
+            "Kernels only: reading and copying 3.84 MB for each second of record come on top, which double buffering hides.")
+        return text + self.real_time() + self.hour()
+
+    def real_time(self) -> str:
+        """Whole runs of the command on grids around the largest one that keeps up."""
+        runs = sorted(self.evidence.runs("real time"), key=lambda run: run["report"]["sources"])
+        if not runs:
+            return ""
+        in_time = [run["report"] for run in runs if run["report"]["real_time_factor"] >= 1]
+        text = "\n" + paragraph(
+            "Measured with the whole command, reading, copying and summing " + f"{runs[0]['report']['record_seconds']:.0f} s of "
+            f"record at {RATE} Hz and {RECEIVERS:,} receivers; travel times are computed before and not counted:") + "\n"
+        cells = [[f"{run['cube']}^3", number(float(run["report"]["sources"]), 7), number(run["report"]["seconds"]),
+                  number(run["report"]["real_time_factor"], 4), f"`{run['report']['ran']}`"] for run in runs]
+        text += table(["grid", "trial sources", "s", "real-time factor", "variant"], cells)
+        if in_time:
+            most = max(in_time, key=lambda report: report["sources"])
+            text += "\n" + paragraph(f"The largest cubic grid that kept up has {most['sources']:,} trial sources.")
         return text
+
+    def hour(self) -> str:
+        runs = self.evidence.runs("hour")
+        if not runs:
+            return ""
+        run, report = runs[-1], runs[-1]["report"]
+        short = [one["peak_resident_bytes"] for one in self.evidence.runs("overlap", how="both")]
+        megabytes = 4e-6 * report["receivers"] * report["samples"]
+        flat = f", {max(short) / 1e6:,.0f} MB for the five minutes above" if short else ""
+        return "\n" + paragraph(
+            f"An hour of record ({megabytes:,.0f} MB, {report['receivers']:,} receivers, {report['sources']:,} trial sources): "
+            f"{report['seconds']:.1f} s, {report['real_time_factor']:,.0f} times real time, {100 * report['overlap']:.0f}% of reading "
+            f"and copying hidden; largest resident set {run['peak_resident_bytes'] / 1e6:,.0f} MB{flat}.")
 
     def text(self) -> str:
         head = HEAD.format(name=self.device["name"], key=self.device["key"])

@@ -15,10 +15,13 @@ class Evidence:
     device: dict = field(default_factory=dict)
     rows: dict[str, list[dict]] = field(default_factory=dict)
     profiled: dict[str, list[dict]] = field(default_factory=dict)  # with counters, of whatever sweep had them on
+    applications: dict = field(default_factory=dict)  # what scripts/applications kept; empty if it has not run
 
     @classmethod
     def load(cls, folder: Path) -> "Evidence":
         found = cls(folder, json.loads((folder / "device.json").read_text())["device"], right_rows(folder))
+        if (folder / "applications.json").exists():
+            found.applications = json.loads((folder / "applications.json").read_text())
         earlier = right_rows(folder.parent / "profiled" / folder.name)
         for family in found.rows.keys() | earlier.keys():
             found.profiled[family] = [row for row in found.rows.get(family, []) + earlier.get(family, [])
@@ -40,6 +43,11 @@ class Evidence:
             if parts <= set(row["configuration"].split(";")):
                 return float(row["time_ns"])
         return None
+
+    def runs(self, name: str, **about) -> list[dict]:
+        """Commands that scripts/applications ran to their end."""
+        return [run for run in self.applications.get("runs", ())
+                if run["name"] == name and run["exit_code"] == 0 and all(run.get(k) == v for k, v in about.items())]
 
     def counter(self, name: str, family: str, variant: str, **features) -> float | None:
         """A counter of the fastest configuration that has it."""
