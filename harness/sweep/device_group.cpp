@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <set>
 
 #include "harness/sweep/clock.hpp"
@@ -24,8 +25,8 @@ std::optional<int> ordinal_of(const std::string& device) {
     return ordinal;
 }
 
-/// Where another strategy is chosen, once there is one: it may look at the plan and at what is recorded of it.
 std::unique_ptr<Strategy> make_strategy(const SweepOptions& options, const Plan& plan, const Recorded& recorded) {
+    if (options.strategy) return options.strategy(plan, recorded);
     return std::make_unique<EqualShares>(plan.problems.size(), recorded.open, options.seed);
 }
 
@@ -95,6 +96,7 @@ double DeviceGroup::expected_seconds() const {
         const PlannedProblem& planned = plan_.problems[index];
         if (planned.runnable() == 0) continue;
         const double seconds =
+            options_.share_asked_for *
             forecast.seconds(std::string(planned.family->name()), planned.problem, planned.runnable(), otherwise);
         sum += seconds;
         longest = std::max(longest, seconds);
@@ -162,6 +164,19 @@ void DeviceGroup::run(std::size_t number, SweepProgress& progress) {
     lane.totals = loop.totals();
     lane.pool->discard();
     progress.idle(first_number_ + number);
+}
+
+void DeviceGroup::record_left_out() {
+    if (!queue_->exhausted()) return;
+    std::vector<CaseRecord> records;
+    for (const LeftOut& left : queue_->left_out()) {
+        const PlannedProblem planned = plan_.problems.at(left.problem).only(left.cases);
+        std::ranges::move(records_of(frame_, planned, without_running(planned, Status::not_measured, left.reason)),
+                          std::back_inserter(records));
+    }
+    if (records.empty()) return;
+    lanes_.front().journal->append(records);
+    statuses_.add(records);
 }
 
 std::vector<std::exception_ptr> DeviceGroup::errors() const {

@@ -13,25 +13,17 @@
 namespace espalier {
 namespace {
 
-PlannedProblem chosen_cases(const PlannedProblem& planned, const Task& task) {
-    if (task.cases.empty()) return planned;
-    PlannedProblem chosen{planned.family, planned.problem, {}};
-    for (const std::size_t index : task.cases) chosen.cases.push_back(planned.cases.at(index));
-    return chosen;
-}
-
 /// A problem that two devices were lost over is not tried on a third.
 ProblemOutcome quarantined(const PlannedProblem& planned, const std::string& how) {
-    ProblemOutcome outcome;
-    for (const PlannedCase& planned_case : planned.cases) {
-        auto& ended = outcome.cases.emplace_back();
-        const bool runs = planned_case.unsupported.empty();
-        ended.status = runs ? Status::crashed : Status::unsupported;
-        ended.reason =
-            runs ? "in quarantine: two devices were lost while this problem was measured; the second: " + printable(how)
-                 : planned_case.unsupported;
-    }
-    return outcome;
+    return without_running(
+        planned, Status::crashed,
+        "in quarantine: two devices were lost while this problem was measured; the second: " + printable(how));
+}
+
+/// The time for timing is meant for a dozen candidates; a few of them need less, however close they are.
+double part_of_dozen(const Task& task) {
+    if (task.cases.empty()) return 1;
+    return std::clamp(static_cast<double>(task.cases.size()) / 12, 0.25, 1.0);
 }
 
 /// Only what was measured together may be paired, which is what a session says.
@@ -59,7 +51,8 @@ void DeviceLoop::run() {
 }
 
 void DeviceLoop::measure(const Task& task) {
-    const PlannedProblem planned = chosen_cases(shared_.plan.problems.at(task.problem), task);
+    const PlannedProblem& whole = shared_.plan.problems.at(task.problem);
+    const PlannedProblem planned = task.cases.empty() ? whole : whole.only(task.cases);
     ProblemOutcome outcome;
     try {
         outcome = run_task(task, planned);
@@ -85,7 +78,7 @@ ProblemOutcome DeviceLoop::run_task(const Task& task, const PlannedProblem& plan
 }
 
 ProblemBudget DeviceLoop::budget_of(const Task& task) const {
-    ProblemBudget budget{.timing_seconds = timing_seconds(shared_.options.effort),
+    ProblemBudget budget{.timing_seconds = timing_seconds(shared_.options.effort) * part_of_dozen(task),
                          .seed = shared_.options.seed * 1'000'003 + task.problem + task.visit * 0x9E3779B97F4A7C15,
                          .cold = frame_.cold};
     if (task.seconds < budget.total_seconds) {

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,9 +13,16 @@
 
 namespace espalier {
 
+class Strategy;
+struct Plan;
+struct Recorded;
+
 enum class CacheMode { automatic, cold, warm };  ///< automatic: cold on a GPU, warm on a CPU
 enum class Verification { budgeted, full };      ///< see verify.hpp
 enum class CounterMode { off, automatic, require };
+
+/// Makes the strategy of a plan of which something may be recorded.
+using MakeStrategy = std::function<std::unique_ptr<Strategy>(const Plan& plan, const Recorded& recorded)>;
 
 /// What `espalier sweep` was asked for.
 struct SweepOptions {
@@ -31,6 +40,8 @@ struct SweepOptions {
     CacheMode cache = CacheMode::automatic;
     Verification verification = Verification::budgeted;
     CounterMode counters = CounterMode::automatic;
+    MakeStrategy strategy;       ///< what measures less than everything; none: EqualShares
+    double share_asked_for = 1;  ///< of the cases, by the strategy: for the forecast
     std::filesystem::path journal_folder = "results/journal";
     std::filesystem::path results_folder = "results";
     bool merge = true;

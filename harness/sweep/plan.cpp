@@ -131,6 +131,12 @@ std::size_t PlannedProblem::runnable() const {
         std::ranges::count_if(cases, [](const PlannedCase& planned) { return planned.unsupported.empty(); }));
 }
 
+PlannedProblem PlannedProblem::only(const std::vector<std::size_t>& chosen) const {
+    PlannedProblem part{family, problem, {}};
+    for (const std::size_t index : chosen) part.cases.push_back(cases.at(index));
+    return part;
+}
+
 std::size_t Plan::cases() const {
     std::size_t total = 0;
     for (const PlannedProblem& problem : problems) total += problem.cases.size();

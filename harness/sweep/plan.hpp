@@ -24,6 +24,8 @@ struct PlannedProblem {
     std::vector<PlannedCase> cases;
 
     [[nodiscard]] std::size_t runnable() const;
+    /// Some of the cases, by their indices.
+    [[nodiscard]] PlannedProblem only(const std::vector<std::size_t>& chosen) const;
 };
 
 /// Free bytes where the variants run and on the host.

@@ -79,6 +79,11 @@ bool ProblemQueue::exhausted() const {
     return exhausted_ || (in_flight_ == 0 && returned_.empty() && strategy_->left() == 0);
 }
 
+std::vector<LeftOut> ProblemQueue::left_out() const {
+    const std::lock_guard lock(mutex_);
+    return strategy_->left_out();
+}
+
 Standing ProblemQueue::standing() const {
     const std::lock_guard lock(mutex_);
     return {done_, in_flight_ + returned_.size() + (exhausted_ ? 0 : strategy_->left())};

@@ -44,6 +44,9 @@ public:
     [[nodiscard]] bool exhausted() const;
     [[nodiscard]] Standing standing() const;
 
+    /// Of the strategy.
+    [[nodiscard]] std::vector<LeftOut> left_out() const;
+
 private:
     std::optional<Task> take();
     double seconds_left() const;

@@ -221,6 +221,17 @@ private:
 
 }  // namespace
 
+ProblemOutcome without_running(const PlannedProblem& planned, Status status, const std::string& reason) {
+    ProblemOutcome outcome;
+    for (const PlannedCase& planned_case : planned.cases) {
+        const bool runs = planned_case.unsupported.empty();
+        auto& ended = outcome.cases.emplace_back();
+        ended.status = runs ? status : Status::unsupported;
+        ended.reason = runs ? reason : planned_case.unsupported;
+    }
+    return outcome;
+}
+
 ProblemOutcome run_problem(WorkerPool& pool, const PlannedProblem& planned, const SweepOptions& options,
                            const ProblemBudget& budget, const std::function<void(const std::string&)>& tick) {
     return ProblemRun(pool, planned, options, budget, tick).run();

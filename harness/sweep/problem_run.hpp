@@ -28,6 +28,9 @@ struct ProblemOutcome {
     bool stopped = false;     ///< by the user; the cases are worth nothing
 };
 
+/// The same for all cases that could run; the others are unsupported.
+ProblemOutcome without_running(const PlannedProblem& planned, Status status, const std::string& reason);
+
 struct ProblemBudget {
     double timing_seconds = 10, total_seconds = 1e9;
     std::uint64_t seed = 1;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "harness/records/case_record.hpp"
@@ -18,6 +19,13 @@ struct Task {
     std::vector<std::size_t> cases;      ///< of the problem's planned ones; none means all of them
     double seconds = kUnlimitedSeconds;  ///< it may take so long, all in all
     std::size_t visit = 0;               ///< how often the problem was handed out before; the queue counts
+};
+
+/// Cases that a strategy had no use for.
+struct LeftOut {
+    std::size_t problem = 0;         ///< index among the plan's problems
+    std::vector<std::size_t> cases;  ///< of the problem's planned ones
+    std::string reason;
 };
 
 /// What to choose by beside the plan and the records that came back.
@@ -42,6 +50,10 @@ public:
 
     /// Tasks still to come, as far as is known, for the forecast of the time that is left.
     [[nodiscard]] virtual std::size_t left() const = 0;
+
+    /// When there is no next task: the cases that none was made of and that were not recorded before. They are recorded
+    /// as not measured, for the plan to have no holes.
+    [[nodiscard]] virtual std::vector<LeftOut> left_out() const { return {}; }
 };
 
 }  // namespace espalier

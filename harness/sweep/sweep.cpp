@@ -123,7 +123,8 @@ SweepOutcome sweep(const SweepOptions& options, const std::vector<std::string>& 
     for (DeviceGroup& group : groups) group.begin(start, progress);
     run_all(groups, progress);
     rethrow_errors(groups, progress);
-    for (const DeviceGroup& group : groups) {
+    for (DeviceGroup& group : groups) {
+        group.record_left_out();
         outcome.summaries.push_back(group.summary(start));
         outcome.interrupted |= outcome.summaries.back().unfinished && stop_requested();
     }
