@@ -44,6 +44,7 @@ AdaptiveSweep::AdaptiveSweep(const Matrix& grid, const AdaptiveOptions& options)
       logs_(grid.rows(), std::vector(grid.candidates.size(), kUnknown)),
       failed_(grid.rows(), std::vector<bool>(grid.candidates.size())),
       levels_(grid.rows()) {
+    for (const std::size_t p : grid.all()) runnable_problems_ += runs(p);
     model();
 }
 
@@ -81,6 +82,14 @@ bool AdaptiveSweep::open(std::size_t problem, std::size_t candidate) const {
     return grid_->state(problem, candidate) != CellState::unsupported;
 }
 
+bool AdaptiveSweep::runs(std::size_t problem) const {
+    for (std::size_t c = 0; c < grid_->candidates.size(); ++c)
+        if (open(problem, c)) return true;
+    return false;
+}
+
+bool AdaptiveSweep::opening() const { return order_.size() < std::min(options_.first_problems, runnable_problems_); }
+
 std::vector<AdaptiveSweep::Guess> AdaptiveSweep::guess(std::size_t problem, double caution) const {
     constexpr double kNowhere = 2;  // as far as anything is that was measured nowhere; it may well be the best
     std::vector<Guess> guesses(grid_->candidates.size());
@@ -106,6 +115,7 @@ Batch AdaptiveSweep::farthest() const {
     Batch batch;
     double best = -std::numeric_limits<double>::infinity();
     for (std::size_t p = 0; p < grid_->rows(); ++p) {
+        if (!runs(p)) continue;
         double far = order_.empty() ? 0 : std::numeric_limits<double>::infinity();
         if (order_.empty())
             for (std::size_t other = 0; other < grid_->rows(); ++other) far -= distance(p, other);
@@ -142,7 +152,7 @@ std::size_t AdaptiveSweep::sibling(std::size_t candidate) const {
 }
 
 Batch AdaptiveSweep::next() const {
-    if (order_.size() < std::min(options_.first_problems, grid_->rows())) return farthest();
+    if (opening()) return farthest();
     // Once nothing seems to be at stake, the guesses are trusted less.
     double first = options_.caution;
     if (batches_ % options_.explore_every == options_.explore_every - 1) first *= options_.explore_caution;
@@ -207,18 +217,29 @@ std::size_t AdaptiveSweep::fastest(std::size_t problem) const {
 }
 
 void AdaptiveSweep::record(const Batch& batch, const std::vector<double>& logs) {
+    enter(batch, logs);
+    model();
+}
+
+void AdaptiveSweep::record(std::span<const Batch> batches, std::span<const std::vector<double>> logs) {
+    for (std::size_t i = 0; i < batches.size(); ++i)
+        if (!batches[i].candidates.empty()) enter(batches[i], logs[i]);
+    model();
+}
+
+void AdaptiveSweep::enter(const Batch& batch, const std::vector<double>& logs) {
     std::vector<double>& known = logs_[batch.problem];
     if (std::ranges::find(order_, batch.problem) == order_.end()) order_.push_back(batch.problem);
     double shift = 0;  // to the scale of what is known already
     for (std::size_t i = 0; i < logs.size(); ++i)
-        if (!std::isnan(known[batch.candidates[i]])) shift = known[batch.candidates[i]] - logs[i];
+        if (!std::isnan(known[batch.candidates[i]]) && !std::isnan(logs[i]))
+            shift = known[batch.candidates[i]] - logs[i];
     for (std::size_t i = 0; i < logs.size(); ++i) {
         known[batch.candidates[i]] = logs[i] + shift;
         failed_[batch.problem][batch.candidates[i]] = std::isnan(logs[i]);
     }
     measurements_ += logs.size();
     ++batches_;
-    model();
 }
 
 Matrix AdaptiveSweep::known() const {

@@ -49,6 +49,8 @@ public:
 
     /// Times of a batch, as logarithms of slowdowns against any common time; NaN where there is none.
     void record(const Batch& batch, const std::vector<double>& logs);
+    /// Several, as they were measured one after the other.
+    void record(std::span<const Batch> batches, std::span<const std::vector<double>> logs);
 
     [[nodiscard]] std::size_t measurements() const { return measurements_; }
 
@@ -58,6 +60,9 @@ public:
     /// Problems that anything was measured for.
     [[nodiscard]] std::size_t problems() const { return order_.size(); }
 
+    /// Whether the problems are still to be measured without which guesses have nothing to go by.
+    [[nodiscard]] bool opening() const;
+
 private:
     struct Guess {
         double log = 0, doubt = 0;
@@ -66,10 +71,12 @@ private:
     [[nodiscard]] Batch most_at_stake(double caution) const;
     [[nodiscard]] std::size_t fastest(std::size_t problem) const;
     [[nodiscard]] bool open(std::size_t problem, std::size_t candidate) const;
+    [[nodiscard]] bool runs(std::size_t problem) const;
     [[nodiscard]] Batch farthest() const;
     [[nodiscard]] std::vector<std::size_t> one_of_each_variant(std::size_t problem) const;
     [[nodiscard]] std::size_t sibling(std::size_t candidate) const;
     [[nodiscard]] double distance(std::size_t a, std::size_t b) const;
+    void enter(const Batch& batch, const std::vector<double>& logs);
     void enter(std::size_t problem, Matrix& matrix) const;
     void model();
 
@@ -81,7 +88,7 @@ private:
     std::vector<std::size_t> order_;         ///< problems that were measured
     std::vector<double> levels_;             ///< by problem: what is common to its choices' logarithms
     std::vector<Surrogate> models_;          ///< by candidate: of its logarithm less the problem's level
-    std::size_t measurements_ = 0, batches_ = 0;
+    std::size_t measurements_ = 0, batches_ = 0, runnable_problems_ = 0;
 };
 
 }  // namespace espalier::select

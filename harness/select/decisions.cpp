@@ -25,7 +25,9 @@ std::string name_of(const Trained& trained, std::size_t candidate) {
 }
 
 double log_of(const Matrix& matrix, std::size_t problem, std::size_t candidate) {
-    return matrix.state(problem, candidate) == CellState::missing ? kUnknown : matrix.log_slowdown(problem, candidate);
+    const CellState state = matrix.state(problem, candidate);
+    const bool unknown = state == CellState::missing || state == CellState::guessed;
+    return unknown ? kUnknown : matrix.log_slowdown(problem, candidate);
 }
 
 /// A tree as its file describes it, by the names of today's registry. Throws what the JSON library throws, or

@@ -129,6 +129,10 @@ private:
         line("// Data:     results/{}/{}.jsonl, {} problems x {} choices", device_.key, family_.name(),
              evidence_.matrix.rows(), evidence_.matrix.candidates.size());
         line("// SHA-256:  {}", evidence_.data_sha256);
+        const select::Matrix& matrix = evidence_.matrix;
+        if (const std::size_t guessed = matrix.count(CellState::guessed); guessed > 0)
+            line("// Guesses:  {} of {} times, and so the margins and regrets below", guessed,
+                 guessed + matrix.count(CellState::measured));
         if (tree_.halfway && tree_.leaves.size() > 1)
             line("// Halfway:  times guessed between those problems helped to place the thresholds");
         line("// Device:   {}{}", harmless(device_.name), device_.sm ? fmt::format(", sm_{}", device_.sm) : "");

@@ -34,6 +34,21 @@ HeldOut hold_out(const Matrix& matrix, const std::vector<Fold>& folds, const Tra
     return result;
 }
 
+/// Logarithms of the slowdowns against the best time measured, where the choice was measured itself. What is guessed is
+/// not judged by guesses.
+std::vector<double> measured_logs(const Matrix& matrix, const Chooser& choose) {
+    std::vector<double> logs;
+    for (const std::size_t p : matrix.all()) {
+        const std::size_t choice = chosen(matrix, p, choose(p));
+        if (matrix.state(p, choice) == CellState::guessed) continue;
+        double best = std::numeric_limits<double>::infinity();
+        for (std::size_t c = 0; c < matrix.candidates.size(); ++c)
+            if (matrix.measured(p, c)) best = std::min(best, matrix.log_slowdown(p, c));
+        if (std::isfinite(best)) logs.push_back(std::max(0.0, matrix.log_slowdown(p, choice) - best));
+    }
+    return logs;
+}
+
 double range(const Matrix& matrix, std::size_t column) {
     double least = std::numeric_limits<double>::infinity(), most = -least;
     for (std::size_t p = 0; p < matrix.rows(); ++p) {
@@ -85,10 +100,17 @@ std::size_t nearest(const Matrix& matrix, std::size_t problem, std::span<const s
 
 Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options) {
     const auto rows = matrix.all();
-    std::vector<double> logs;
-    for (const std::size_t p : rows) logs.push_back(log_regret(matrix, tree, p));
+    const auto by_tree = [&](std::size_t p) { return tree.leaves[tree.leaf_of(matrix.row(p))].ranking; };
     Evaluation evaluation;
-    evaluation.training = summarise(logs, options.seed);
+    evaluation.training = summarise(measured_logs(matrix, by_tree), options.seed);
+    evaluation.best_single_candidate = by_mean_slowdown(matrix, rows).front();
+    const std::vector single_and_baseline{evaluation.best_single_candidate, matrix.baseline};
+    const auto singles = measured_logs(matrix, [&](std::size_t) { return single_and_baseline; });
+    if (!singles.empty())
+        evaluation.best_single =
+            std::exp(std::accumulate(singles.begin(), singles.end(), 0.0) / static_cast<double>(singles.size()));
+    // Guesses know the problems that would be held out.
+    if (matrix.count(CellState::guessed) > 0) return evaluation;
 
     const auto folds = evaluation_folds(matrix, options);
     using Rows = std::vector<std::size_t>;
@@ -114,13 +136,6 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
     evaluation.held_out = hold_out(matrix, folds, learned, options.seed);
     evaluation.held_out_single = hold_out(matrix, folds, single, options.seed);
     evaluation.held_out_nearest = hold_out(matrix, folds, neighbour, options.seed);
-
-    evaluation.best_single_candidate = by_mean_slowdown(matrix, rows).front();
-    double sum = 0;
-    for (const std::size_t p : rows)
-        sum +=
-            matrix.log_slowdown(p, chosen(matrix, p, std::vector{evaluation.best_single_candidate, matrix.baseline}));
-    evaluation.best_single = std::exp(sum / static_cast<double>(rows.size()));
     return evaluation;
 }
 

@@ -20,7 +20,8 @@ struct HeldOut {
     int unmeasured = 0;  ///< choices that have no time there; they count as the slowest one measured
 };
 
-/// How good a way of learning and its tree are on one matrix.
+/// How good a way of learning and its tree are on one matrix. Where the matrix has guesses only problems count whose
+/// choice was measured, against the best time measured there, and nothing is held out.
 struct Evaluation {
     Regret training;           ///< of the tree on the problems that it was learned from
     HeldOut held_out;          ///< of trees learned without the problem: nested cross-validation

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/records/roofline.hpp"
+#include "harness/select/guesses.hpp"
 #include "harness/select/noise.hpp"
 #include "harness/select/pairs.hpp"
 #include "harness/select/sha256.hpp"
@@ -32,6 +33,10 @@ struct Row {
     Candidate candidate;
 };
 
+bool not_asked_for(const CaseRecord& record) {
+    return record.status == Status::not_measured && record.reason == kNotAskedFor;
+}
+
 class Reader {
 public:
     Reader(const Family& family, const DeviceInfo& device, const EvidenceOptions& options)
@@ -50,6 +55,7 @@ public:
         exclude_failed_variants();
         note_stale_sources();
         evidence_.data_sha256 = digest();
+        adaptive_ = std::any_of(rows_.begin(), rows_.end(), [](const Row& row) { return not_asked_for(*row.record); });
         choose_candidates();
         choose_problems();
         fill();
@@ -183,13 +189,14 @@ private:
                    " has changed since it was measured: sweep again");
     }
 
-    /// Of nothing but what training uses: reasons, counters and conditions are free to differ.
+    /// Of nothing but what training uses: other reasons, counters and conditions are free to differ.
     std::string digest() const {
         Sha256 hash;
         for (const Row& row : rows_) {
             const CaseRecord& r = *row.record;
             hash.text(row.problem).text(r.variant).text(r.configuration).text(to_string(r.status));
             hash.text(r.provenance.source_id).text(r.provenance.session);
+            if (not_asked_for(r)) hash.text(kNotAskedFor);
             if (r.status != Status::ok) continue;
             hash.number(r.time_ns)
                 .number(r.time_lo_ns)
@@ -231,8 +238,9 @@ private:
             for (auto row = first; row != last; ++row) {
                 const bool counts = index_of(row->candidate).has_value();
                 present += counts;
-                any |= counts && row->record->status == Status::ok;
-                baseline_tried |= row->candidate == baseline && row->record->status != Status::not_measured;
+                const bool guess = is_guessed(row->record);
+                any |= counts && (row->record->status == Status::ok || guess);
+                baseline_tried |= row->candidate == baseline && (row->record->status != Status::not_measured || guess);
             }
             const std::size_t holes = matrix.candidates.size() - present;
             if ((holes > 0 || !baseline_tried) && example.empty()) example = first->problem;
@@ -263,8 +271,14 @@ private:
         return at == all.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - all.begin()));
     }
 
+    /// Of an adaptive sweep; what the time did not suffice for, too.
+    bool is_guessed(const CaseRecord* record) const {
+        return adaptive_ && record && record->status == Status::not_measured;
+    }
+
     void fill() {
         Matrix& matrix = evidence_.matrix;
+        std::vector<double> log_times;  // NaN where there is none
         matrix.columns = columns_of(family_);
         const std::size_t cells = matrix.rows() * matrix.candidates.size();
         matrix.states.assign(cells, CellState::missing);
@@ -281,7 +295,15 @@ private:
             for (; row != rows_.end() && row->problem == matrix.problems[p]; ++row)
                 if (const auto c = index_of(row->candidate)) records[*c] = row->record;
             fill_problem(p, records);
+            for (const CaseRecord* record : records)
+                log_times.push_back(record && record->status == Status::ok ? std::log(record->time_ns) : NAN);
         }
+        if (!adaptive_) return;
+        enter_guesses(matrix, log_times);
+        const std::size_t guessed = matrix.count(CellState::guessed);
+        if (guessed > 0)
+            notice(std::to_string(guessed) + " of " + std::to_string(guessed + matrix.count(CellState::measured)) +
+                   " times are guesses of the surrogate: an adaptive sweep measured the others");
     }
 
     void fill_problem(std::size_t problem, const std::vector<const CaseRecord*>& records) {
@@ -294,6 +316,7 @@ private:
             if (!best || record->time_ns < best->time_ns) best = record;
             slowest = std::max(slowest, record->time_ns);
         }
+        const double worst = best ? std::log(slowest / best->time_ns) : 0;
         const auto fill_cell = [&](std::size_t c) {
             const std::size_t cell = problem * records.size() + c;
             const std::size_t baseline = problem * records.size() + matrix.baseline;
@@ -308,8 +331,9 @@ private:
                 matrix.slowdown[cell] = matrix.slowdown[baseline];
                 matrix.loss[cell] = matrix.loss[baseline];
             } else {
-                matrix.states[cell] = CellState::missing;
-                matrix.slowdown[cell] = std::log(slowest / best->time_ns);
+                matrix.states[cell] =
+                    is_guessed(record) && supported(problem, c) ? CellState::guessed : CellState::missing;
+                matrix.slowdown[cell] = worst;
                 // The baseline stays choosable where it ran out of time or memory: something must end every leaf.
                 const bool choosable = c == matrix.baseline;
                 matrix.loss[cell] = choosable ? measured_loss(matrix.slowdown[cell], false) : kInfeasible;
@@ -332,6 +356,7 @@ private:
     const DeviceInfo& device_;
     const EvidenceOptions& options_;
     std::vector<bool> excluded_;
+    bool adaptive_ = false;  ///< an adaptive sweep had no use for some of the cases
     std::vector<Row> rows_;
     std::set<std::string> unknown_;
     Evidence evidence_;

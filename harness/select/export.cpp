@@ -9,6 +9,7 @@ namespace {
 const char* name_of(CellState state) {
     switch (state) {
         case CellState::measured: return "measured";
+        case CellState::guessed: return "guessed";
         case CellState::unsupported: return "unsupported";
         case CellState::missing: break;
     }

@@ -31,10 +31,10 @@ void append(Matrix& to, const Matrix& from, std::size_t row) {
 
 /// The candidate that most of the rows have a time of: slowdowns against it have no kink where the best one changes.
 std::size_t reference(const Matrix& matrix, std::span<const std::size_t> rows) {
-    const auto measured = [&](std::size_t c) {
-        return std::ranges::count_if(rows, [&](std::size_t r) { return matrix.measured(r, c); });
+    const auto times = [&](std::size_t c) {
+        return std::ranges::count_if(rows, [&](std::size_t r) { return matrix.has_time(r, c); });
     };
-    return std::ranges::max(matrix.all_candidates(), {}, measured);
+    return std::ranges::max(matrix.all_candidates(), {}, times);
 }
 
 /// Alike but for sizes that have a ratio.
@@ -54,7 +54,7 @@ public:
         for (std::size_t c = 0; c < matrix.candidates.size(); ++c) {
             std::vector<Sample> samples;
             for (const std::size_t r : rows)
-                if (matrix.measured(r, c) && matrix.measured(r, against))
+                if (matrix.has_time(r, c) && matrix.has_time(r, against))
                     samples.push_back({positions_.of(r), matrix.log_slowdown(r, c) - matrix.log_slowdown(r, against)});
             models_.emplace_back(std::move(samples));
         }

@@ -1,5 +1,6 @@
 #include "harness/select/matrix.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -17,6 +18,10 @@ std::vector<std::size_t> indices(std::size_t count) {
 
 std::vector<std::size_t> Matrix::all() const { return indices(problems.size()); }
 std::vector<std::size_t> Matrix::all_candidates() const { return indices(candidates.size()); }
+
+std::size_t Matrix::count(CellState cell) const {
+    return static_cast<std::size_t>(std::count(states.begin(), states.end(), cell));
+}
 
 Loss measured_loss(double log_slowdown, bool within_noise) {
     constexpr double kTieBreak = 1e-3;

@@ -47,6 +47,7 @@ struct Candidate {
 enum class CellState : std::uint8_t {
     measured,
     unsupported,  ///< at run time supports() says no and the next choice of the ranking is taken
+    guessed,      ///< supported and likely as slow as this, from times of other problems
     missing,      ///< supported but without a time: not measured, timed out, out of memory
 };
 
@@ -86,6 +87,12 @@ struct Matrix {
     [[nodiscard]] bool measured(std::size_t problem, std::size_t candidate) const {
         return state(problem, candidate) == CellState::measured;
     }
+    /// Measured or guessed: what learning goes by. To judge by it is to believe the guesses.
+    [[nodiscard]] bool has_time(std::size_t problem, std::size_t candidate) const {
+        return measured(problem, candidate) || state(problem, candidate) == CellState::guessed;
+    }
+    /// Cells in a state.
+    [[nodiscard]] std::size_t count(CellState cell) const;
 
     /// Every row's index.
     [[nodiscard]] std::vector<std::size_t> all() const;

@@ -34,12 +34,12 @@ public:
         return best;
     }
 
-    /// Geometric mean over the rows that `candidate` was measured on; of what runs instead if on none.
+    /// Geometric mean over the rows that `candidate` has a time of; of what runs instead if on none.
     double slowdown(std::size_t candidate) const {
-        Rows measured;
+        Rows timed;
         for (const std::size_t r : rows_)
-            if (matrix_.measured(r, candidate)) measured.push_back(r);
-        return std::exp(score(measured.empty() ? rows_ : measured, candidate));
+            if (matrix_.has_time(r, candidate)) timed.push_back(r);
+        return std::exp(score(timed.empty() ? rows_ : timed, candidate));
     }
 
     /// Slowdown of the best choice of another variant over the first, where the first is supported.

@@ -72,6 +72,7 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     entry["leaves"] = trained.tree.leaves.size();
     entry["depth"] = trained.tree.depth();
     entry["halfway_problems"] = trained.tree.halfway;
+    if (const std::size_t guessed = matrix.count(CellState::guessed); guessed > 0) entry["guessed_times"] = guessed;
     entry["pairs"] = ordered_json::array();
     for (const std::size_t c : trained.tree.pairs) entry["pairs"].push_back(matrix.columns[c].name);
     entry["dispatch_ns"] = kept(before, "dispatch_ns", trained.evidence.data_sha256);

@@ -86,13 +86,14 @@ private:
 }  // namespace
 
 std::string tree_json(const Trained& trained, const std::string& device_key) {
-    return ordered_json{{"schema", "espalier.tree/1"},
-                        {"family", trained.family->name()},
-                        {"device_key", device_key},
-                        {"data_sha256", trained.evidence.data_sha256},
-                        {"nodes", Writer(trained).nodes()}}
-               .dump(1) +
-           "\n";
+    ordered_json tree{{"schema", "espalier.tree/1"},
+                      {"family", trained.family->name()},
+                      {"device_key", device_key},
+                      {"data_sha256", trained.evidence.data_sha256}};
+    if (const std::size_t guessed = trained.evidence.matrix.count(CellState::guessed); guessed > 0)
+        tree["guessed_times"] = guessed;
+    tree["nodes"] = Writer(trained).nodes();
+    return tree.dump(1) + "\n";
 }
 
 }  // namespace espalier::select

@@ -50,11 +50,13 @@ void print_rows(const select::TrainedDevice& trained) {
     for (const select::Trained& t : trained.families) {
         const select::Regret &training = t.evaluation.training, &held_out = t.evaluation.held_out.regret;
         const select::Matrix& matrix = t.evidence.matrix;
-        fmt::print(
-            "{:<18} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6.3f} {:>6.3f} {:>6.3f}  {:>8.3f} {:>6.3f} {:>6.3f}  {:>6.3f}\n",
-            trained.device.key, t.family->name(), matrix.rows(), matrix.candidates.size(), t.tree.leaves.size(),
-            t.tree.depth(), training.geomean, training.p90, training.worst, held_out.geomean, held_out.p90,
-            held_out.worst, t.evaluation.best_single);
+        const auto decimal = [&](double value) {
+            return t.evaluation.held_out.logs.empty() ? "-" : fmt::format("{:.3f}", value);
+        };
+        fmt::print("{:<18} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6.3f} {:>6.3f} {:>6.3f}  {:>8} {:>6} {:>6}  {:>6.3f}\n",
+                   trained.device.key, t.family->name(), matrix.rows(), matrix.candidates.size(), t.tree.leaves.size(),
+                   t.tree.depth(), training.geomean, training.p90, training.worst, decimal(held_out.geomean),
+                   decimal(held_out.p90), decimal(held_out.worst), t.evaluation.best_single);
     }
 }
 

@@ -1,0 +1,145 @@
+// Training on what an adaptive sweep left: measured times stay as they are, the rest is guessed and never judged by.
+
+#include "harness/select/guesses.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "harness/select/train.hpp"
+#include "harness/select/tree_json.hpp"
+#include "tests/synthetic/family.hpp"
+
+namespace espalier::select {
+namespace {
+
+using Records = std::vector<CaseRecord>;
+
+Records complete() { return synthetic::records(synthetic::regions, synthetic::problems()); }
+
+/// Of every `nth` problem all cases, of the others none.
+Records adaptive(std::size_t nth) {
+    Records records = complete();
+    const std::vector<std::string> problems = synthetic::problems();
+    for (CaseRecord& record : records) {
+        const auto at = std::ranges::find(problems, record.problem) - problems.begin();
+        if (record.status != Status::ok || static_cast<std::size_t>(at) % nth == 0) continue;
+        const Provenance provenance = record.provenance;
+        record = {.family = record.family,
+                  .variant = record.variant,
+                  .role = record.role,
+                  .problem = record.problem,
+                  .configuration = record.configuration,
+                  .status = Status::not_measured,
+                  .reason = kNotAskedFor};
+        record.provenance = provenance;
+    }
+    return records;
+}
+
+Trained trained_on(const Records& records, const EvidenceOptions& options = {}) {
+    return train(synthetic::family(), synthetic::device(), records, {.learn = {}, .evidence = options});
+}
+
+TEST(Guesses, TakeThePlaceOfWhatWasNotAskedFor) {
+    const Matrix all = read_evidence(synthetic::family(), synthetic::device(), complete()).matrix;
+    const Evidence evidence = read_evidence(synthetic::family(), synthetic::device(), adaptive(3));
+    const Matrix& known = evidence.matrix;
+    ASSERT_EQ(known.problems, all.problems) << "no problem is left out for want of a baseline";
+    ASSERT_EQ(known.candidates, all.candidates);
+    std::size_t measured = 0;
+    for (std::size_t p = 0; p < all.rows(); ++p)
+        for (std::size_t c = 0; c < all.candidates.size(); ++c) {
+            measured += known.measured(p, c);
+            EXPECT_EQ(known.state(p, c) == CellState::unsupported, all.state(p, c) == CellState::unsupported);
+            EXPECT_GE(known.log_slowdown(p, c), 0);
+            EXPECT_TRUE(std::isfinite(known.log_slowdown(p, c)));
+            if (!known.measured(p, c)) continue;
+            EXPECT_DOUBLE_EQ(known.log_slowdown(p, c), all.log_slowdown(p, c));
+            EXPECT_EQ(known.loss_of(p, c), all.loss_of(p, c));
+        }
+    EXPECT_GT(measured, 0U);
+    const std::size_t guessed = known.count(CellState::guessed);
+    EXPECT_EQ(measured + guessed, all.count(CellState::measured));
+    ASSERT_EQ(evidence.notices.size(), 1U);
+    EXPECT_NE(evidence.notices[0].find(std::to_string(guessed) + " of " + std::to_string(measured + guessed)),
+              std::string::npos)
+        << evidence.notices[0];
+}
+
+TEST(Guesses, DoNotDependOnTheOrderOfRecords) {
+    Records records = adaptive(3);
+    const Trained first = trained_on(records);
+    std::ranges::shuffle(records, std::mt19937_64(7));
+    const Trained second = trained_on(records);
+    EXPECT_EQ(first.source, second.source);
+    EXPECT_EQ(tree_json(first, "cpu-test-2t"), tree_json(second, "cpu-test-2t"));
+    EXPECT_EQ(first.evidence.data_sha256, second.evidence.data_sha256);
+}
+
+TEST(Guesses, AreMarkedAndNeverJudgedBy) {
+    const Trained full = trained_on(complete()), guessed = trained_on(adaptive(3));
+    EXPECT_EQ(full.source.find("Guesses:"), std::string::npos);
+    EXPECT_EQ(tree_json(full, "cpu-test-2t").find("guessed_times"), std::string::npos);
+    EXPECT_FALSE(summary(full, nullptr).contains("guessed_times"));
+    EXPECT_NE(guessed.source.find("Guesses:"), std::string::npos);
+    EXPECT_NE(tree_json(guessed, "cpu-test-2t").find("guessed_times"), std::string::npos);
+    EXPECT_EQ(summary(guessed, nullptr).at("guessed_times"), guessed.evidence.matrix.count(CellState::guessed));
+    EXPECT_TRUE(summary(guessed, nullptr).at("held_out").is_null());
+    EXPECT_EQ(static_cast<std::size_t>(guessed.evaluation.training.problems), (synthetic::problems().size() + 2) / 3);
+}
+
+TEST(Guesses, MakeATreeThatIsGoodForProblemsThatNobodyMeasured) {
+    const Matrix all = read_evidence(synthetic::family(), synthetic::device(), complete()).matrix;
+    const Tree tree = trained_on(adaptive(4)).tree;
+    double sum = 0;
+    for (const std::size_t p : all.all()) sum += log_regret(all, tree, p);
+    EXPECT_LT(std::exp(sum / static_cast<double>(all.rows())), 1.15);
+}
+
+TEST(Guesses, OfAFewCasesOfAProblemKeepTheirRatios) {
+    Records records = adaptive(3);
+    // Of one problem that was not measured two cases were.
+    const Records all = complete();
+    const std::string problem = synthetic::problems()[1];
+    std::vector<double> times;
+    for (std::size_t i = 0; i < records.size(); ++i)
+        if (all[i].problem == problem && all[i].status == Status::ok && all[i].role != "peer" && times.size() < 2)
+            records[i] = all[i], times.push_back(all[i].time_ns);
+    ASSERT_EQ(times.size(), 2U);
+    const Matrix known = read_evidence(synthetic::family(), synthetic::device(), records).matrix;
+    const auto row = static_cast<std::size_t>(std::ranges::find(known.problems, problem) - known.problems.begin());
+    std::vector<double> logs;
+    for (std::size_t c = 0; c < known.candidates.size(); ++c)
+        if (known.measured(row, c)) logs.push_back(known.log_slowdown(row, c));
+    ASSERT_EQ(logs.size(), 2U);
+    EXPECT_NEAR(logs[0] - logs[1], std::log(times[0] / times[1]), 1e-9);
+}
+
+TEST(Guesses, AreNotMadeOfWhatFailed) {
+    Records records = adaptive(3);
+    for (CaseRecord& record : records)
+        if (record.variant == "beta" && record.status == Status::ok)
+            record.status = Status::timeout, record.reason = "no progress for 60 s";
+    const Matrix known = read_evidence(synthetic::family(), synthetic::device(), records).matrix;
+    for (const Candidate& candidate : known.candidates)
+        EXPECT_NE(synthetic::family().variants()[candidate.variant].name, "beta") << "it has no time anywhere";
+}
+
+TEST(Guesses, AreNoneWhereOnlyTheTimeRanOut) {
+    Records records = adaptive(3);
+    for (CaseRecord& record : records)
+        if (record.status == Status::not_measured) record.reason = "time budget";
+    EXPECT_THROW(static_cast<void>(trained_on(records)), BadEvidence);
+    const Evidence evidence = read_evidence(synthetic::family(), synthetic::device(), records, {.allow_partial = true});
+    EXPECT_EQ(evidence.matrix.count(CellState::guessed), 0U);
+}
+
+TEST(Guesses, AreRefusedWhenStrict) {
+    EXPECT_THROW(static_cast<void>(trained_on(adaptive(3), {.strict = true})), BadEvidence);
+}
+
+}  // namespace
+}  // namespace espalier::select
