@@ -1,19 +1,26 @@
 // What an adaptive sweep would have got out of a tenth of the committed measurements: the trees are trained on what it
 // asks for and judged on everything that was measured. Prints the table of docs/performance/selectors.md.
+//
+//   adaptive_replay [SHARE]            replays on the committed results
+//   adaptive_replay --judge RESULTS    judges trees of RESULTS, what an adaptive sweep measured, on the committed ones
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <random>
+#include <string_view>
 
 #include "harness/records/results.hpp"
 #include "harness/select/adaptive.hpp"
+#include "harness/select/decisions.hpp"
 #include "harness/select/evaluation.hpp"
 #include "harness/select/evidence.hpp"
 #include "harness/select/ranking.hpp"
 #include "harness/select/training.hpp"
+#include "harness/select/tree_json.hpp"
 
 namespace espalier::select {
 namespace {
@@ -84,11 +91,97 @@ void replay(const std::string& key, const Family& family, const Matrix& grid, do
                all, used, problems, chosen.geomean, chosen.p90, chosen.worst, std::exp(random), full.geomean);
 }
 
+/// The family's evidence and tree. Nothing is held out: what it costs is judged on other times.
+Trained tree_of(const Family& family, const DeviceResults& results, const std::vector<CaseRecord>& records) {
+    Trained trained{
+        .family = &family,
+        .evidence = read_evidence(family, results.device, records, {.allow_partial = true, .allow_mixed = true}),
+        .tree = {},
+        .evaluation = {},
+        .source = {}};
+    trained.tree = learn(trained.evidence.matrix, trained.evidence.matrix.all());
+    return trained;
+}
+
+struct Judgement {
+    Regret regret;
+    std::size_t unknown = 0;  ///< problems where the choice has no time; it counts as the slowest there
+};
+
+/// What a tree costs on the problems of other results of the same device.
+Judgement judge(const Trained& tree, const Trained& on, const DeviceInfo& device) {
+    const auto decisions = decisions_of(tree_json(tree, device.key), on, device);
+    if (!decisions) throw BadEvidence(device.key + ": a tree that cannot be read");
+    Judgement judgement;
+    std::vector<double> logs = decisions->logs;
+    for (const std::size_t p : on.evidence.matrix.all()) {
+        if (!std::isnan(logs[p])) continue;
+        ++judgement.unknown;
+        for (std::size_t c = 0; c < on.evidence.matrix.candidates.size(); ++c)
+            if (on.evidence.matrix.measured(p, c)) logs[p] = std::fmax(logs[p], on.evidence.matrix.log_slowdown(p, c));
+    }
+    judgement.regret = summarise(logs, 1);
+    return judgement;
+}
+
+/// Seconds that measuring the records took: the same for all of a problem that were measured together.
+double seconds_taken(const std::vector<CaseRecord>& records) {
+    std::map<std::pair<std::string, std::string>, double> tasks;
+    for (const CaseRecord& record : records)
+        for (const auto& [name, value] : record.conditions)
+            if (name == "problem_seconds") tasks[{record.problem, record.provenance.session}] = value;
+    double sum = 0;
+    for (const auto& [task, seconds] : tasks) sum += seconds;
+    return sum;
+}
+
+void judge_family(const std::string& key, const Family& family, const DeviceResults& live, const DeviceResults& all) {
+    const std::vector<CaseRecord> records = cases_of(live, family.name());
+    const std::vector<CaseRecord> committed = cases_of(all, family.name());
+    if (records.empty() || committed.empty()) return;
+    const Trained adaptive = tree_of(family, live, records), full = tree_of(family, all, committed);
+    const Judgement chosen = judge(adaptive, full, all.device), own = judge(full, full, all.device);
+    const Matrix& known = adaptive.evidence.matrix;
+    std::size_t problems = 0;
+    for (const std::size_t p : known.all()) {
+        std::size_t measured = 0;
+        for (std::size_t c = 0; c < known.candidates.size(); ++c) measured += known.measured(p, c);
+        problems += measured > 0;
+    }
+    fmt::print("{:<14} {:<16} {:>6} {:>5} {:>9} {:>8.1f}  {:>7.3f} {:>7.3f} {:>7.3f} {:>8}  {:>7.3f}\n", key,
+               family.name(), cells(full.evidence.matrix), known.count(CellState::measured), problems,
+               seconds_taken(records), chosen.regret.geomean, chosen.regret.p90, chosen.regret.worst, chosen.unknown,
+               own.regret.geomean);
+}
+
+void judge_results(const std::filesystem::path& folder) {
+    fmt::print("{:<14} {:<16} {:>6} {:>5} {:>9} {:>8}  {:>7} {:>7} {:>7} {:>8}  {:>7}\n", "device", "family", "times",
+               "used", "problems", "seconds", "geomean", "P90", "worst", "unknown", "full");
+    for (const std::string& key : devices_with_results(folder)) {
+        const std::filesystem::path committed = std::filesystem::path(ESPALIER_RESULTS) / key;
+        if (!std::filesystem::exists(committed / "device.json")) {
+            fmt::print(stderr, "{}: no committed results to judge by\n", key);
+            continue;
+        }
+        const DeviceResults live = load_results(folder / key), all = load_results(committed);
+        for (const Family* family : families()) judge_family(key, *family, live, all);
+    }
+}
+
 }  // namespace
 }  // namespace espalier::select
 
 int main(int argc, char** argv) {
     using namespace espalier;
+    if (argc == 3 && std::string_view(argv[1]) == "--judge") {
+        try {
+            select::judge_results(argv[2]);
+        } catch (const std::exception& error) {
+            fmt::print(stderr, "adaptive_replay: {}\n", error.what());
+            return 1;
+        }
+        return 0;
+    }
     const double share = argc > 1 ? std::atof(argv[1]) : 0.1;
     fmt::print("{:<14} {:<16} {:>6} {:>5} {:>9}  {:>7} {:>7} {:>7}  {:>7}  {:>7}\n", "device", "family", "times",
                "used", "problems", "geomean", "P90", "worst", "random", "full");

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "harness/adaptive/adaptive_strategy.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/records/merge.hpp"
@@ -15,6 +16,7 @@
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/processors.hpp"
 #include "harness/sweep/progress.hpp"
+#include "harness/sweep/resume.hpp"
 
 namespace espalier::cli {
 namespace {
@@ -23,11 +25,18 @@ namespace {
 struct Arguments {
     SweepOptions options;
     std::string effort = "standard", cache = "auto", verify = "budget", counters = "auto";
-    std::string max_time, noise = "0.5%", timeout = "60s", shard;
+    std::string max_time, noise = "0.5%", timeout = "60s", shard, adaptive;
     std::vector<std::string> axes;
     int threads = 0;
     bool dry_run = false, json = false, no_merge = false, quick = false;
 };
+
+void measure_adaptively(SweepOptions& options, double share) {
+    options.share_asked_for = share;
+    options.strategy = [share](const Plan& plan, const Recorded& recorded) {
+        return std::make_unique<AdaptiveStrategy>(plan, recorded.records, share);
+    };
+}
 
 SweepOptions interpret(const Arguments& arguments) {
     SweepOptions options = arguments.options;
@@ -48,6 +57,7 @@ SweepOptions interpret(const Arguments& arguments) {
     if (!arguments.shard.empty()) std::tie(options.shard, options.shards) = parse_shard(arguments.shard);
     for (const auto& axis : arguments.axes) options.axes.push_back(parse_axis(axis));
     options.merge = !arguments.no_merge;
+    if (!arguments.adaptive.empty()) measure_adaptively(options, parse_share(arguments.adaptive, "--adaptive"));
     return options;
 }
 
@@ -207,6 +217,9 @@ void add_sweep(CLI::App& app, ExitCode& code) {
     command->add_flag("--quick", arguments.quick, "the same as --effort quick");
     command->add_option("-p,--problem", arguments.axes, "axis=value,value: instead of the default problems' values");
     command->add_option("--max-time", arguments.max_time, "stop measuring after this long: 90s, 3m, 1h");
+    command->add_flag("--adaptive{10%}", arguments.adaptive,
+                      "measure only this share of the cases, those that decide what is best where; --adaptive=20% for "
+                      "another; train guesses the rest, sweep --resume measures it");
     command->add_option("--noise", arguments.noise, "precision of the ratios to aim for")->capture_default_str();
     command->add_option("--seed", options.seed, "of inputs and of the order of everything")->capture_default_str();
     command->add_option("--timeout", arguments.timeout, "give up a case that makes no progress for so long")
