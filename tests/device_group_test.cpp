@@ -363,7 +363,8 @@ TEST_F(Devices, AStrategyMayAskForSomeCasesAndReturn) {
     RecordFrame frame;
     frame.device = pool.hello().device;
     frame.session = "s";
-    DeviceLoop loop({options_, plan, queue, statuses, progress}, pool, journal, frame, 0);
+    const Recorded nothing = nothing_recorded(plan);
+    DeviceLoop loop({options_, plan, nothing, queue, statuses, progress}, pool, journal, frame, 0);
     loop.run();
     const auto cases = load_journal(folder_ / "journal.jsonl").cases;
     ASSERT_EQ(cases.size(), 3U);
@@ -391,7 +392,8 @@ TEST_F(Devices, AProblemThatCostsTwoDevicesIsNotTriedOnAThird) {
         }
         RecordFrame frame;
         frame.device = pool.hello().device;
-        DeviceLoop loop({options_, plan, *queue, statuses, progress}, pool, journal, frame, 0);
+        const Recorded nothing = nothing_recorded(plan);
+        DeviceLoop loop({options_, plan, nothing, *queue, statuses, progress}, pool, journal, frame, 0);
         const std::jthread killer([this] {
             std::this_thread::sleep_for(std::chrono::milliseconds(500));
             static_cast<void>(folder_.file("lost", ""));

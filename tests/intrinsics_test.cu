@@ -230,9 +230,9 @@ void check_bits() {
     EXPECT_EQ(in_one_thread<unsigned>([] __device__() { return __brev(0x12345678U); }), 0x1e6a2c48U);
     EXPECT_EQ(in_one_thread<unsigned>([] __device__() { return __byte_perm(0x33221100U, 0x77665544U, 0x7531U); }),
               0x77553311U);
-    // The highest bit of a selector spreads the sign of the byte over it, as PTX's prmt documents.
+    // The highest bit of a selector says nothing here, unlike in PTX's prmt.
     EXPECT_EQ(in_one_thread<unsigned>([] __device__() { return __byte_perm(0x80402010U, 0x000000ffU, 0x80c3U); }),
-              0x0010ff80U);
+              0x1010ff80U);
     EXPECT_EQ(in_one_thread<unsigned>([] __device__() { return __funnelshift_l(0x80000000U, 1U, 1); }), 3U);
     EXPECT_EQ(in_one_thread<unsigned>([] __device__() { return __funnelshift_r(0x80000000U, 1U, 31); }), 3U);
 }
@@ -335,15 +335,18 @@ TEST(SharedMemory, IsOneArrayPerTagAndLaunch) {
     // More than the default 48 KiB.
     launch(fill_dynamic<int>, 1, 256, 200 * 1024, nullptr, out.as<int>());
     EXPECT_EQ(download<int>(out), by_thread(256, [](int i) { return 510 - i; }));
-    expect_refused([&] { launch(fill_dynamic<int>, 1, 256, 228 * 1024, nullptr, out.as<int>()); }, 1,
+    expect_refused([&] { launch(fill_dynamic<int>, 1, 256, 228 * 1024, nullptr, out.as<int>()); }, {1},
                    "cudaErrorInvalidValue");
+    EXPECT_NO_THROW(launch(fill_dynamic<int>, 1, 256, 1024, nullptr, out.as<int>())) << "blamed for the one before";
+    synchronize();
 }
 
 __global__ void do_nothing() {}
 
 TEST(Launches, BeyondTheLimitsAreRefused) {
     const auto refused = [](dim3 grid, dim3 block) {
-        expect_refused([=] { launch(do_nothing, grid, block, 0, nullptr); }, 9, "cudaErrorInvalidConfiguration");
+        // Which of the two codes it is depends on the driver.
+        expect_refused([=] { launch(do_nothing, grid, block, 0, nullptr); }, {1, 9}, "(cudaErrorInvalid");
     };
     refused(1, 1025);
     refused(1, dim3(32, 33));
@@ -364,7 +367,7 @@ void check_constant_memory() {
     copy_to_constant(table, values, sizeof values, nullptr);
     EXPECT_EQ(in_each_thread(8, [] __device__() { return table[threadIdx.x % 4]; }),
               by_thread(8, [&](int i) { return values[i % 4]; }));
-    expect_refused([&] { copy_to_constant(table, values, sizeof values + 1, nullptr); }, 1, "cudaErrorInvalidValue");
+    expect_refused([&] { copy_to_constant(table, values, sizeof values + 1, nullptr); }, {1}, "cudaErrorInvalidValue");
 }
 TEST(ConstantMemory, IsReadByKernels) { check_constant_memory(); }
 
@@ -386,13 +389,16 @@ TEST(Textures, ReadElements) { check_texture_reads(); }
 
 TEST(Textures, AreRefused) {
     const Buffer data(4096);
-    const auto refused = [](auto make) { expect_refused(make, 1, "cudaErrorInvalidValue"); };
-    refused([&] { Texture1D<float>(data.as<float>(), 0); });
-    refused([&] { Texture1D<float>(data.as<float>() + 1, 8); });
-    refused([&] { Texture1D<float>(nullptr, 8); });
-    refused([&] { Texture2D<float>(data.as<float>(), 8, 8, 40); });
-    refused([&] { Texture2D<float>(data.as<float>(), 16, 8, 32); });
-    refused([&] { Texture2D<float>(data.as<float>(), 1, 65001, 32); });
+    const auto refused = [](const char* what, auto make) {
+        SCOPED_TRACE(what);
+        expect_refused(make, {1}, "cudaErrorInvalidValue");
+    };
+    refused("no elements", [&] { Texture1D<float>(data.as<float>(), 0); });
+    refused("misaligned", [&] { Texture1D<float>(data.as<float>() + 1, 8); });
+    refused("no memory", [&] { Texture1D<float>(nullptr, 8); });
+    refused("misaligned pitch", [&] { Texture2D<float>(data.as<float>(), 8, 8, 40); });
+    refused("pitch below the width", [&] { Texture2D<float>(data.as<float>(), 16, 8, 32); });
+    refused("too high", [&] { Texture2D<float>(data.as<float>(), 1, 65001, 32); });
     EXPECT_NO_THROW(Texture2D<float>(data.as<float>(), 8, 128, 32));
 }
 

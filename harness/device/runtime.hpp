@@ -137,4 +137,7 @@ private:
 /// Waits for everything on `stream` and throws what any of it failed with.
 void synchronize(Stream stream = nullptr);
 
+/// Waits for every stream of the current GPU, also those that wait for no other, and throws what any of it failed with.
+void synchronize_all();
+
 }  // namespace espalier::device

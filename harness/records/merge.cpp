@@ -46,7 +46,9 @@ bool supersedes(const CaseRecord& later, const CaseRecord& earlier) {
     if (earlier.status == Status::wrong && later.status == Status::ok &&
         earlier.provenance.source_id == later.provenance.source_id)
         return false;
-    return later.provenance.session >= earlier.provenance.session;
+    if (later.provenance.session != earlier.provenance.session)
+        return later.provenance.session > earlier.provenance.session;
+    return !later.counters.empty() || earlier.counters.empty();  // which may have been collected afterwards
 }
 
 std::vector<CaseRecord> latest(const Pool& pool, MergeReport& report) {

@@ -71,4 +71,19 @@ std::vector<CaseRecord> records_of(const RecordFrame& frame, const PlannedProble
     return records;
 }
 
+std::vector<CaseRecord> with_counters(std::span<const CaseRecord> earlier, const RecordFrame& frame,
+                                      const PlannedProblem& planned, const ProblemOutcome& outcome) {
+    std::vector<CaseRecord> records;
+    for (std::size_t i = 0; i < planned.cases.size(); ++i) {
+        const std::string key = planned_record(frame, planned, planned.cases[i]).key();
+        const auto found = std::ranges::find_if(earlier, [&](const CaseRecord& record) { return record.key() == key; });
+        if (found == earlier.end()) continue;
+        auto ended = outcome.cases[i];
+        if (ended.counters.empty() && ended.counters_reason.empty()) ended.counters_reason = ended.reason;
+        records.push_back(*found);
+        add_counters(records.back(), ended, true);
+    }
+    return records;
+}
+
 }  // namespace espalier

@@ -12,6 +12,7 @@
 #include "harness/sweep/equal_shares.hpp"
 #include "harness/sweep/forecast.hpp"
 #include "harness/sweep/stop.hpp"
+#include "harness/sweep/task_list.hpp"
 
 namespace espalier {
 namespace {
@@ -26,6 +27,8 @@ std::optional<int> ordinal_of(const std::string& device) {
 }
 
 std::unique_ptr<Strategy> make_strategy(const SweepOptions& options, const Plan& plan, const Recorded& recorded) {
+    if (options.counters == CounterMode::only)
+        return std::make_unique<TaskList>(without_counters(plan, recorded), options.seed);
     if (options.strategy) return options.strategy(plan, recorded);
     return std::make_unique<EqualShares>(plan.problems.size(), recorded.open, options.seed);
 }
@@ -105,7 +108,7 @@ double DeviceGroup::expected_seconds() const {
 }
 
 void DeviceGroup::require_counters() {
-    if (options_.counters != CounterMode::require) return;
+    if (options_.counters != CounterMode::require && options_.counters != CounterMode::only) return;
     for (const Lane& lane : lanes_)
         if (const std::string refusal = counters_refusal(*lane.pool); !refusal.empty())
             throw NoUsableDevice("device " + lane.pool->name() + ": no hardware counters: " + refusal);
@@ -150,8 +153,8 @@ void DeviceGroup::run(std::size_t number, SweepProgress& progress) {
     Lane& lane = lanes_.at(number);
     RecordFrame frame = frame_;
     frame.ordinal = ordinal_of(lane.pool->name());
-    DeviceLoop loop({options_, plan_, *queue_, statuses_, progress}, *lane.pool, *lane.journal, std::move(frame),
-                    first_number_ + number);
+    DeviceLoop loop({options_, plan_, recorded_, *queue_, statuses_, progress}, *lane.pool, *lane.journal,
+                    std::move(frame), first_number_ + number);
     try {
         loop.run();
     } catch (const NoUsableDevice& error) {

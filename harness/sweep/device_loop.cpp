@@ -92,7 +92,9 @@ ProblemBudget DeviceLoop::budget_of(const Task& task) const {
 void DeviceLoop::record(const Task& task, const PlannedProblem& planned, const ProblemOutcome& outcome) {
     RecordFrame frame = frame_;
     frame.session = session_of_visit(frame_.session, task.visit);
-    const auto records = records_of(frame, planned, outcome);
+    const auto records = shared_.options.counters == CounterMode::only
+                             ? with_counters(shared_.recorded.records, frame, planned, outcome)
+                             : records_of(frame, planned, outcome);
     tell_failures(records);
     journal_.append(records);
     shared_.statuses.add(records);

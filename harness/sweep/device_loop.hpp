@@ -7,6 +7,7 @@
 #include "harness/sweep/options.hpp"
 #include "harness/sweep/plan.hpp"
 #include "harness/sweep/problem_queue.hpp"
+#include "harness/sweep/resume.hpp"
 #include "harness/sweep/status_count.hpp"
 #include "harness/sweep/sweep_progress.hpp"
 #include "harness/sweep/worker_pool.hpp"
@@ -21,6 +22,7 @@ double timing_seconds(Effort effort);
 struct SharedSweep {
     const SweepOptions& options;
     const Plan& plan;
+    const Recorded& recorded;
     ProblemQueue& queue;
     StatusCount& statuses;
     SweepProgress& progress;

@@ -19,7 +19,8 @@ struct Recorded;
 
 enum class CacheMode { automatic, cold, warm };  ///< automatic: cold on a GPU, warm on a CPU
 enum class Verification { budgeted, full };      ///< see verify.hpp
-enum class CounterMode { off, automatic, require };
+/// only: what earlier records lack, without timing anything again.
+enum class CounterMode { off, automatic, require, only };
 
 /// Makes the strategy of a plan of which something may be recorded.
 using MakeStrategy = std::function<std::unique_ptr<Strategy>(const Plan& plan, const Recorded& recorded)>;

@@ -54,7 +54,7 @@ public:
         while (!open_.empty() && !outcome_.stopped && steady_seconds() < deadline)
             if (attempt(deadline - steady_seconds())) break;
         for (const std::size_t i : open_)
-            if (outcome_.cases[i].samples_ns.empty())
+            if (outcome_.cases[i].samples_ns.empty() && options_.counters != CounterMode::only)
                 outcome_.cases[i] = {Status::not_measured, "time budget", {}, {}, {}, {}};
         return std::move(outcome_);
     }
@@ -94,6 +94,7 @@ private:
     }
 
     protocol::Measure request(double seconds_left) const {
+        const bool timing = options_.counters != CounterMode::only;
         protocol::Measure request{.family = std::string(planned_.family->name()),
                                   .problem = planned_.problem,
                                   .seed = budget_.seed,
@@ -101,9 +102,10 @@ private:
                                   .timing_seconds = budget_.timing_seconds,
                                   .total_seconds = seconds_left,
                                   .cold = budget_.cold,
-                                  .full_verification = options_.verification == Verification::full,
-                                  .baseline = use_baseline_,
+                                  .full_verification = options_.verification == Verification::full || !timing,
+                                  .baseline = use_baseline_ && timing,
                                   .counters = options_.counters != CounterMode::off,
+                                  .timing = timing,
                                   .candidates = {}};
         for (const std::size_t i : asked_)
             request.candidates.push_back({std::string(variant_of(i).name), planned_.cases[i].configuration.text()});

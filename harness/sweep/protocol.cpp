@@ -57,6 +57,7 @@ std::string encode(const Measure& request) {
                 {"full_verification", request.full_verification},
                 {"baseline", request.baseline},
                 {"counters", request.counters},
+                {"timing", request.timing},
                 {"candidates", candidates}}
         .dump();
 }
@@ -72,6 +73,7 @@ Measure decode_measure(const json& message) {
                     .full_verification = message.at("full_verification"),
                     .baseline = message.at("baseline"),
                     .counters = message.at("counters"),
+                    .timing = message.at("timing"),
                     .candidates = {}};
     for (const json& candidate : message.at("candidates"))
         request.candidates.push_back({candidate.at("variant"), candidate.at("configuration")});

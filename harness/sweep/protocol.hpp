@@ -30,6 +30,7 @@ struct Measure {
     bool full_verification = false;
     bool baseline = true;   ///< compare with the baseline where the oracle cannot afford the problem
     bool counters = false;  ///< collect hardware counters once everything is timed and judged
+    bool timing = true;     ///< else nothing is judged or timed, only counted
     std::vector<Candidate> candidates;
 };
 

@@ -69,4 +69,22 @@ Recorded what_is_recorded(const std::vector<fs::path>& journals, const Plan& pla
     return recorded;
 }
 
+std::vector<Task> without_counters(const Plan& plan, const Recorded& recorded) {
+    std::set<std::string> timed, counted;
+    for (const CaseRecord& record : recorded.records)
+        if (record.status == Status::ok) (record.counters.empty() ? timed : counted).insert(record.key());
+    std::vector<Task> tasks;
+    for (std::size_t i = 0; i < plan.problems.size(); ++i) {
+        const PlannedProblem& planned = plan.problems[i];
+        Task task{.problem = i};
+        for (std::size_t c = 0; c < planned.cases.size(); ++c) {
+            const std::string key = planned_record({}, planned, planned.cases[c]).key();
+            if (planned.cases[c].unsupported.empty() && timed.contains(key) && !counted.contains(key))
+                task.cases.push_back(c);
+        }
+        if (!task.cases.empty()) tasks.push_back(std::move(task));
+    }
+    return tasks;
+}
+
 }  // namespace espalier

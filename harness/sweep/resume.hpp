@@ -6,6 +6,7 @@
 
 #include "harness/sweep/case_records.hpp"
 #include "harness/sweep/plan.hpp"
+#include "harness/sweep/strategy.hpp"
 
 namespace espalier {
 
@@ -26,5 +27,8 @@ std::vector<std::filesystem::path> journals_of(const std::filesystem::path& fold
 /// build and cache mode, with an outcome other than `not_measured`. Ceilings that are there go to the frame's device:
 /// between the parts of one sweep they should not change.
 Recorded what_is_recorded(const std::vector<std::filesystem::path>& journals, const Plan& plan, RecordFrame& frame);
+
+/// The cases that are timed but have no counters, problem by problem.
+std::vector<Task> without_counters(const Plan& plan, const Recorded& recorded);
 
 }  // namespace espalier

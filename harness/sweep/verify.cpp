@@ -31,6 +31,13 @@ Verifier::Verifier(const Family& family, std::string problem, const DeviceInfo& 
 }
 
 Verdict Verifier::judge(std::size_t variant, const Configuration& configuration, double seconds) {
+    Verdict verdict = judge_here_or_on_the_twin(variant, configuration, seconds);
+    // What returned before its work was done must not go on to write another's outputs.
+    if (device_.kind == DeviceKind::cuda) device::synchronize_all();
+    return verdict;
+}
+
+Verdict Verifier::judge_here_or_on_the_twin(std::size_t variant, const Configuration& configuration, double seconds) {
     if (twin_.empty()) return judge_on(*bench_, variant, configuration, seconds);
     const bool has_twin = bool(family_.supports(variant, twin_, configuration, device_));
     Verdict verdict;

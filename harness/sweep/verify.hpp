@@ -47,6 +47,7 @@ public:
     void refresh(std::uint64_t seed);
 
 private:
+    Verdict judge_here_or_on_the_twin(std::size_t variant, const Configuration& configuration, double seconds);
     Verdict judge_on(Bench& bench, std::size_t variant, const Configuration& configuration, double seconds);
     /// The oracle's judgement, taken from equal outputs that had it before where there are some.
     Mismatch check_values(Bench& bench, std::size_t variant) const;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "harness/device/counters.hpp"
@@ -26,6 +27,9 @@ using namespace protocol;
 // take together where time is short.
 constexpr double kJudgeSeconds = 0.02;
 constexpr double kJudgeShare = 0.15;
+
+// The full set of counters takes a dozen runs; of slower ones only what one run gives is collected.
+constexpr double kLongToCount = 0.02;
 
 struct Candidate {
     std::uint32_t index = 0;  ///< in the request
@@ -63,6 +67,11 @@ public:
 
     bool run() {
         if (!prepare()) return usable_;
+        return request_.timing ? judge_and_time() : count_only();
+    }
+
+private:
+    bool judge_and_time() {
         const double fair = kJudgeShare * request_.total_seconds / static_cast<double>(candidates_.size());
         judge_seconds_ = std::min(kJudgeSeconds, fair);
         // What is verified must also be timed: the rest of the candidates goes without both.
@@ -78,7 +87,23 @@ public:
         return usable_;
     }
 
-private:
+    /// Each runs once before, which tells how long it takes.
+    bool count_only() {
+        std::erase_if(candidates_, [&](Candidate& candidate) {
+            if (!usable_) return true;
+            progress_.step(Phase::counting, candidate.index);
+            return !guarded(candidate.index, [&] {
+                const double start = steady_seconds();
+                verifier_->bench().run(candidate.variant, candidate.configuration);
+                finish(device_);
+                candidate.run_seconds = steady_seconds() - start;
+            });
+        });
+        if (usable_) count_all();
+        if (usable_) send_(done_);
+        return usable_;
+    }
+
     /// Runs `body` for a candidate. False if it threw, in which case the candidate has been reported.
     template <class Body>
     bool guarded(std::uint32_t candidate, Body body) {
@@ -242,21 +267,33 @@ private:
     /// In a pass of its own, so that profiling never touches a timing. Every candidate gets an answer.
     void count_all() {
         const Stopwatch watch(done_.counting_seconds);
+        const auto slow = std::ranges::stable_partition(
+            candidates_, [](const Candidate& candidate) { return candidate.run_seconds < kLongToCount; });
+        count({candidates_.begin(), slow.begin()}, device::full_counters(), {});
+        count({slow.begin(), slow.end()}, device::basic_counters(),
+              "a run is too long for the counters of many passes");
+    }
+
+    /// `missing` is why these are not all counters there are.
+    void count(std::span<const Candidate> candidates, std::span<const std::string_view> metrics,
+               const std::string& missing) {
+        if (candidates.empty() || !usable_) return;
         std::string reason = "hardware counters are collected on GPUs only";
         std::unique_ptr<device::CounterSession> session;
-        if (device_.kind == DeviceKind::cuda) session = device::open_counters(device::full_counters(), reason);
+        if (device_.kind == DeviceKind::cuda) session = device::open_counters(metrics, reason);
         std::unique_ptr<Displacer> displacer;
         if (session && request_.cold) displacer = std::make_unique<Displacer>(device_);
-        for (const Candidate& candidate : candidates_) {
+        for (const Candidate& candidate : candidates) {
             if (session && steady_seconds() > deadline_) session.reset(), reason = "time budget";
             Counted counted{candidate.index, {}, reason};
-            if (session) counted = count(*session, candidate, displacer.get());
+            if (session) counted = count_one(*session, candidate, displacer.get());
+            if (!counted.counters.empty() && counted.reason.empty()) counted.reason = missing;
             send_(counted);
             if (!usable_) return;
         }
     }
 
-    Counted count(device::CounterSession& session, const Candidate& candidate, Displacer* displacer) {
+    Counted count_one(device::CounterSession& session, const Candidate& candidate, Displacer* displacer) {
         progress_.step(Phase::counting, candidate.index);
         Counted counted{candidate.index, {}, {}};
         try {

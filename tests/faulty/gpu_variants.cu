@@ -33,7 +33,7 @@ __global__ void doubling(const std::uint32_t* in, std::uint32_t* out, std::int64
     if (fault == Fault::trap) __trap();
     while (fault == Fault::never_ends) __nanosleep(1000);
     if (fault == Fault::late)
-        for (int wait = 0; wait < 5000; ++wait) __nanosleep(1000);
+        for (int wait = 0; wait < 20000; ++wait) __nanosleep(1000);
     if (fault == Fault::past_the_end && i == 0) out[size] = 0;
     if (fault == Fault::before_the_start && i == 0) out[-1] = 0;
     if (fault == Fault::only_the_tail && i >= size / 32 * 32) return;

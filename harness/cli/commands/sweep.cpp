@@ -49,6 +49,7 @@ SweepOptions interpret(const Arguments& arguments) {
     options.verification = arguments.verify == "full" ? Verification::full : Verification::budgeted;
     options.counters = arguments.counters == "off"       ? CounterMode::off
                        : arguments.counters == "require" ? CounterMode::require
+                       : arguments.counters == "only"    ? CounterMode::only
                                                          : CounterMode::automatic;
     if (arguments.quick) options.effort = Effort::quick;
     if (!arguments.max_time.empty()) options.max_seconds = parse_duration(arguments.max_time, "--max-time");
@@ -57,6 +58,11 @@ SweepOptions interpret(const Arguments& arguments) {
     if (!arguments.shard.empty()) std::tie(options.shard, options.shards) = parse_shard(arguments.shard);
     for (const auto& axis : arguments.axes) options.axes.push_back(parse_axis(axis));
     options.merge = !arguments.no_merge;
+    if (options.counters == CounterMode::only) {
+        if (!arguments.adaptive.empty())
+            throw BadProblem("--counters only measures nothing anew: leave out --adaptive");
+        options.resume = true;
+    }
     if (!arguments.adaptive.empty()) measure_adaptively(options, parse_share(arguments.adaptive, "--adaptive"));
     return options;
 }
@@ -232,8 +238,10 @@ void add_sweep(CLI::App& app, ExitCode& code) {
     command->add_option("--verify", arguments.verify, "full: the oracle computes even what takes it minutes")
         ->check(CLI::IsMember({"budget", "full"}))
         ->capture_default_str();
-    command->add_option("--counters", arguments.counters, "hardware counters, in a pass of their own")
-        ->check(CLI::IsMember({"off", "auto", "require"}))
+    command
+        ->add_option("--counters", arguments.counters,
+                     "hardware counters, in a pass of their own; only: those that the journal's records lack")
+        ->check(CLI::IsMember({"off", "auto", "require", "only"}))
         ->capture_default_str();
     command->add_option("--threads", arguments.threads, "use so many CPU threads; the device's key says so")
         ->check(CLI::PositiveNumber);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <mutex>
 
 #include "device/kernel.hpp"
 #include "harness/device/runtime.hpp"
@@ -28,6 +29,10 @@ int attribute(cudaDeviceAttr which, int ordinal) {
     return value;
 }
 
+/// Not allocated for each comparison: freeing memory waits for all streams, and what is compared must be seen as it
+/// is, not as late work leaves it.
+__device__ int difference_found;
+
 /// Sets `differs` if any byte does; whole words where both ranges are aligned alike.
 __global__ void find_difference(const unsigned char* a, const unsigned char* b, std::size_t bytes, int* differs) {
     const std::size_t start = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -49,6 +54,7 @@ cudaEvent_t as_event(void* event) { return static_cast<cudaEvent_t>(event); }
 
 void check(cudaError_t status, const char* what) {
     if (status == cudaSuccess) return;
+    cudaGetLastError();  // or the next launch would be blamed for this call
     throw DeviceError(std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")",
                       static_cast<int>(status));
 }
@@ -141,13 +147,16 @@ void fill(void* to, int byte, std::size_t bytes, Stream stream) {
 }
 
 bool equal(const void* a, const void* b, std::size_t bytes) {
-    const Buffer flag(sizeof(int));
-    fill(flag.data(), 0, sizeof(int));
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    void* flag = nullptr;
+    check(cudaGetSymbolAddress(&flag, difference_found), "cudaGetSymbolAddress");
+    fill(flag, 0, sizeof(int));
     if (bytes > 0)
         launch(find_difference, dim3(2048), dim3(256), 0, nullptr, static_cast<const unsigned char*>(a),
-               static_cast<const unsigned char*>(b), bytes, flag.as<int>());
+               static_cast<const unsigned char*>(b), bytes, static_cast<int*>(flag));
     int differs = 0;
-    copy_to_host(&differs, flag.data(), sizeof differs);
+    copy_to_host(&differs, flag, sizeof differs);
     synchronize();
     return differs == 0;
 }
@@ -173,5 +182,6 @@ double Event::nanoseconds_since(const Event& start) const {
 }
 
 void synchronize(Stream stream) { check(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); }
+void synchronize_all() { check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
 
 }  // namespace espalier::device

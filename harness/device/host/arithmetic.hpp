@@ -89,10 +89,8 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
     const std::uint64_t bytes = std::uint64_t{high} << 32 | low;
     unsigned result = 0;
     for (int i = 0; i < 4; ++i) {
-        const unsigned choice = selector >> (4 * i) & 15U;
-        auto byte = static_cast<unsigned>(bytes >> (8 * (choice & 7U)) & 0xffU);
-        if ((choice & 8U) != 0) byte = (byte & 0x80U) != 0 ? 0xffU : 0;  // its sign instead, as prmt does
-        result |= byte << (8 * i);
+        const unsigned choice = selector >> (4 * i) & 7U;  // PTX's prmt has a use for the fourth bit, this has none
+        result |= static_cast<unsigned>(bytes >> (8 * choice) & 0xffU) << (8 * i);
     }
     return result;
 }

@@ -121,5 +121,6 @@ double Event::nanoseconds_since(const Event& start) const {
 }
 
 void synchronize(Stream) {}
+void synchronize_all() {}
 
 }  // namespace espalier::device

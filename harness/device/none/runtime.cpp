@@ -27,5 +27,6 @@ void copy_to_device(void*, const void*, std::size_t, Stream) { refuse(); }
 void copy_to_host(void*, const void*, std::size_t, Stream) { refuse(); }
 void copy_on_device(void*, const void*, std::size_t, Stream) { refuse(); }
 void synchronize(Stream) { refuse(); }
+void synchronize_all() { refuse(); }
 
 }  // namespace espalier::device
