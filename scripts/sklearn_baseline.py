@@ -30,8 +30,10 @@ def held_out(matrix):
         tree = DecisionTreeClassifier(random_state=0)
         tree.fit([values[p] for p in training], [winner[p] for p in training])
         for p, choice in zip(fold, tree.predict([values[p] for p in fold])):
-            logs.append(slowdown[p][choice])
-            unmeasured += matrix["states"][p][choice] == "missing"
+            state = matrix["states"][p][choice]
+            unmeasured += state in ("missing", "guessed")
+            if state != "guessed":  # which is not judged by guesses
+                logs.append(slowdown[p][choice] - min(slowdown[p][c] for c, known in enumerate(measured[p]) if known))
     return logs, unmeasured
 
 

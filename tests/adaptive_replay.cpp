@@ -105,7 +105,7 @@ Trained tree_of(const Family& family, const DeviceResults& results, const std::v
 
 struct Judgement {
     Regret regret;
-    std::size_t unknown = 0;  ///< problems where the choice has no time; it counts as the slowest there
+    std::size_t unknown = 0;  ///< problems where the choice has no time, which do not count
 };
 
 /// What a tree costs on the problems of other results of the same device.
@@ -114,12 +114,7 @@ Judgement judge(const Trained& tree, const Trained& on, const DeviceInfo& device
     if (!decisions) throw BadEvidence(device.key + ": a tree that cannot be read");
     Judgement judgement;
     std::vector<double> logs = decisions->logs;
-    for (const std::size_t p : on.evidence.matrix.all()) {
-        if (!std::isnan(logs[p])) continue;
-        ++judgement.unknown;
-        for (std::size_t c = 0; c < on.evidence.matrix.candidates.size(); ++c)
-            if (on.evidence.matrix.measured(p, c)) logs[p] = std::fmax(logs[p], on.evidence.matrix.log_slowdown(p, c));
-    }
+    judgement.unknown = std::erase_if(logs, [](double log) { return std::isnan(log); });
     judgement.regret = summarise(logs, 1);
     return judgement;
 }

@@ -128,7 +128,7 @@ TEST(Guesses, AreNotMadeOfWhatFailed) {
         EXPECT_NE(synthetic::family().variants()[candidate.variant].name, "beta") << "it has no time anywhere";
 }
 
-TEST(Guesses, AreNoneWhereOnlyTheTimeRanOut) {
+TEST(Guesses, AreNoneOfProblemsThatTimeDidNotReach) {
     Records records = adaptive(3);
     for (CaseRecord& record : records)
         if (record.status == Status::not_measured) record.reason = "time budget";

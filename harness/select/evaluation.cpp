@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <numeric>
+#include <optional>
 
+#include "harness/select/guesses.hpp"
 #include "harness/select/ranking.hpp"
 #include "harness/select/surrogate.hpp"
 
@@ -14,39 +17,65 @@ namespace {
 
 /// A way of choosing that learns from some rows: from a problem to a ranking.
 using Chooser = std::function<std::vector<std::size_t>(std::size_t problem)>;
-using Trainer = std::function<Chooser(const std::vector<std::size_t>& rows)>;
+using Trainer = std::function<Chooser(const Matrix& matrix, const std::vector<std::size_t>& rows)>;
+
+/// The logarithm of the slowdown against the best time measured; nothing where the choice was not measured. What is
+/// guessed is not judged by guesses.
+std::optional<double> measured_log(const Matrix& matrix, std::size_t problem, std::size_t choice) {
+    if (matrix.state(problem, choice) == CellState::guessed) return std::nullopt;
+    double best = std::numeric_limits<double>::infinity();
+    for (std::size_t c = 0; c < matrix.candidates.size(); ++c)
+        if (matrix.measured(problem, c)) best = std::min(best, matrix.log_slowdown(problem, c));
+    if (std::isinf(best)) return std::nullopt;
+    return std::max(0.0, matrix.log_slowdown(problem, choice) - best);
+}
+
+std::vector<double> measured_logs(const Matrix& matrix, const Chooser& choose) {
+    std::vector<double> logs;
+    for (const std::size_t p : matrix.all())
+        if (const auto log = measured_log(matrix, p, chosen(matrix, p, choose(p)))) logs.push_back(*log);
+    return logs;
+}
+
+/// What is known without the held-out problems.
+Matrix seen_by(const Matrix& matrix, const Fold& fold) {
+    Matrix seen = matrix;
+    if (!seen.log_times.empty()) enter_guesses(seen, fold.training);
+    return seen;
+}
 
 HeldOut hold_out(const Matrix& matrix, const std::vector<Fold>& folds, const Trainer& train, std::uint64_t seed) {
     HeldOut result;
     if (folds.empty()) return result;
     result.logs.resize(matrix.rows());
     result.choices.resize(matrix.rows());
+    std::vector<double> known;
     for (const Fold& fold : folds) {
-        const Chooser choose = train(fold.training);
+        const Matrix seen = seen_by(matrix, fold);
+        const Chooser choose = train(seen, fold.training);
         for (const std::size_t p : fold.held_out) {
             const std::size_t choice = chosen(matrix, p, choose(p));
+            const auto log = measured_log(matrix, p, choice);
             result.choices[p] = choice;
-            result.logs[p] = matrix.log_slowdown(p, choice);
-            result.unmeasured += matrix.state(p, choice) == CellState::missing;
+            result.logs[p] = log.value_or(std::numeric_limits<double>::quiet_NaN());
+            result.unmeasured += !log || matrix.state(p, choice) == CellState::missing;
         }
     }
-    result.regret = summarise(result.logs, seed);
+    std::ranges::copy_if(result.logs, std::back_inserter(known), [](double log) { return !std::isnan(log); });
+    result.regret = summarise(known, seed);
     return result;
 }
 
-/// Logarithms of the slowdowns against the best time measured, where the choice was measured itself. What is guessed is
-/// not judged by guesses.
-std::vector<double> measured_logs(const Matrix& matrix, const Chooser& choose) {
-    std::vector<double> logs;
-    for (const std::size_t p : matrix.all()) {
-        const std::size_t choice = chosen(matrix, p, choose(p));
-        if (matrix.state(p, choice) == CellState::guessed) continue;
-        double best = std::numeric_limits<double>::infinity();
-        for (std::size_t c = 0; c < matrix.candidates.size(); ++c)
-            if (matrix.measured(p, c)) best = std::min(best, matrix.log_slowdown(p, c));
-        if (std::isfinite(best)) logs.push_back(std::max(0.0, matrix.log_slowdown(p, choice) - best));
-    }
-    return logs;
+/// Some problem has nothing but guesses.
+bool guesses_whole_problems(const Matrix& matrix) {
+    return std::ranges::any_of(matrix.all(), [&](std::size_t p) {
+        bool guessed = false, measured = false;
+        for (std::size_t c = 0; c < matrix.candidates.size(); ++c) {
+            guessed |= matrix.state(p, c) == CellState::guessed;
+            measured |= matrix.measured(p, c);
+        }
+        return guessed && !measured;
+    });
 }
 
 double range(const Matrix& matrix, std::size_t column) {
@@ -109,26 +138,25 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
     if (!singles.empty())
         evaluation.best_single =
             std::exp(std::accumulate(singles.begin(), singles.end(), 0.0) / static_cast<double>(singles.size()));
-    // Guesses know the problems that would be held out.
-    if (matrix.count(CellState::guessed) > 0) return evaluation;
+    if (guesses_whole_problems(matrix)) return evaluation;
 
     const auto folds = evaluation_folds(matrix, options);
     using Rows = std::vector<std::size_t>;
-    const auto learned = [&](const Rows& training) {
-        return [&matrix, without = learn(matrix, training, options)](std::size_t p) {
-            return without.leaves[without.leaf_of(matrix.row(p))].ranking;
+    const auto learned = [&](const Matrix& seen, const Rows& training) {
+        return [&seen, without = learn(seen, training, options)](std::size_t p) {
+            return without.leaves[without.leaf_of(seen.row(p))].ranking;
         };
     };
-    const auto single = [&](const Rows& training) {
-        const std::size_t first = by_mean_slowdown(matrix, training).front();
-        return [ranking = Rows{first, matrix.baseline}](std::size_t) { return ranking; };
+    const auto single = [&](const Matrix& seen, const Rows& training) {
+        const std::size_t first = by_mean_slowdown(seen, training).front();
+        return [ranking = Rows{first, seen.baseline}](std::size_t) { return ranking; };
     };
-    const auto neighbour = [&](const Rows& training) {
-        return [&matrix, training](std::size_t p) {
-            const std::size_t twin = nearest(matrix, p, training);
-            Rows order = matrix.all_candidates();
+    const auto neighbour = [&](const Matrix& seen, const Rows& training) {
+        return [&seen, training](std::size_t p) {
+            const std::size_t twin = nearest(seen, p, training);
+            Rows order = seen.all_candidates();
             std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-                return matrix.loss_of(twin, a) < matrix.loss_of(twin, b);
+                return seen.loss_of(twin, a) < seen.loss_of(twin, b);
             });
             return order;
         };

@@ -14,14 +14,17 @@ namespace espalier::select {
 
 /// What choosing for problems that nobody trained on costs, problem by problem.
 struct HeldOut {
-    std::vector<double> logs;  ///< log(time / best time) of the choice, by problem; empty if nothing was held out
+    /// log(time / best time) of the choice, by problem, NaN where it was never measured; empty if nothing was held out.
+    std::vector<double> logs;
     std::vector<std::size_t> choices;  ///< the candidate, by problem
     Regret regret;
-    int unmeasured = 0;  ///< choices that have no time there; they count as the slowest one measured
+    int unmeasured =
+        0;  ///< choices without a time: those that failed there count as the slowest, the others not at all
 };
 
-/// How good a way of learning and its tree are on one matrix. Where the matrix has guesses only problems count whose
-/// choice was measured, against the best time measured there, and nothing is held out.
+/// How good a way of learning and its tree are on one matrix. Only problems count whose choice was not guessed, against
+/// the best time measured there. Guesses are made anew for every fold, without what is held out; nothing is held out
+/// where some problems have guesses alone, because an adaptive sweep had no use for them.
 struct Evaluation {
     Regret training;           ///< of the tree on the problems that it was learned from
     HeldOut held_out;          ///< of trees learned without the problem: nested cross-validation

@@ -234,14 +234,16 @@ private:
             const auto last =
                 std::find_if(first, rows_.end(), [&](const Row& r) { return r.problem != first->problem; });
             std::size_t present = 0;
-            bool any = false, baseline_tried = false;
+            bool any = false, baseline_tried = false, baseline_guessed = false;
             for (auto row = first; row != last; ++row) {
                 const bool counts = index_of(row->candidate).has_value();
                 present += counts;
-                const bool guess = is_guessed(row->record);
-                any |= counts && (row->record->status == Status::ok || guess);
-                baseline_tried |= row->candidate == baseline && (row->record->status != Status::not_measured || guess);
+                const bool unasked = adaptive_ && row->record->status == Status::not_measured;
+                any |= counts && (row->record->status == Status::ok || unasked);
+                baseline_tried |= row->candidate == baseline && row->record->status != Status::not_measured;
+                baseline_guessed |= row->candidate == baseline && row->record->status == Status::not_measured;
             }
+            baseline_tried |= baseline_guessed && any;
             const std::size_t holes = matrix.candidates.size() - present;
             if ((holes > 0 || !baseline_tried) && example.empty()) example = first->problem;
             missing_rows += holes;
@@ -271,14 +273,11 @@ private:
         return at == all.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - all.begin()));
     }
 
-    /// Of an adaptive sweep; what the time did not suffice for, too.
-    bool is_guessed(const CaseRecord* record) const {
-        return adaptive_ && record && record->status == Status::not_measured;
-    }
+    /// What the time did not suffice for, or an adaptive sweep had no use for.
+    static bool is_guessed(const CaseRecord* record) { return record && record->status == Status::not_measured; }
 
     void fill() {
         Matrix& matrix = evidence_.matrix;
-        std::vector<double> log_times;  // NaN where there is none
         matrix.columns = columns_of(family_);
         const std::size_t cells = matrix.rows() * matrix.candidates.size();
         matrix.states.assign(cells, CellState::missing);
@@ -296,14 +295,14 @@ private:
                 if (const auto c = index_of(row->candidate)) records[*c] = row->record;
             fill_problem(p, records);
             for (const CaseRecord* record : records)
-                log_times.push_back(record && record->status == Status::ok ? std::log(record->time_ns) : NAN);
+                matrix.log_times.push_back(record && record->status == Status::ok ? std::log(record->time_ns) : NAN);
         }
-        if (!adaptive_) return;
-        enter_guesses(matrix, log_times);
         const std::size_t guessed = matrix.count(CellState::guessed);
-        if (guessed > 0)
-            notice(std::to_string(guessed) + " of " + std::to_string(guessed + matrix.count(CellState::measured)) +
-                   " times are guesses of the surrogate: an adaptive sweep measured the others");
+        if (guessed == 0) return matrix.log_times.clear();
+        enter_guesses(matrix, matrix.all());
+        notice(std::to_string(guessed) + " of " + std::to_string(guessed + matrix.count(CellState::measured)) +
+               " times are guesses of the surrogate: " +
+               (adaptive_ ? "an adaptive sweep measured the others" : "the sweep's time did not suffice for them"));
     }
 
     void fill_problem(std::size_t problem, const std::vector<const CaseRecord*>& records) {

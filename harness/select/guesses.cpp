@@ -23,19 +23,19 @@ bool has_guesses(const Matrix& matrix, std::size_t problem) {
 
 }  // namespace
 
-void enter_guesses(Matrix& matrix, const std::vector<double>& log_times) {
+void enter_guesses(Matrix& matrix, const std::vector<std::size_t>& rows) {
     const std::size_t width = matrix.candidates.size();
     AdaptiveSweep sweep(matrix);
     std::vector<Batch> batches;
     std::vector<std::vector<double>> logs;
-    for (const std::size_t p : matrix.all()) {
+    for (const std::size_t p : rows) {
         batches.push_back(tried(matrix, p));
         auto& times = logs.emplace_back();
-        for (const std::size_t c : batches.back().candidates) times.push_back(log_times[p * width + c]);
+        for (const std::size_t c : batches.back().candidates) times.push_back(matrix.log_times[p * width + c]);
     }
     sweep.record(batches, logs);
     const Matrix known = sweep.known();
-    for (const std::size_t p : matrix.all()) {
+    for (const std::size_t p : rows) {
         if (!has_guesses(matrix, p)) continue;  // what was measured in full is known better: noise was looked at
         for (std::size_t cell = p * width; cell < (p + 1) * width; ++cell)
             matrix.slowdown[cell] = known.slowdown[cell], matrix.loss[cell] = known.loss[cell];

@@ -8,7 +8,7 @@ namespace espalier::select {
 
 /// Fills in the cells whose state is `guessed` from those that were measured, by the surrogate of `AdaptiveSweep`. In a
 /// problem that has such cells the others' slowdowns are against the best one, too, be it measured or guessed.
-/// `log_times`: problems x candidates, the logarithms of measured times in any common unit, NaN where there is none.
-void enter_guesses(Matrix& matrix, const std::vector<double>& log_times);
+/// Of the times (`log_times`) only those of `rows` are looked at.
+void enter_guesses(Matrix& matrix, const std::vector<std::size_t>& rows);
 
 }  // namespace espalier::select

@@ -67,6 +67,9 @@ struct Matrix {
     std::vector<double> slowdown;
     /// The same as a loss: differences within the noise are forgiven, missing times are infeasible.
     std::vector<Loss> loss;
+    /// Problems x candidates: logarithms of measured times, NaN where there is none. What guesses are made of; empty
+    /// where there are none.
+    std::vector<double> log_times;
 
     [[nodiscard]] std::size_t rows() const { return problems.size(); }
     [[nodiscard]] std::span<const double> row(std::size_t problem) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace espalier::select {
@@ -69,12 +70,14 @@ private:
     /// What trees that had not seen them chose for the leaf's problems: how far its region can be trusted.
     ordered_json held_out(const std::vector<std::size_t>& rows) const {
         const std::vector<double>& logs = trained_.evaluation.held_out.logs;
-        if (logs.empty()) return ordered_json::object();
-        const std::size_t worst =
-            *std::max_element(rows.begin(), rows.end(), [&](auto a, auto b) { return logs[a] < logs[b]; });
+        std::vector<std::size_t> judged;
+        if (!logs.empty())
+            std::ranges::copy_if(rows, std::back_inserter(judged), [&](auto r) { return !std::isnan(logs[r]); });
+        if (judged.empty()) return ordered_json::object();
+        const std::size_t worst = *std::ranges::max_element(judged, {}, [&](auto r) { return logs[r]; });
         double sum = 0;
-        for (const std::size_t r : rows) sum += logs[r];
-        return {{"held_out_regret", rounded(std::exp(sum / static_cast<double>(rows.size())))},
+        for (const std::size_t r : judged) sum += logs[r];
+        return {{"held_out_regret", rounded(std::exp(sum / static_cast<double>(judged.size())))},
                 {"held_out_worst", rounded(std::exp(logs[worst]))},
                 {"held_out_worst_problem", trained_.evidence.matrix.problems[worst]}};
     }
