@@ -18,7 +18,7 @@ TEST(Device, IsOneEmulatedGpu) {
     EXPECT_EQ(info.key, "host-executor");
     EXPECT_EQ(info.sm, 90);
     EXPECT_EQ(info.shared_per_block_optin, 227U * 1024);
-    expect_refused([] { static_cast<void>(open(1)); }, 101, "cudaErrorInvalidDevice");
+    expect_refused([] { static_cast<void>(open(1)); }, {101}, "cudaErrorInvalidDevice");
 }
 
 TEST(Memory, IsAlignedAndNeverZeroByChance) {
@@ -69,7 +69,7 @@ TEST(Copies, MoveBytes) {
 TEST(Copies, OutsideOfDeviceMemoryAreRefused) {
     const Buffer buffer(16);
     std::vector<std::byte> host_memory(32);
-    const auto refused = [](auto copy) { expect_refused(copy, 1, "cudaErrorInvalidValue"); };
+    const auto refused = [](auto copy) { expect_refused(copy, {1}, "cudaErrorInvalidValue"); };
     refused([&] { copy_to_device(buffer.data(), host_memory.data(), 17); });
     refused([&] { copy_to_device(host_memory.data(), host_memory.data(), 1); });
     refused([&] { copy_to_host(host_memory.data(), buffer.data() + 1, 16); });
@@ -84,7 +84,7 @@ TEST(StreamsAndEvents, KeepOrderAndTime) {
     EXPECT_NE(first.get(), nullptr);
     EXPECT_NE(first.get(), second.get());
     Event start, end;
-    expect_refused([&] { static_cast<void>(end.nanoseconds_since(start)); }, 400, "cudaErrorInvalidResourceHandle");
+    expect_refused([&] { static_cast<void>(end.nanoseconds_since(start)); }, {400}, "cudaErrorInvalidResourceHandle");
     start.record(first.get());
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     end.record(first.get());

@@ -387,17 +387,16 @@ void check_texture_reads() {
 }
 TEST(Textures, ReadElements) { check_texture_reads(); }
 
+/// By the driver; the host executor refuses more: textures without elements and rows that overlap.
 TEST(Textures, AreRefused) {
     const Buffer data(4096);
     const auto refused = [](const char* what, auto make) {
         SCOPED_TRACE(what);
         expect_refused(make, {1}, "cudaErrorInvalidValue");
     };
-    refused("no elements", [&] { Texture1D<float>(data.as<float>(), 0); });
     refused("misaligned", [&] { Texture1D<float>(data.as<float>() + 1, 8); });
     refused("no memory", [&] { Texture1D<float>(nullptr, 8); });
     refused("misaligned pitch", [&] { Texture2D<float>(data.as<float>(), 8, 8, 40); });
-    refused("pitch below the width", [&] { Texture2D<float>(data.as<float>(), 16, 8, 32); });
     refused("too high", [&] { Texture2D<float>(data.as<float>(), 1, 65001, 32); });
     EXPECT_NO_THROW(Texture2D<float>(data.as<float>(), 8, 128, 32));
 }
