@@ -14,7 +14,7 @@ class Evidence:
     folder: Path
     device: dict = field(default_factory=dict)
     rows: dict[str, list[dict]] = field(default_factory=dict)
-    profiled: dict[str, list[dict]] = field(default_factory=dict)  # with counters, of whatever sweep had them on
+    profiled: dict[str, list[dict]] = field(default_factory=dict)  # those of them that have counters
     applications: dict = field(default_factory=dict)  # what scripts/applications kept; empty if it has not run
 
     @classmethod
@@ -22,10 +22,8 @@ class Evidence:
         found = cls(folder, json.loads((folder / "device.json").read_text())["device"], right_rows(folder))
         if (folder / "applications.json").exists():
             found.applications = json.loads((folder / "applications.json").read_text())
-        earlier = right_rows(folder.parent / "profiled" / folder.name)
-        for family in found.rows.keys() | earlier.keys():
-            found.profiled[family] = [row for row in found.rows.get(family, []) + earlier.get(family, [])
-                                      if any(value for name, value in row.items() if "__" in name)]
+        for family, rows in found.rows.items():
+            found.profiled[family] = [row for row in rows if any(value for name, value in row.items() if "__" in name)]
         return found
 
     def find(self, family: str, variant: str, **features) -> list[dict]:
@@ -33,7 +31,7 @@ class Evidence:
         return matching(self.rows.get(family, []), variant, features)
 
     def profile(self, family: str, variant: str, **features) -> list[dict]:
-        """The same of rows that have counters, which may be of another sweep than the times."""
+        """The same of rows that have counters."""
         return matching(self.profiled.get(family, []), variant, features)
 
     def time(self, family: str, variant: str, configuration: str = "", **features) -> float | None:

@@ -1,6 +1,7 @@
 // harness/device/counters.hpp through CUPTI's Range Profiler: user ranges with user replay, so that a
 // case is repeated by us, on restored inputs and flushed caches, and memory is never saved and restored.
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -225,12 +226,13 @@ class CuptiSession final : public CounterSession {
 public:
     CuptiSession(const Cupti& cupti, std::span<const std::string_view> metrics)
         : cupti_(cupti), initialised_(cupti), chip_(chip_name()), availability_(counter_availability()) {
-        for (const std::string_view metric : metrics) metrics_.push_back({std::string(metric), known(metric)});
-        for (const Metric& metric : metrics_)
-            if (metric.known) names_.push_back(metric.name.c_str());
-        if (names_.empty()) throw std::runtime_error("this GPU has none of the metrics asked for");
-        host_ = std::make_unique<HostObject>(cupti_, chip_.c_str(), availability_);
-        if (!host_->add(names_)) throw std::runtime_error("CUPTI cannot collect these metrics together");
+        for (const std::string_view metric : metrics) metrics_.push_back({std::string(metric)});
+        if (!add_metrics()) {
+            for (Metric& metric : metrics_) metric.known = known(metric.name);
+            if (std::ranges::none_of(metrics_, &Metric::known))
+                throw std::runtime_error("this GPU has none of the metrics asked for");
+            if (!add_metrics()) throw std::runtime_error("CUPTI cannot collect these metrics together");
+        }
         configuration_ = host_->configuration();
         ESPALIER_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, p);
         p.configImageSize = configuration_.size();
@@ -264,7 +266,7 @@ public:
 private:
     struct Metric {
         std::string name;
-        bool known;
+        bool known = true;  ///< to this chip, as far as has been asked
     };
 
     std::string chip_name() const {
@@ -286,9 +288,17 @@ private:
         return image;
     }
 
+    /// All that are known, to a new host object. False if it refuses, which it does as a whole.
+    bool add_metrics() {
+        names_.clear();
+        for (const Metric& metric : metrics_)
+            if (metric.known) names_.push_back(metric.name.c_str());
+        host_ = std::make_unique<HostObject>(cupti_, chip_.c_str(), availability_);
+        return host_->add(names_);
+    }
+
     /// One unknown name fails a whole list and spoils its host object, so each is tried on one of its own.
-    bool known(std::string_view metric) const {
-        const std::string name(metric);
+    bool known(const std::string& name) const {
         std::vector<const char*> one{name.c_str()};
         return HostObject(cupti_, chip_.c_str(), availability_).add(one);
     }
