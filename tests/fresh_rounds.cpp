@@ -32,7 +32,8 @@ std::vector<CaseRecord> half(std::vector<CaseRecord> records, std::size_t first)
 /// Geometric mean on `times` of what is best for each problem in `seen`.
 double perfect(const Matrix& seen, const Matrix& times) {
     double sum = 0;
-    for (const std::size_t p : seen.all()) {
+    const auto rows = seen.without_guesses();
+    for (const std::size_t p : rows) {
         std::size_t best = seen.baseline;
         for (std::size_t c = 0; c < seen.candidates.size(); ++c)
             if (seen.measured(p, c) &&
@@ -40,12 +41,12 @@ double perfect(const Matrix& seen, const Matrix& times) {
                 best = c;
         sum += times.log_slowdown(p, best);
     }
-    return std::exp(sum / static_cast<double>(seen.rows()));
+    return std::exp(sum / static_cast<double>(rows.size()));
 }
 
 Regret judge(const Tree& tree, const Matrix& times) {
     std::vector<double> logs;
-    for (const std::size_t p : times.all()) logs.push_back(log_regret(times, tree, p));
+    for (const std::size_t p : times.without_guesses()) logs.push_back(log_regret(times, tree, p));
     return summarise(logs, 1);
 }
 

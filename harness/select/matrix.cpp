@@ -17,6 +17,14 @@ std::vector<std::size_t> indices(std::size_t count) {
 }  // namespace
 
 std::vector<std::size_t> Matrix::all() const { return indices(problems.size()); }
+std::vector<std::size_t> Matrix::without_guesses() const {
+    std::vector<std::size_t> rows = all();
+    std::erase_if(rows, [&](std::size_t p) {
+        return std::ranges::any_of(all_candidates(), [&](std::size_t c) { return state(p, c) == CellState::guessed; });
+    });
+    return rows.empty() ? all() : rows;
+}
+
 std::vector<std::size_t> Matrix::all_candidates() const { return indices(candidates.size()); }
 
 std::size_t Matrix::count(CellState cell) const {

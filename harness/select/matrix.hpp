@@ -99,6 +99,8 @@ struct Matrix {
 
     /// Every row's index.
     [[nodiscard]] std::vector<std::size_t> all() const;
+    /// Those of the problems without a guess, by which choices can be judged; every one if none is without.
+    [[nodiscard]] std::vector<std::size_t> without_guesses() const;
     /// Every candidate's index.
     [[nodiscard]] std::vector<std::size_t> all_candidates() const;
 };

@@ -16,6 +16,7 @@ std::size_t baseline_of(const Matrix& matrix) { return matrix.candidates[matrix.
 Matrix restricted(const Matrix& matrix, const VariantSet& kept) {
     Matrix result = matrix;
     result.candidates.clear(), result.states.clear(), result.slowdown.clear(), result.loss.clear();
+    result.log_times.clear();
     std::vector<std::size_t> columns;
     for (std::size_t c = 0; c < matrix.candidates.size(); ++c) {
         if (c == matrix.baseline) result.baseline = columns.size();
@@ -31,13 +32,15 @@ Matrix restricted(const Matrix& matrix, const VariantSet& kept) {
     return result;
 }
 
-/// By problem, the least log slowdown of any choice of a variant that has a time, else infinity.
+/// By problem without guesses, the least log slowdown of any choice of a variant that has a time, else infinity.
 std::vector<double> least(const Matrix& matrix, std::size_t variant) {
-    std::vector<double> best(matrix.rows(), std::numeric_limits<double>::infinity());
-    for (std::size_t p = 0; p < matrix.rows(); ++p)
+    std::vector<double> best;
+    for (const std::size_t p : matrix.without_guesses()) {
+        double& least = best.emplace_back(std::numeric_limits<double>::infinity());
         for (std::size_t c = 0; c < matrix.candidates.size(); ++c)
             if (matrix.candidates[c].variant == variant && (matrix.measured(p, c) || c == matrix.baseline))
-                best[p] = std::min(best[p], matrix.log_slowdown(p, c));
+                least = std::min(least, matrix.log_slowdown(p, c));
+    }
     return best;
 }
 
@@ -132,7 +135,8 @@ WhatIf what_if(const Trained& trained, const VariantSet& kept, const LearnOption
     Trained other{.family = trained.family, .evidence = {.matrix = restricted(matrix, result.kept)}};
     other.tree = learn(other.evidence.matrix, other.evidence.matrix.all(), options);
     std::vector<double> logs;
-    for (const std::size_t p : matrix.all()) logs.push_back(log_regret(other.evidence.matrix, other.tree, p));
+    for (const std::size_t p : matrix.without_guesses())
+        logs.push_back(log_regret(other.evidence.matrix, other.tree, p));
     result.tree = std::exp(mean(logs));
     result.diff = compare(decisions_of(trained), decisions_of(other));
     return result;
