@@ -26,7 +26,7 @@ select::Candidate candidate(const PlannedProblem& planned, std::size_t planned_c
     return {variant, static_cast<std::size_t>(at - all.begin())};
 }
 
-/// As `grid_to_measure`, but with what the plan leaves out, for want of memory for example.
+/// The grid of a sweep that has measured nothing yet.
 select::Matrix grid_of(const Plan& plan, const std::vector<std::size_t>& problems,
                        const std::vector<std::size_t>& cases) {
     select::Matrix grid;

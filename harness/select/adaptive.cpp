@@ -5,37 +5,12 @@
 #include <limits>
 #include <numeric>
 
-#include "harness/select/pairs.hpp"
-
 namespace espalier::select {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
-
-Matrix grid_to_measure(const Family& family, const DeviceInfo& device, std::span<const std::string> problems) {
-    Matrix grid;
-    grid.columns = columns_of(family);
-    grid.problems.assign(problems.begin(), problems.end());
-    for (std::size_t v = 0; v < family.variants().size(); ++v) {
-        const VariantInfo& variant = family.variants()[v];
-        if (variant.kind != device.kind || variant.role == Role::peer) continue;
-        if (variant.role == Role::baseline) grid.baseline = grid.candidates.size();
-        for (std::size_t i = 0; i < variant.configurations.size(); ++i) grid.candidates.push_back({v, i});
-    }
-    for (const std::string& problem : problems) {
-        const auto values = values_of(grid.columns, family.feature_values(problem));
-        grid.values.insert(grid.values.end(), values.begin(), values.end());
-        for (const auto& [v, i] : grid.candidates) {
-            const Support support = family.supports(v, problem, family.variants()[v].configurations[i], device);
-            grid.states.push_back(support ? CellState::missing : CellState::unsupported);
-        }
-    }
-    grid.slowdown.assign(grid.states.size(), 0);
-    grid.loss.assign(grid.states.size(), kInfeasible);
-    return grid;
-}
 
 AdaptiveSweep::AdaptiveSweep(const Matrix& grid, const AdaptiveOptions& options)
     : grid_(&grid),

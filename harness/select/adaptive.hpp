@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/families/family.hpp"
 #include "harness/select/learn.hpp"
 #include "harness/select/matrix.hpp"
 #include "harness/select/surrogate.hpp"
@@ -29,10 +28,6 @@ struct Batch {
     std::size_t problem = 0;
     std::vector<std::size_t> candidates;
 };
-
-/// The grid of a sweep that has measured nothing yet: every choice of the device's kind but peers, with the states that
-/// the registry knows. `problems` are canonical keys.
-Matrix grid_to_measure(const Family& family, const DeviceInfo& device, std::span<const std::string> problems);
 
 /// Decides what is worth measuring next. What a choice costs where it was not measured is guessed by a surrogate of its
 /// slowdowns where it was, and a guess is the less certain the farther away that is. The next problem is the one where
