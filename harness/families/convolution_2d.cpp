@@ -107,7 +107,15 @@ Sizes sizes_for(bool cpu, Effort effort) {
     if (effort == Effort::full) sizes.insert(sizes.end(), {{16, 16}, {128, 96}, {2560, 1440}, {8192, 8192}});
     if (!cpu || effort == Effort::full)
         sizes.insert(sizes.end(), {{1920, 1080}, {3840, 2160}, {4992, 3744}, {16384, 8192}});
-    if (!cpu) sizes.insert(sizes.end(), {{333, 250}, {1366, 768}, {2047, 1153}, {3838, 2158}, {4991, 3743}});
+    if (!cpu)
+        sizes.insert(sizes.end(), {{333, 250},
+                                   {1366, 768},
+                                   {1919, 1079},
+                                   {2047, 1153},
+                                   {2501, 1667},
+                                   {3838, 2158},
+                                   {4991, 3743},
+                                   {7999, 4001}});
     return sizes;
 }
 

@@ -173,9 +173,16 @@ std::vector<Problem> gpu_problems(Effort effort) {
     if (effort == Effort::quick) return combine(Sizes{{1, 10000}, {1000, 1000}}, std::vector<std::int64_t>{10, 50});
     auto problems = combine(Sizes{{1, 100000}, {100, 100000}, {1000, 1000}, {4096, 16384}, {10000, 10000}},
                             std::vector<std::int64_t>{2, 10, 30, 50, 110, 130, 210});
+    // The sources' other numbers of attributes, and their smallest n x n.
+    for (const auto metric : {Metric::euclidean, Metric::mixed_euclidean}) {
+        for (const std::int64_t dims : {70, 90, 150, 170, 190})
+            problems.push_back({10000, 10000, dims, metric, Missing::none});
+        for (const auto missing : {Missing::none, Missing::allowed})
+            problems.push_back({5000, 5000, 50, metric, missing});
+    }
     if (effort == Effort::standard) return problems;
-    const auto more = combine(Sizes{{5000, 5000}, {50000, 50000}, {100000, 100000}},
-                              std::vector<std::int64_t>{10, 50, 90, 150, 170, 190});
+    const auto more =
+        combine(Sizes{{50000, 50000}, {100000, 100000}}, std::vector<std::int64_t>{10, 50, 90, 150, 170, 190});
     problems.insert(problems.end(), more.begin(), more.end());
     return problems;
 }

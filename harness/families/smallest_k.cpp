@@ -131,20 +131,27 @@ std::vector<Problem> cpu_problems(Effort effort) {
 std::vector<Problem> gpu_problems(Effort effort) {
     if (effort == Effort::quick)
         return combine(Sizes{{1, 1000}, {1000, 1000}, {10000, 1000}}, std::vector<std::int64_t>{1, 10, 100});
-    // The sources' n x n up to what checks within minutes, a few rows, and many short ones.
+    // Single rows, some and many, where another way is best; then the sources' n x n up to what checks within minutes,
+    // and many short rows. There lists of hundreds kept by every thread would take most of a sweep's time: one such is
+    // enough.
     auto problems = combine(Sizes{{1, 10000},
                                   {1, 100000},
                                   {1, 1000000},
-                                  {100, 100000},
-                                  {1000, 1000},
-                                  {1000, 10000},
-                                  {10000, 10000},
-                                  {16384, 16384},
-                                  {262144, 1024},
-                                  {1048576, 256}},
+                                  {10, 10000},
+                                  {10, 100000},
+                                  {30, 1000},
+                                  {100, 10000},
+                                  {300, 1000},
+                                  {300, 30000},
+                                  {1000, 1000}},
                             std::vector<std::int64_t>{1, 4, 10, 21, 32, 64, 128, 512});
-    const auto large = combine(Sizes{{10000, 100000}}, std::vector<std::int64_t>{10, 32, 128});
+    const auto large =
+        combine(Sizes{{100, 100000}, {1000, 10000}, {10000, 10000}, {16384, 16384}, {262144, 1024}, {1048576, 256}},
+                std::vector<std::int64_t>{1, 4, 10, 21, 32, 64, 128});
     problems.insert(problems.end(), large.begin(), large.end());
+    problems.push_back({1000, 10000, 512});
+    const auto largest = combine(Sizes{{10000, 100000}}, std::vector<std::int64_t>{10, 32, 128});
+    problems.insert(problems.end(), largest.begin(), largest.end());
     if (effort == Effort::full) {
         const auto more = combine(Sizes{{100, 1000}, {32, 1000000}, {50000, 50000}, {100000, 10000}},
                                   std::vector<std::int64_t>{1, 5, 10, 21, 32, 50, 100, 256, 1024});
