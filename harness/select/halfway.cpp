@@ -159,7 +159,7 @@ WithHalfway without_halfway_problems(const Matrix& matrix, std::span<const std::
     WithHalfway result{matrix, rows.size()};
     Matrix& chosen = result.matrix;
     chosen.problems.clear(), chosen.values.clear();
-    chosen.states.clear(), chosen.slowdown.clear(), chosen.loss.clear();
+    chosen.states.clear(), chosen.slowdown.clear(), chosen.loss.clear(), chosen.log_times.clear();
     for (const std::size_t row : rows) append(chosen, matrix, row);
     return result;
 }
