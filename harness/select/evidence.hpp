@@ -36,11 +36,10 @@ struct Evidence {
 /// are no candidates. Refuses (`BadEvidence`) records of another device or (unless `allow_mixed`) of several
 /// drivers, runtimes or builds, duplicate cases, implausible times, a baseline that was ever wrong, and, unless
 /// `allow_partial`, missing cases: a candidate without a row for a problem that others have rows for, or
-/// a problem whose baseline was not measured. A `not_measured` row of another candidate is no hole but a
-/// time budget that ran out. Where an adaptive sweep had no use for some cases (`kNotAskedFor`) every `not_measured`
-/// one is guessed from those that were measured, the baseline's too (guesses.hpp), and a notice says how many. Records
-/// of variants or configurations that the registry does not know and sources that have changed since are notices, or
-/// refused when `strict`.
+/// a problem of which nothing was measured, unless an adaptive sweep had no use for it (`kNotAskedFor`). Other
+/// `not_measured` rows are no holes: they are guessed from those that were measured, the baseline's too (guesses.hpp),
+/// and a notice says how many. Records of variants or configurations that the registry does not know and sources that
+/// have changed since are notices, or refused when `strict`.
 Evidence read_evidence(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
                        const EvidenceOptions& options = {});
 
