@@ -110,7 +110,7 @@ TEST_F(Counting, AddsCountersToTheRecordAndLeavesTheRestAlone) {
     outcome.cases[1].reason = "it fell off the bus";
     RecordFrame later = frame_;
     later.session = "2026-02-02T00:00:00Z-1";
-    const auto records = with_counters(recorded_.records, later, planned, outcome);
+    const auto records = with_counters(latest_by_case(recorded_.records), later, planned, outcome);
     ASSERT_EQ(records.size(), 2U);
     EXPECT_EQ(records[0].counters, (Counters{{"a", 1}, {"b", 2}}));
     EXPECT_EQ(records[0].counters_reason, "");
@@ -123,6 +123,28 @@ TEST_F(Counting, AddsCountersToTheRecordAndLeavesTheRestAlone) {
         EXPECT_EQ(records[i].time_ns, before.time_ns);
     }
     EXPECT_TRUE(with_counters({}, later, planned, outcome).empty());
+}
+
+TEST_F(Counting, GoesToTheRecordThatMergingKeeps) {
+    const std::size_t index = runnable(0).front();
+    CaseRecord again = record_of(0, index);  // what time had not sufficed for is measured a second time
+    again.provenance.session += "-001";
+    again.time_ns *= 2;
+    record_of(0, index).counters = {{"x", 1}};
+    recorded_.records.insert(recorded_.records.begin(), again);  // journals are read in any order
+    const auto tasks = without_counters(plan_, recorded_);
+    ASSERT_FALSE(tasks.empty());
+    EXPECT_TRUE(std::ranges::count(tasks[0].cases, index)) << "the record that counts has none";
+
+    PlannedProblem planned = plan_.problems[0];
+    planned.cases = {planned.cases[index]};
+    ProblemOutcome outcome;
+    outcome.cases.resize(1);
+    outcome.cases[0].counters = {{"x", 2}};
+    const auto records = with_counters(latest_by_case(recorded_.records), frame_, planned, outcome);
+    ASSERT_EQ(records.size(), 1U);
+    EXPECT_EQ(records[0].provenance.session, again.provenance.session);
+    EXPECT_EQ(records[0].time_ns, again.time_ns);
 }
 
 TEST_F(Counting, MergingPrefersTheRecordWithCountersWhateverJournalItIsIn) {

@@ -240,6 +240,15 @@ std::vector<DeviceResults> pool_journals(const std::vector<fs::path>& inputs, co
     return all;
 }
 
+std::map<std::string, const CaseRecord*> latest_by_case(std::span<const CaseRecord> records) {
+    std::map<std::string, const CaseRecord*> latest;
+    for (const CaseRecord& record : records) {
+        const auto [entry, first] = latest.emplace(record.key(), &record);
+        if (!first && supersedes(record, *entry->second)) entry->second = &record;
+    }
+    return latest;
+}
+
 std::string describe(const MergeReport& report, const fs::path& root) {
     constexpr std::size_t kShown = 10;
     std::string text;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,9 @@ std::vector<MergeReport> merge_journals(const std::vector<std::filesystem::path>
 /// The same without writing anything: what the journals hold of each device. Damage goes to `warnings`.
 std::vector<DeviceResults> pool_journals(const std::vector<std::filesystem::path>& inputs, const MergeOptions& options,
                                          std::vector<std::string>& warnings);
+
+/// Of each case the record that merging keeps, by its key. They must outlive it.
+std::map<std::string, const CaseRecord*> latest_by_case(std::span<const CaseRecord> records);
 
 /// The report in lines for a person; long lists are cut short.
 std::string describe(const MergeReport& report, const std::filesystem::path& root);

@@ -71,16 +71,15 @@ std::vector<CaseRecord> records_of(const RecordFrame& frame, const PlannedProble
     return records;
 }
 
-std::vector<CaseRecord> with_counters(std::span<const CaseRecord> earlier, const RecordFrame& frame,
+std::vector<CaseRecord> with_counters(const std::map<std::string, const CaseRecord*>& earlier, const RecordFrame& frame,
                                       const PlannedProblem& planned, const ProblemOutcome& outcome) {
     std::vector<CaseRecord> records;
     for (std::size_t i = 0; i < planned.cases.size(); ++i) {
-        const std::string key = planned_record(frame, planned, planned.cases[i]).key();
-        const auto found = std::ranges::find_if(earlier, [&](const CaseRecord& record) { return record.key() == key; });
+        const auto found = earlier.find(planned_record(frame, planned, planned.cases[i]).key());
         if (found == earlier.end()) continue;
         auto ended = outcome.cases[i];
         if (ended.counters.empty() && ended.counters_reason.empty()) ended.counters_reason = ended.reason;
-        records.push_back(*found);
+        records.push_back(*found->second);
         add_counters(records.back(), ended, true);
     }
     return records;

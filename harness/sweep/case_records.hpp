@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,9 +27,9 @@ CaseRecord planned_record(const RecordFrame& frame, const PlannedProblem& planne
 std::vector<CaseRecord> records_of(const RecordFrame& frame, const PlannedProblem& planned,
                                    const ProblemOutcome& outcome);
 
-/// Earlier records of a problem's planned cases with the counters that were collected since; what else they say
-/// stands. Those that are not among `earlier` are left out.
-std::vector<CaseRecord> with_counters(std::span<const CaseRecord> earlier, const RecordFrame& frame,
+/// Earlier records (`latest_by_case`) of a problem's planned cases with the counters that were collected since; what
+/// else they say stands. Those that are not among `earlier` are left out.
+std::vector<CaseRecord> with_counters(const std::map<std::string, const CaseRecord*>& earlier, const RecordFrame& frame,
                                       const PlannedProblem& planned, const ProblemOutcome& outcome);
 
 }  // namespace espalier

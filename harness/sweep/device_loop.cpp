@@ -93,7 +93,7 @@ void DeviceLoop::record(const Task& task, const PlannedProblem& planned, const P
     RecordFrame frame = frame_;
     frame.session = session_of_visit(frame_.session, task.visit);
     const auto records = shared_.options.counters == CounterMode::only
-                             ? with_counters(shared_.recorded.records, frame, planned, outcome)
+                             ? with_counters(earlier_, frame, planned, outcome)
                              : records_of(frame, planned, outcome);
     tell_failures(records);
     journal_.append(records);

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <string>
 
 #include "harness/records/journal.hpp"
+#include "harness/records/merge.hpp"
 #include "harness/sweep/case_records.hpp"
 #include "harness/sweep/options.hpp"
 #include "harness/sweep/plan.hpp"
@@ -42,7 +45,9 @@ public:
     /// `worker` is this one's number in the progress line.
     DeviceLoop(const SharedSweep& shared, WorkerPool& pool, JournalWriter& journal, RecordFrame frame,
                std::size_t worker)
-        : shared_(shared), pool_(pool), journal_(journal), frame_(std::move(frame)), worker_(worker) {}
+        : shared_(shared), pool_(pool), journal_(journal), frame_(std::move(frame)), worker_(worker) {
+        if (shared.options.counters == CounterMode::only) earlier_ = latest_by_case(shared.recorded.records);
+    }
 
     /// Throws `NoUsableDevice` if the device is lost, in which case the task is not, and `BadData` if the journal
     /// cannot be written.
@@ -62,6 +67,7 @@ private:
     JournalWriter& journal_;
     RecordFrame frame_;
     std::size_t worker_;
+    std::map<std::string, const CaseRecord*> earlier_;  ///< what `--counters only` adds to
     WorkerTotals totals_;
 };
 

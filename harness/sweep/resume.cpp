@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/records/journal.hpp"
+#include "harness/records/merge.hpp"
 
 namespace espalier {
 namespace {
@@ -70,16 +71,15 @@ Recorded what_is_recorded(const std::vector<fs::path>& journals, const Plan& pla
 }
 
 std::vector<Task> without_counters(const Plan& plan, const Recorded& recorded) {
-    std::set<std::string> timed, counted;
-    for (const CaseRecord& record : recorded.records)
-        if (record.status == Status::ok) (record.counters.empty() ? timed : counted).insert(record.key());
+    const auto latest = latest_by_case(recorded.records);
     std::vector<Task> tasks;
     for (std::size_t i = 0; i < plan.problems.size(); ++i) {
         const PlannedProblem& planned = plan.problems[i];
         Task task{.problem = i};
         for (std::size_t c = 0; c < planned.cases.size(); ++c) {
-            const std::string key = planned_record({}, planned, planned.cases[c]).key();
-            if (planned.cases[c].unsupported.empty() && timed.contains(key) && !counted.contains(key))
+            const auto found = latest.find(planned_record({}, planned, planned.cases[c]).key());
+            const bool timed = found != latest.end() && found->second->status == Status::ok;
+            if (planned.cases[c].unsupported.empty() && timed && found->second->counters.empty())
                 task.cases.push_back(c);
         }
         if (!task.cases.empty()) tasks.push_back(std::move(task));

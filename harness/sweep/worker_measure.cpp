@@ -89,6 +89,14 @@ private:
 
     /// Each runs once before, which tells how long it takes.
     bool count_only() {
+        run_each_once();
+        if (usable_) count_all();
+        if (usable_) send_(done_);
+        return usable_;
+    }
+
+    void run_each_once() {
+        const Stopwatch watch(done_.counting_seconds);
         std::erase_if(candidates_, [&](Candidate& candidate) {
             if (!usable_) return true;
             progress_.step(Phase::counting, candidate.index);
@@ -99,9 +107,6 @@ private:
                 candidate.run_seconds = steady_seconds() - start;
             });
         });
-        if (usable_) count_all();
-        if (usable_) send_(done_);
-        return usable_;
     }
 
     /// Runs `body` for a candidate. False if it threw, in which case the candidate has been reported.
