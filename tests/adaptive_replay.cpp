@@ -21,6 +21,7 @@
 #include "harness/select/ranking.hpp"
 #include "harness/select/training.hpp"
 #include "harness/select/tree_json.hpp"
+#include "harness/sweep/forecast.hpp"
 
 namespace espalier::select {
 namespace {
@@ -124,7 +125,7 @@ double seconds_taken(const std::vector<CaseRecord>& records) {
     std::map<std::pair<std::string, std::string>, double> tasks;
     for (const CaseRecord& record : records)
         for (const auto& [name, value] : record.conditions)
-            if (name == "problem_seconds") tasks[{record.problem, record.provenance.session}] = value;
+            if (name == kProblemSeconds) tasks[{record.problem, record.provenance.session}] = value;
     double sum = 0;
     for (const auto& [task, seconds] : tasks) sum += seconds;
     return sum;
@@ -137,12 +138,8 @@ void judge_family(const std::string& key, const Family& family, const DeviceResu
     const Trained adaptive = tree_of(family, live, records), full = tree_of(family, all, committed);
     const Judgement chosen = judge(adaptive, full, all.device), own = judge(full, full, all.device);
     const Matrix& known = adaptive.evidence.matrix;
-    std::size_t problems = 0;
-    for (const std::size_t p : known.all()) {
-        std::size_t measured = 0;
-        for (std::size_t c = 0; c < known.candidates.size(); ++c) measured += known.measured(p, c);
-        problems += measured > 0;
-    }
+    const auto rows = known.all();
+    const auto problems = std::ranges::count_if(rows, [&](std::size_t p) { return known.any(p, CellState::measured); });
     fmt::print("{:<14} {:<16} {:>6} {:>5} {:>9} {:>8.1f}  {:>7.3f} {:>7.3f} {:>7.3f} {:>8}  {:>7.3f}\n", key,
                family.name(), cells(full.evidence.matrix), known.count(CellState::measured), problems,
                seconds_taken(records), chosen.regret.geomean, chosen.regret.p90, chosen.regret.worst, chosen.unknown,

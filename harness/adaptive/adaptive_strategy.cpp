@@ -1,28 +1,14 @@
 #include "harness/adaptive/adaptive_strategy.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "harness/adaptive/family_share.hpp"
+#include "harness/sweep/case_records.hpp"
 
 namespace espalier {
-namespace {
-
-constexpr double kLeastSeconds = 2;  // for one task
-
-std::string key_of(const PlannedProblem& planned, const PlannedCase& planned_case) {
-    CaseRecord record;
-    record.family = planned.family->name();
-    record.variant = planned.family->variants()[planned_case.variant].name;
-    record.problem = planned.problem;
-    record.configuration = planned_case.configuration.text();
-    return record.key();
-}
-
-}  // namespace
 
 AdaptiveStrategy::AdaptiveStrategy(const Plan& plan, std::span<const CaseRecord> recorded, double share)
     : plan_(plan), family_of_(plan.problems.size()) {
@@ -47,7 +33,7 @@ void AdaptiveStrategy::take_back(std::span<const CaseRecord> recorded) {
     std::map<std::string, std::pair<std::size_t, std::size_t>> place;
     for (std::size_t p = 0; p < plan_.problems.size(); ++p)
         for (std::size_t i = 0; i < covered_[p].size(); ++i)
-            place[key_of(plan_.problems[p], plan_.problems[p].cases[i])] = {p, i};
+            place[planned_record({}, plan_.problems[p], plan_.problems[p].cases[i]).key()] = {p, i};
     // By session and problem: of each case the last one, as merging does.
     std::map<std::pair<std::string, std::size_t>, std::map<std::size_t, const CaseRecord*>> together;
     for (const CaseRecord& record : recorded) {
@@ -71,22 +57,13 @@ std::optional<Task> AdaptiveStrategy::next(const Situation& situation) {
     for (const auto& family : families_)
         if (!family->in_flight()) free.push_back(family.get());
     std::ranges::stable_sort(free, {}, &FamilyShare::used);
-    const double seconds = seconds_for_one(situation);
+    const double seconds = equal_share(situation, left());  // those in flight are nearly through
     for (FamilyShare* family : free)
         if (auto task = family->next()) {
             task->seconds = seconds;
             return task;
         }
     return std::nullopt;
-}
-
-/// An equal share of the time that is left, for those in flight are nearly through.
-double AdaptiveStrategy::seconds_for_one(const Situation& situation) const {
-    if (!std::isfinite(situation.seconds_left)) return kUnlimitedSeconds;
-    const std::size_t workers = std::max<std::size_t>(situation.workers, 1);
-    const std::size_t turns = std::max<std::size_t>((left() + workers - 1) / workers, 1);
-    const double share = situation.seconds_left / static_cast<double>(turns);
-    return std::clamp(share, std::min(kLeastSeconds, situation.seconds_left), situation.seconds_left);
 }
 
 void AdaptiveStrategy::finished(const Task& task, std::span<const CaseRecord> records) {

@@ -32,7 +32,6 @@ public:
     [[nodiscard]] std::vector<LeftOut> left_out() const override;
 
 private:
-    [[nodiscard]] double seconds_for_one(const Situation& situation) const;
     void take_back(std::span<const CaseRecord> recorded);
 
     const Plan& plan_;

@@ -36,8 +36,8 @@ struct Provenance {
 /// outputs back takes, pageable host memory, once. Times never include it; a caller with data on the host adds it.
 inline constexpr const char* kTransferCondition = "transfer_ns";
 
-/// The reason of a `not_measured` case that an adaptive sweep had no use for: training guesses its time, while a hole
-/// that the time budget left stays one.
+/// The reason of a `not_measured` case that an adaptive sweep had no use for. Only where it occurs does training guess
+/// the times of problems that nothing was measured of.
 inline constexpr const char* kNotAskedFor = "--adaptive: not asked for";
 
 /// The condition of a case on a GPU that says which of its host's GPUs it was, counted from 0.

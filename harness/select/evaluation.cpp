@@ -37,21 +37,28 @@ std::vector<double> measured_logs(const Matrix& matrix, const Chooser& choose) {
     return logs;
 }
 
-/// What is known without the held-out problems.
-Matrix seen_by(const Matrix& matrix, const Fold& fold) {
-    Matrix seen = matrix;
-    if (!seen.log_times.empty()) enter_guesses(seen, fold.training);
-    return seen;
+/// A fold and what is known without its held-out problems.
+struct Part {
+    Fold fold;
+    Matrix seen;
+};
+
+std::vector<Part> parts_of(const Matrix& matrix, const std::vector<Fold>& folds) {
+    std::vector<Part> parts;
+    for (const Fold& fold : folds) {
+        parts.push_back({fold, matrix});
+        if (!matrix.log_times.empty()) enter_guesses(parts.back().seen, fold.training);
+    }
+    return parts;
 }
 
-HeldOut hold_out(const Matrix& matrix, const std::vector<Fold>& folds, const Trainer& train, std::uint64_t seed) {
+HeldOut hold_out(const Matrix& matrix, const std::vector<Part>& parts, const Trainer& train, std::uint64_t seed) {
     HeldOut result;
-    if (folds.empty()) return result;
+    if (parts.empty()) return result;
     result.logs.resize(matrix.rows());
     result.choices.resize(matrix.rows());
     std::vector<double> known;
-    for (const Fold& fold : folds) {
-        const Matrix seen = seen_by(matrix, fold);
+    for (const auto& [fold, seen] : parts) {
         const Chooser choose = train(seen, fold.training);
         for (const std::size_t p : fold.held_out) {
             const std::size_t choice = chosen(matrix, p, choose(p));
@@ -69,12 +76,7 @@ HeldOut hold_out(const Matrix& matrix, const std::vector<Fold>& folds, const Tra
 /// Some problem has nothing but guesses.
 bool guesses_whole_problems(const Matrix& matrix) {
     return std::ranges::any_of(matrix.all(), [&](std::size_t p) {
-        bool guessed = false, measured = false;
-        for (std::size_t c = 0; c < matrix.candidates.size(); ++c) {
-            guessed |= matrix.state(p, c) == CellState::guessed;
-            measured |= matrix.measured(p, c);
-        }
-        return guessed && !measured;
+        return matrix.any(p, CellState::guessed) && !matrix.any(p, CellState::measured);
     });
 }
 
@@ -140,7 +142,7 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
             std::exp(std::accumulate(singles.begin(), singles.end(), 0.0) / static_cast<double>(singles.size()));
     if (guesses_whole_problems(matrix)) return evaluation;
 
-    const auto folds = evaluation_folds(matrix, options);
+    const std::vector<Part> parts = parts_of(matrix, evaluation_folds(matrix, options));
     using Rows = std::vector<std::size_t>;
     const auto learned = [&](const Matrix& seen, const Rows& training) {
         return [&seen, without = learn(seen, training, options)](std::size_t p) {
@@ -161,9 +163,9 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
             return order;
         };
     };
-    evaluation.held_out = hold_out(matrix, folds, learned, options.seed);
-    evaluation.held_out_single = hold_out(matrix, folds, single, options.seed);
-    evaluation.held_out_nearest = hold_out(matrix, folds, neighbour, options.seed);
+    evaluation.held_out = hold_out(matrix, parts, learned, options.seed);
+    evaluation.held_out_single = hold_out(matrix, parts, single, options.seed);
+    evaluation.held_out_nearest = hold_out(matrix, parts, neighbour, options.seed);
     return evaluation;
 }
 

@@ -18,8 +18,8 @@ struct HeldOut {
     std::vector<double> logs;
     std::vector<std::size_t> choices;  ///< the candidate, by problem
     Regret regret;
-    int unmeasured =
-        0;  ///< choices without a time: those that failed there count as the slowest, the others not at all
+    /// Choices without a time: those that failed there count as the slowest, the others not at all.
+    int unmeasured = 0;
 };
 
 /// How good a way of learning and its tree are on one matrix. Only problems count whose choice was not guessed, against

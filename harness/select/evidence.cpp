@@ -234,16 +234,16 @@ private:
             const auto last =
                 std::find_if(first, rows_.end(), [&](const Row& r) { return r.problem != first->problem; });
             std::size_t present = 0;
-            bool any = false, baseline_tried = false, baseline_guessed = false;
+            bool any = false;
+            const CaseRecord* of_baseline = nullptr;
             for (auto row = first; row != last; ++row) {
                 const bool counts = index_of(row->candidate).has_value();
                 present += counts;
                 const bool unasked = adaptive_ && row->record->status == Status::not_measured;
                 any |= counts && (row->record->status == Status::ok || unasked);
-                baseline_tried |= row->candidate == baseline && row->record->status != Status::not_measured;
-                baseline_guessed |= row->candidate == baseline && row->record->status == Status::not_measured;
+                if (row->candidate == baseline) of_baseline = row->record;
             }
-            baseline_tried |= baseline_guessed && any;
+            const bool baseline_tried = of_baseline && (of_baseline->status != Status::not_measured || any);
             const std::size_t holes = matrix.candidates.size() - present;
             if ((holes > 0 || !baseline_tried) && example.empty()) example = first->problem;
             missing_rows += holes;

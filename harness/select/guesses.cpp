@@ -15,12 +15,6 @@ Batch tried(const Matrix& matrix, std::size_t problem) {
     return batch;
 }
 
-bool has_guesses(const Matrix& matrix, std::size_t problem) {
-    for (std::size_t c = 0; c < matrix.candidates.size(); ++c)
-        if (matrix.state(problem, c) == CellState::guessed) return true;
-    return false;
-}
-
 }  // namespace
 
 void enter_guesses(Matrix& matrix, const std::vector<std::size_t>& rows) {
@@ -36,7 +30,8 @@ void enter_guesses(Matrix& matrix, const std::vector<std::size_t>& rows) {
     sweep.record(batches, logs);
     const Matrix known = sweep.known();
     for (const std::size_t p : rows) {
-        if (!has_guesses(matrix, p)) continue;  // what was measured in full is known better: noise was looked at
+        if (!matrix.any(p, CellState::guessed))
+            continue;  // what was measured in full is known better: noise was looked at
         for (std::size_t cell = p * width; cell < (p + 1) * width; ++cell)
             matrix.slowdown[cell] = known.slowdown[cell], matrix.loss[cell] = known.loss[cell];
     }

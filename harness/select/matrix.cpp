@@ -17,15 +17,18 @@ std::vector<std::size_t> indices(std::size_t count) {
 }  // namespace
 
 std::vector<std::size_t> Matrix::all() const { return indices(problems.size()); }
+std::vector<std::size_t> Matrix::all_candidates() const { return indices(candidates.size()); }
+
 std::vector<std::size_t> Matrix::without_guesses() const {
     std::vector<std::size_t> rows = all();
-    std::erase_if(rows, [&](std::size_t p) {
-        return std::ranges::any_of(all_candidates(), [&](std::size_t c) { return state(p, c) == CellState::guessed; });
-    });
+    std::erase_if(rows, [&](std::size_t p) { return any(p, CellState::guessed); });
     return rows.empty() ? all() : rows;
 }
 
-std::vector<std::size_t> Matrix::all_candidates() const { return indices(candidates.size()); }
+bool Matrix::any(std::size_t problem, CellState cell) const {
+    const std::span row(states.data() + problem * candidates.size(), candidates.size());
+    return std::ranges::find(row, cell) != row.end();
+}
 
 std::size_t Matrix::count(CellState cell) const {
     return static_cast<std::size_t>(std::count(states.begin(), states.end(), cell));

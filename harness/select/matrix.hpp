@@ -94,6 +94,8 @@ struct Matrix {
     [[nodiscard]] bool has_time(std::size_t problem, std::size_t candidate) const {
         return measured(problem, candidate) || state(problem, candidate) == CellState::guessed;
     }
+    /// Whether any choice for a problem is in a state.
+    [[nodiscard]] bool any(std::size_t problem, CellState cell) const;
     /// Cells in a state.
     [[nodiscard]] std::size_t count(CellState cell) const;
 

@@ -10,23 +10,12 @@
 namespace espalier {
 namespace {
 
-constexpr double kLeastSeconds = 2;  // for one problem
-
 // A second turn gets at least so many times what the first one had.
 constexpr double kMore = 1.5;
 
 // Judging after the timing has no deadline and may take a quarter of a problem's time beyond its end. In the first
 // pass later problems make up for it; after the second nothing comes.
 constexpr double kKept = 0.8;
-
-/// Each worker still has all the time that is left, for as many problems as it will get.
-double equal_share(const Situation& situation, std::size_t problems) {
-    if (!std::isfinite(situation.seconds_left)) return kUnlimitedSeconds;
-    const double left = std::max(situation.seconds_left, 0.0);
-    const std::size_t workers = std::max<std::size_t>(situation.workers, 1);
-    const std::size_t turns = (problems + workers - 1) / workers;
-    return std::clamp(left / static_cast<double>(turns), std::min(kLeastSeconds, left), left);
-}
 
 }  // namespace
 
@@ -52,7 +41,7 @@ std::optional<Task> EqualShares::again(const Situation& situation) {
     after.seconds_left *= kKept;
     // Those in flight may be cut, too.
     const double share = equal_share(after, cut_.size() + situation.in_flight);
-    const auto least = [](const Cut& cut) { return std::max(kLeastSeconds, kMore * cut.seconds); };
+    const auto least = [](const Cut& cut) { return std::max(kLeastTaskSeconds, kMore * cut.seconds); };
     const auto chosen = std::ranges::find_if(cut_, [&](const Cut& cut) { return least(cut) <= after.seconds_left; });
     if (chosen == cut_.end()) return std::nullopt;
     const Task task{.problem = chosen->problem, .cases = {}, .seconds = std::max(share, least(*chosen))};

@@ -12,6 +12,8 @@
 namespace espalier {
 
 inline constexpr double kUnlimitedSeconds = std::numeric_limits<double>::infinity();
+/// Less makes no sense for one task.
+inline constexpr double kLeastTaskSeconds = 2;
 
 /// One measurement to make: cases of one problem, together.
 struct Task {
@@ -34,6 +36,10 @@ struct Situation {
     std::size_t workers = 1;                  ///< that measure side by side
     std::size_t in_flight = 0;                ///< tasks that are being measured now
 };
+
+/// Seconds for the next of so many tasks: each worker still has all the time that is left, for as many as it will get.
+/// No less than makes sense for one.
+double equal_share(const Situation& situation, std::size_t tasks);
 
 /// Decides what is measured next. One call at a time (problem_queue.hpp sees to it), from several threads. A strategy
 /// is made for one plan, and may come back to a problem: later records take the place of earlier ones of the same case,

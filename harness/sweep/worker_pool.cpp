@@ -8,6 +8,18 @@ namespace {
 constexpr double kHelloSeconds = 60;     // creating a context on a busy machine takes its time
 constexpr double kCeilingsSeconds = 60;  // a second or two when it is quiet
 
+/// The worker's answer; nothing, and no worker, if there came none.
+template <class Answer>
+std::optional<Answer> ask(WorkerPool& pool, const std::string& request, const std::function<void()>& tick) {
+    WorkerProcess& worker = pool.worker();
+    worker.send(request);
+    const auto outcome = worker.wait(kCeilingsSeconds, tick);
+    if (const auto* event = std::get_if<protocol::Event>(&outcome))
+        if (const auto* answer = std::get_if<Answer>(event)) return *answer;
+    pool.discard();
+    return std::nullopt;
+}
+
 }  // namespace
 
 void WorkerPool::start() {
@@ -45,23 +57,13 @@ void WorkerPool::greet() {
 }
 
 std::optional<DeviceInfo> with_ceilings(WorkerPool& pool, const std::function<void()>& tick) {
-    WorkerProcess& worker = pool.worker();
-    worker.send(R"({"request":"ceilings"})");
-    const auto outcome = worker.wait(kCeilingsSeconds, tick);
-    if (const auto* event = std::get_if<protocol::Event>(&outcome))
-        if (const auto* done = std::get_if<protocol::CeilingsDone>(event)) return done->device;
-    pool.discard();
-    return std::nullopt;
+    const auto done = ask<protocol::CeilingsDone>(pool, R"({"request":"ceilings"})", tick);
+    return done ? std::optional(done->device) : std::nullopt;
 }
 
 std::optional<CopyRates> copy_rates(WorkerPool& pool) {
-    WorkerProcess& worker = pool.worker();
-    worker.send(R"({"request":"copies"})");
-    const auto outcome = worker.wait(kCeilingsSeconds, [] {});
-    if (const auto* event = std::get_if<protocol::Event>(&outcome))
-        if (const auto* measured = std::get_if<protocol::CopiesMeasured>(event)) return measured->rates;
-    pool.discard();
-    return std::nullopt;
+    const auto measured = ask<protocol::CopiesMeasured>(pool, R"({"request":"copies"})", [] {});
+    return measured ? std::optional(measured->rates) : std::nullopt;
 }
 
 std::string counters_refusal(WorkerPool& pool) {
