@@ -147,9 +147,8 @@ class CoherencePage:
         series = {entry["name"]: entry["values"] for entry in printed["series"]}
         copies = self.evidence.applications.get("device", {}).get("copies", {})
         text = "## S3: " + printed["title"] + "\n\nPrinted for: " + printed["device"] + ".\n\n"
-        ours = [[f"**{shown}, GB/s**"] + [number(copies[f"{kind}_{way}"] / 1e9) if copies else "–"
-                                          for way in ("to_device", "to_host")]
-                for shown, kind in (("pageable", "pageable"), ("pinned", "pinned"))]
+        ours = [[f"**{kind}, GB/s**"] + [number(copies[f"{kind}_{way}"] / 1e9) if copies else "–"
+                                         for way in ("to_device", "to_host")] for kind in ("pageable", "pinned")]
         text += table([""] + printed["x"]["values"],
                       [[f"printed: {kind}, GB/s"] + series[kind] for kind in ("pageable", "pinned")] + ours)
         if not copies:
@@ -167,7 +166,7 @@ class CoherencePage:
             f"{report['receivers']:,} receivers, {report['sources']:,} trial sources, windows of {report['window']:,} samples; "
             "medians of the runs, in random turns.") + "\n"
         cells = []
-        for how in dict.fromkeys(run["how"] for run in sorted(runs, key=lambda run: run["how"])):
+        for how in sorted({run["how"] for run in runs}):
             reports = [run["report"] for run in runs if run["how"] == how]
             middle = {name: median([one[name] for one in reports])
                       for name in ("seconds", "read_seconds", "copy_seconds", "sum_seconds", "copy_gb_per_s", "overlap")}

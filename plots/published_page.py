@@ -187,20 +187,16 @@ class Page:
     k12 = k13 = whole_knn
 
     def k14(self):
-        def run(rows):
-            return next(iter(self.h200.runs("knn", rows=int(rows))), None)
+        runs = {run["rows"]: run for run in self.h200.runs("knn")}
 
-        def megabytes(rows):
-            return run(rows)["file_bytes"] / 1e6 if run(rows) else None
+        def of(name, unit=1):
+            return lambda rows: self.scaled(runs.get(int(rows), {}).get(name), unit)
 
-        def resident(rows):
-            return run(rows)["peak_resident_bytes"] / 1e6 if run(rows) else None
-
-        rows = [("`espalier knn`, start to end: s", lambda x: run(x)["seconds"] if run(x) else None),
-                ("file size, MB", megabytes), ("largest resident set, MB", resident)]
-        if not self.h200.runs("knn"):
+        rows = [("`espalier knn`, start to end: s", of("seconds")), ("file size, MB", of("file_bytes", 1e6)),
+                ("largest resident set, MB", of("peak_resident_bytes", 1e6))]
+        if not runs:
             return rows, [], ["Not measured on this device: scripts/applications does."]
-        report = self.h200.runs("knn")[-1]["report"]
+        report = runs[max(runs)]["report"]
         return rows, [], [f"Once each, with `scripts/applications`: reading the text, neighbours and vote by `{report['ran']}`, "
                           f"writing the predictions; {report['train_rows']:,} training rows of {report['attributes']} "
                           f"numbers, k = {report['k']}, at most 2 GB."]

@@ -32,6 +32,7 @@ special-function pipe (XU); wavefronts of shared memory per value of the result;
 conflicts; L1 hit rate.
 """
 
+
 def counted(evidence: Evidence, variant: str, channels: int) -> dict | None:
     """The row with counters of the largest image, by default in the fastest configuration."""
     rows = [row for row in evidence.profile("convolution_2d", variant, channels=channels) if row.get(WAVEFRONTS)]
