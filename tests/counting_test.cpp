@@ -8,6 +8,7 @@
 #include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/records/results.hpp"
+#include "harness/sweep/case_counters.hpp"
 #include "harness/sweep/case_records.hpp"
 #include "harness/sweep/resume.hpp"
 #include "harness/sweep/task_list.hpp"
@@ -164,6 +165,20 @@ TEST_F(Counting, MergingPrefersTheRecordWithCountersWhateverJournalItIsIn) {
         ASSERT_EQ(cases.size(), 1U);
         EXPECT_EQ(cases[0].counters, counted.counters) << counted_first;
     }
+}
+
+TEST(CountedTogether, CasesShareThePassesUntilTheirRunsTakeLongerThanThose) {
+    const auto cases = [](std::initializer_list<double> seconds) {
+        std::vector<CaseToCount> all;
+        for (const double each : seconds) all.push_back({.candidate = 0, .run_seconds = each, .run = {}});
+        return all;
+    };
+    EXPECT_EQ(cases_to_count_together(cases({}), 10), 0U);
+    EXPECT_EQ(cases_to_count_together(cases({1e-5, 1e-5, 1e-5}), 10), 3U);
+    EXPECT_EQ(cases_to_count_together(cases({1e-5, 0.15, 0.15, 1e-5}), 10), 2U);
+    EXPECT_EQ(cases_to_count_together(cases({0.15, 0.15, 1e-5}), 1), 3U);
+    EXPECT_EQ(cases_to_count_together(cases({30, 1e-5}), 10), 1U);
+    EXPECT_LE(cases_to_count_together(std::vector<CaseToCount>(1000), 10), 100U);
 }
 
 }  // namespace

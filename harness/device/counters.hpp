@@ -26,15 +26,16 @@ std::span<const std::string_view> basic_counters();
 /// `basic_counters` and what needs more passes: hit rates, sectors per request, operation counts.
 std::span<const std::string_view> full_counters();
 
-/// A profiling session on the current GPU.
+/// Metrics prepared for the current GPU. The profiler works only while they are measured, so that a session may be
+/// kept beside timings: opening one takes longer than measuring a kernel.
 class CounterSession {
 public:
     virtual ~CounterSession() = default;
 
-    /// Runs `launch` once per pass that the metrics need, each time after `prepare` (restore inputs, flush
-    /// caches), whose own work is not counted. One reading per metric asked for, in that order.
-    virtual std::vector<CounterReading> measure(const std::function<void()>& prepare,
-                                                const std::function<void()>& launch) = 0;
+    /// Runs all `launches` once per pass that the metrics need, each time after `prepare` (restore inputs, flush
+    /// caches), whose own work is not counted. For each launch one reading per metric asked for, in that order.
+    virtual std::vector<std::vector<CounterReading>> measure(const std::function<void()>& prepare,
+                                                             std::span<const std::function<void()>> launches) = 0;
 
     [[nodiscard]] virtual std::size_t passes() const = 0;
 };

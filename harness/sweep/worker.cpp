@@ -13,6 +13,7 @@
 #include "harness/device/host_cpu.hpp"
 #include "harness/device/runtime.hpp"
 #include "harness/records/codec.hpp"
+#include "harness/sweep/case_counters.hpp"
 #include "harness/sweep/ceilings_cpu.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress_page.hpp"
@@ -119,6 +120,7 @@ int run_worker(const WorkerOptions& options) {
     DeviceInfo device = std::get<DeviceInfo>(opened);
     channel.send(Hello{device, driver_version(device), runtime_version(device), build_identity(), free_memory(device),
                        device.kind == DeviceKind::cuda ? device::count() : 0});
+    CaseCounters counters(device);
     for (std::string line; channel.receive(line);) {
         const auto message = nlohmann::json::parse(line);
         if (message.at("request") == "ceilings") {
@@ -130,7 +132,8 @@ int run_worker(const WorkerOptions& options) {
             channel.send(CopiesMeasured{device.kind == DeviceKind::cuda ? measure_copy_rates() : CopyRates{}});
         } else if (message.at("request") == "counters") {
             channel.send(CountersChecked{counters_refusal(device)});
-        } else if (!measure(decode_measure(message), device, *page, [&](const Event& e) { channel.send(e); })) {
+        } else if (!measure(decode_measure(message), device, counters, *page,
+                            [&](const Event& e) { channel.send(e); })) {
             return 1;  // the device is in an unknown state: the sweep starts another worker
         }
         page->step(Phase::idle);

@@ -5,10 +5,8 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <span>
 #include <utility>
 
-#include "harness/device/counters.hpp"
 #include "harness/device/runtime.hpp"
 #include "harness/records/case_record.hpp"
 #include "harness/sweep/clock.hpp"
@@ -27,9 +25,6 @@ using namespace protocol;
 // take together where time is short.
 constexpr double kJudgeSeconds = 0.02;
 constexpr double kJudgeShare = 0.15;
-
-// The full set of counters takes a dozen runs; of slower ones only what one run gives is collected.
-constexpr double kLongToCount = 0.02;
 
 struct Candidate {
     std::uint32_t index = 0;  ///< in the request
@@ -55,11 +50,12 @@ std::vector<Candidate> candidates_of(const Measure& request, const Family& famil
 /// One problem's measurement. Exceptions of a candidate become `Failed`.
 class Measurement {
 public:
-    Measurement(const Measure& request, const Family& family, const DeviceInfo& device, ProgressPage& progress,
-                const std::function<void(const Event&)>& send)
+    Measurement(const Measure& request, const Family& family, const DeviceInfo& device, CaseCounters& counters,
+                ProgressPage& progress, const std::function<void(const Event&)>& send)
         : request_(request),
           family_(family),
           device_(device),
+          counters_(counters),
           progress_(progress),
           send_(send),
           deadline_(steady_seconds() + request.total_seconds),
@@ -269,60 +265,20 @@ private:
         std::sort(done_.conditions.begin(), done_.conditions.end());
     }
 
-    /// In a pass of its own, so that profiling never touches a timing. Every candidate gets an answer.
     void count_all() {
         const Stopwatch watch(done_.counting_seconds);
-        const auto slow = std::ranges::stable_partition(
-            candidates_, [](const Candidate& candidate) { return candidate.run_seconds < kLongToCount; });
-        count({candidates_.begin(), slow.begin()}, device::full_counters(), {});
-        count({slow.begin(), slow.end()}, device::basic_counters(),
-              "a run is too long for the counters of many passes");
-    }
-
-    /// `missing` is why these are not all counters there are.
-    void count(std::span<const Candidate> candidates, std::span<const std::string_view> metrics,
-               const std::string& missing) {
-        if (candidates.empty() || !usable_) return;
-        std::string reason = "hardware counters are collected on GPUs only";
-        std::unique_ptr<device::CounterSession> session;
-        if (device_.kind == DeviceKind::cuda) session = device::open_counters(metrics, reason);
-        std::unique_ptr<Displacer> displacer;
-        if (session && request_.cold) displacer = std::make_unique<Displacer>(device_);
-        for (const Candidate& candidate : candidates) {
-            if (session && steady_seconds() > deadline_) session.reset(), reason = "time budget";
-            Counted counted{candidate.index, {}, reason};
-            if (session) counted = count_one(*session, candidate, displacer.get());
-            if (!counted.counters.empty() && counted.reason.empty()) counted.reason = missing;
-            send_(counted);
-            if (!usable_) return;
-        }
-    }
-
-    Counted count_one(device::CounterSession& session, const Candidate& candidate, Displacer* displacer) {
-        progress_.step(Phase::counting, candidate.index);
-        Counted counted{candidate.index, {}, {}};
-        try {
-            const auto readings = session.measure(
-                [&] {
-                    if (displacer) displacer->displace();
-                },
-                [&] { verifier_->bench().run(candidate.variant, candidate.configuration); });
-            for (const auto& reading : readings) {
-                if (reading.value)
-                    counted.counters.emplace_back(reading.name, *reading.value);
-                else
-                    counted.reason += (counted.reason.empty() ? "" : "; ") + reading.name + ": " + reading.reason;
-            }
-        } catch (const std::exception& error) {
-            counted.reason = error.what();
-            usable_ = false;
-        }
-        return counted;
+        std::vector<CaseToCount> cases;
+        for (const Candidate& candidate : candidates_)
+            cases.push_back({candidate.index, candidate.run_seconds, [this, &candidate] {
+                                 verifier_->bench().run(candidate.variant, candidate.configuration);
+                             }});
+        usable_ = counters_.count(std::move(cases), request_.cold, deadline_, progress_, send_);
     }
 
     const Measure& request_;
     const Family& family_;
     const DeviceInfo& device_;
+    CaseCounters& counters_;
     ProgressPage& progress_;
     const std::function<void(const Event&)>& send_;
     double deadline_;
@@ -336,9 +292,9 @@ private:
 
 }  // namespace
 
-bool measure(const Measure& request, const DeviceInfo& device, ProgressPage& progress,
+bool measure(const Measure& request, const DeviceInfo& device, CaseCounters& counters, ProgressPage& progress,
              const std::function<void(const Event&)>& send) {
-    return Measurement(request, *find_family(request.family), device, progress, send).run();
+    return Measurement(request, *find_family(request.family), device, counters, progress, send).run();
 }
 
 }  // namespace espalier

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "harness/core/device_info.hpp"
+#include "harness/sweep/case_counters.hpp"
 #include "harness/sweep/progress_page.hpp"
 #include "harness/sweep/protocol.hpp"
 
@@ -11,7 +12,7 @@ namespace espalier {
 /// Verifies and times the candidates of one problem in this process and sends what comes of it: an event
 /// per candidate that is verified, fails or is timed, and `Done`. Candidates that none of the events
 /// name were left out for want of time. False if the process must not be used any more.
-bool measure(const protocol::Measure& request, const DeviceInfo& device, ProgressPage& progress,
+bool measure(const protocol::Measure& request, const DeviceInfo& device, CaseCounters& counters, ProgressPage& progress,
              const std::function<void(const protocol::Event&)>& send);
 
 }  // namespace espalier

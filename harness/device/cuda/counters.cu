@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 
 #include "cupti.hpp"
 #include "device/kernel.hpp"
@@ -91,14 +92,14 @@ public:
         return image;
     }
 
-    [[nodiscard]] std::vector<double> evaluate(std::vector<const char*>& names,
-                                               const std::vector<std::uint8_t>& data) const {
+    [[nodiscard]] std::vector<double> evaluate(std::vector<const char*>& names, const std::vector<std::uint8_t>& data,
+                                               std::size_t range) const {
         std::vector<double> values(names.size(), std::nan(""));
         ESPALIER_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, p);
         p.pHostObject = object_;
         p.pCounterDataImage = data.data();
         p.counterDataImageSize = data.size();
-        p.rangeIndex = 0;
+        p.rangeIndex = range;
         p.ppMetricNames = names.data();
         p.numMetrics = names.size();
         p.pMetricValues = values.data();
@@ -128,16 +129,14 @@ public:
     RangeProfiler(const RangeProfiler&) = delete;
     RangeProfiler& operator=(const RangeProfiler&) = delete;
 
-    /// Runs all passes over one range and returns the decoded counter data.
+    /// Runs all passes, each with one range for each launch, and returns the decoded counter data. Beginning and
+    /// ending a pass takes longer than most launches, so that they share it.
     std::vector<std::uint8_t> collect(std::vector<const char*>& names, const std::vector<std::uint8_t>& configuration,
-                                      const std::function<void()>& prepare, const std::function<void()>& launch) {
-        std::vector<std::uint8_t> data = counter_data(names);
-        configure(configuration, data);
-        bool complete = false;
-        while (!complete) {
-            prepare();
-            synchronize();
-            complete = run_pass(launch);
+                                      const std::function<void()>& prepare,
+                                      std::span<const std::function<void()>> launches) {
+        std::vector<std::uint8_t> data = counter_data(names, launches.size());
+        configure(configuration, data, launches.size());
+        while (!run_pass(prepare, launches)) {
         }
         ESPALIER_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, p);
         p.pRangeProfilerObject = object_;
@@ -146,13 +145,13 @@ public:
     }
 
 private:
-    std::vector<std::uint8_t> counter_data(std::vector<const char*>& names) {
+    std::vector<std::uint8_t> counter_data(std::vector<const char*>& names, std::size_t ranges) {
         ESPALIER_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
         size.pRangeProfilerObject = object_;
         size.pMetricNames = names.data();
         size.numMetrics = names.size();
-        size.maxNumOfRanges = 1;
-        size.maxNumRangeTreeNodes = 1;
+        size.maxNumOfRanges = ranges;
+        size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
         require(cupti_, cupti_.range_get_counter_data_size(&size), "cuptiRangeProfilerGetCounterDataSize");
         std::vector<std::uint8_t> data(size.counterDataSize);
         ESPALIER_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, p);
@@ -163,7 +162,8 @@ private:
         return data;
     }
 
-    void configure(const std::vector<std::uint8_t>& configuration, std::vector<std::uint8_t>& data) {
+    void configure(const std::vector<std::uint8_t>& configuration, std::vector<std::uint8_t>& data,
+                   std::size_t ranges) {
         ESPALIER_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, p);
         p.pRangeProfilerObject = object_;
         p.configSize = configuration.size();
@@ -172,7 +172,7 @@ private:
         p.pCounterDataImage = data.data();
         p.range = CUPTI_UserRange;
         p.replayMode = CUPTI_UserReplay;
-        p.maxRangesPerPass = 1;
+        p.maxRangesPerPass = ranges;
         p.numNestingLevels = 1;
         p.minNestingLevel = 1;
         p.passIndex = 0;
@@ -181,23 +181,31 @@ private:
     }
 
     /// True when this was the last pass.
-    bool run_pass(const std::function<void()>& launch) {
+    bool run_pass(const std::function<void()>& prepare, std::span<const std::function<void()>> launches) {
         ESPALIER_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, start);
         start.pRangeProfilerObject = object_;
         require(cupti_, cupti_.range_start(&start), "cuptiRangeProfilerStart");
+        for (std::size_t i = 0; i < launches.size(); ++i) {
+            prepare();
+            synchronize();
+            run_range(std::to_string(i), launches[i]);
+        }
+        ESPALIER_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
+        stop.pRangeProfilerObject = object_;
+        require(cupti_, cupti_.range_stop(&stop), "cuptiRangeProfilerStop");
+        return stop.isAllPassSubmitted != 0;
+    }
+
+    void run_range(const std::string& name, const std::function<void()>& launch) {
         ESPALIER_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, push);
         push.pRangeProfilerObject = object_;
-        push.pRangeName = "case";
+        push.pRangeName = name.c_str();
         require(cupti_, cupti_.range_push(&push), "cuptiRangeProfilerPushRange");
         launch();
         synchronize();
         ESPALIER_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
         pop.pRangeProfilerObject = object_;
         require(cupti_, cupti_.range_pop(&pop), "cuptiRangeProfilerPopRange");
-        ESPALIER_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
-        stop.pRangeProfilerObject = object_;
-        require(cupti_, cupti_.range_stop(&stop), "cuptiRangeProfilerStop");
-        return stop.isAllPassSubmitted != 0;
     }
 
     const Cupti& cupti_;
@@ -239,12 +247,38 @@ public:
         p.pConfigImage = configuration_.data();
         require(cupti_, cupti_.host_get_num_of_passes(&p), "cuptiProfilerHostGetNumOfPasses");
         passes_ = p.numOfPasses;
-        ranges_ = std::make_unique<RangeProfiler>(cupti_, current_context());
     }
 
-    std::vector<CounterReading> measure(const std::function<void()>& prepare,
-                                        const std::function<void()>& launch) override {
-        const auto values = host_->evaluate(names_, ranges_->collect(names_, configuration_, prepare, launch));
+    std::vector<std::vector<CounterReading>> measure(const std::function<void()>& prepare,
+                                                     std::span<const std::function<void()>> launches) override {
+        if (launches.empty()) return {};
+        const auto data = RangeProfiler(cupti_, current_context()).collect(names_, configuration_, prepare, launches);
+        std::vector<std::vector<CounterReading>> all(launches.size());
+        for (std::size_t range = 0; range < launches.size(); ++range)
+            all.at(launch_of(data, range)) = readings_of(host_->evaluate(names_, data, range));
+        return all;
+    }
+
+    std::size_t passes() const override { return passes_; }
+
+private:
+    struct Metric {
+        std::string name;
+        bool known = true;  ///< to this chip, as far as has been asked
+    };
+
+    /// Ranges are named after their launches.
+    std::size_t launch_of(const std::vector<std::uint8_t>& data, std::size_t range) const {
+        ESPALIER_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, p);
+        p.pCounterDataImage = data.data();
+        p.counterDataImageSize = data.size();
+        p.rangeIndex = range;
+        p.rangeDelimiter = "/";
+        require(cupti_, cupti_.range_get_range_info(&p), "cuptiRangeProfilerCounterDataGetRangeInfo");
+        return std::stoul(p.rangeName);
+    }
+
+    std::vector<CounterReading> readings_of(const std::vector<double>& values) const {
         std::vector<CounterReading> readings;
         std::size_t next = 0;
         for (const Metric& metric : metrics_) {
@@ -260,14 +294,6 @@ public:
         }
         return readings;
     }
-
-    std::size_t passes() const override { return passes_; }
-
-private:
-    struct Metric {
-        std::string name;
-        bool known = true;  ///< to this chip, as far as has been asked
-    };
 
     std::string chip_name() const {
         int ordinal = 0;
@@ -312,7 +338,6 @@ private:
     std::vector<std::uint8_t> configuration_;
     std::size_t passes_ = 0;
     std::unique_ptr<HostObject> host_;
-    std::unique_ptr<RangeProfiler> ranges_;
 };
 
 #undef ESPALIER_CUPTI_PARAMS

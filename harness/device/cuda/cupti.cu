@@ -64,7 +64,7 @@ bool load(Cupti& c, std::string& reason) {
            find(library, "cuptiRangeProfilerPushRange", c.range_push, reason) &&
            find(library, "cuptiRangeProfilerPopRange", c.range_pop, reason) &&
            find(library, "cuptiRangeProfilerDecodeData", c.range_decode, reason) &&
-           find(library, "cuptiRangeProfilerGetCounterDataInfo", c.range_get_counter_data_info, reason);
+           find(library, "cuptiRangeProfilerCounterDataGetRangeInfo", c.range_get_range_info, reason);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ struct Cupti {
     decltype(&cuptiRangeProfilerPushRange) range_push;
     decltype(&cuptiRangeProfilerPopRange) range_pop;
     decltype(&cuptiRangeProfilerDecodeData) range_decode;
-    decltype(&cuptiRangeProfilerGetCounterDataInfo) range_get_counter_data_info;
+    decltype(&cuptiRangeProfilerCounterDataGetRangeInfo) range_get_range_info;
 };
 
 /// The loaded functions, or null with the reason.
