@@ -90,7 +90,7 @@ DryRun DeviceGroup::foresee() const {
 
 double DeviceGroup::expected_seconds() const {
     const Forecast forecast(options_.results_folder / frame_.device.key,
-                            journals_of(options_.journal_folder, frame_.device.key));
+                            journals_of(options_.journal_folder, frame_.device.key), options_.counters);
     // Where nothing is known the goal may not be met before the budget ends, and verification costs about the
     // oracle's second.
     const double otherwise = timing_seconds(options_.effort) + 1;
@@ -98,9 +98,7 @@ double DeviceGroup::expected_seconds() const {
     for (const std::size_t index : recorded_.open) {
         const PlannedProblem& planned = plan_.problems[index];
         if (planned.runnable() == 0) continue;
-        const double seconds =
-            options_.share_asked_for *
-            forecast.seconds(std::string(planned.family->name()), planned.problem, planned.runnable(), otherwise);
+        const double seconds = options_.share_asked_for * forecast.seconds(planned, otherwise);
         sum += seconds;
         longest = std::max(longest, seconds);
     }

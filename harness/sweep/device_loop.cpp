@@ -70,6 +70,7 @@ ProblemOutcome DeviceLoop::run_task(const Task& task, const PlannedProblem& plan
     ProblemOutcome outcome = run_problem(pool_, planned, shared_.options, budget,
                                          [&](const std::string& what) { shared_.progress.update(worker_, what); });
     outcome.conditions.emplace_back(kProblemSeconds, steady_seconds() - begun);
+    if (frame_.counters) outcome.conditions.emplace_back(kCountingSeconds, outcome.counting_seconds);
     totals_.timing_seconds += outcome.timing_seconds;
     totals_.verification_seconds += outcome.verification_seconds;
     totals_.counting_seconds += outcome.counting_seconds;
