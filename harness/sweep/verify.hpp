@@ -43,7 +43,7 @@ public:
     /// Runs and judges; for about `seconds` if a run is short, at least twice if it is not very long.
     Verdict judge(std::size_t variant, const Configuration& configuration, double seconds);
 
-    /// Fresh inputs for whatever the oracle computes.
+    /// Fresh inputs for whatever the oracle computes, and another poison for long runs, which get one.
     void refresh(std::uint64_t seed);
 
 private:
@@ -60,6 +60,7 @@ private:
     std::string twin_;  ///< empty where the oracle judges the problem itself
     std::unique_ptr<Bench> bench_, twin_bench_;
     bool baseline_ran_ = false, adopted_ = false;
+    std::size_t round_ = 0;  ///< of judgements: how often the inputs have been made anew
 };
 
 /// Waits for what the bench's device still has to do.
