@@ -136,7 +136,6 @@ std::vector<Problem> gpu_problems(Effort effort) {
     // enough.
     auto problems = combine(Sizes{{1, 10000},
                                   {1, 100000},
-                                  {1, 1000000},
                                   {10, 10000},
                                   {10, 100000},
                                   {30, 1000},
@@ -145,9 +144,10 @@ std::vector<Problem> gpu_problems(Effort effort) {
                                   {300, 30000},
                                   {1000, 1000}},
                             std::vector<std::int64_t>{1, 4, 10, 21, 32, 64, 128, 512});
-    const auto large =
-        combine(Sizes{{100, 100000}, {1000, 10000}, {10000, 10000}, {16384, 16384}, {262144, 1024}, {1048576, 256}},
-                std::vector<std::int64_t>{1, 4, 10, 21, 32, 64, 128});
+    const auto large = combine(
+        Sizes{
+            {1, 1000000}, {100, 100000}, {1000, 10000}, {10000, 10000}, {16384, 16384}, {262144, 1024}, {1048576, 256}},
+        std::vector<std::int64_t>{1, 10, 32, 128});
     problems.insert(problems.end(), large.begin(), large.end());
     problems.push_back({1000, 10000, 512});
     const auto largest = combine(Sizes{{10000, 100000}}, std::vector<std::int64_t>{10, 32, 128});
