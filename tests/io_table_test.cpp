@@ -237,7 +237,8 @@ TEST(Table, BadTablesAreNamedWithLineColumnAndFix) {
     expect_holds(message("a,b,c\n1,,x\n2,NA,y\n"), {"column 'b' has no value in any of the 2 rows", "--ignore 2"});
     expect_holds(message("1;2;3\n4;5;6\n"), {"no column to compute distances from", "--delimiter"});
     expect_holds(message("1,2\n3,oops\n", {.numeric_label = true}), {"line 2, column 'column 2'", "'oops'"});
-    expect_holds(message("a,b\n\x1b[31mred,x\n3,y\n", {.nominal = {}, .max_bytes = 8}), {"memory budget", "--memory"});
+    expect_holds(message("a,b\n\x1b[31mred,x\n3,y\n", {.nominal = {}, .max_bytes = 8}),
+                 {"2 rows of 8 bytes", "16 bytes", "memory budget is 8 bytes", "--memory"});
 }
 
 TEST(Table, MessagesDoNotSteerTheTerminal) {

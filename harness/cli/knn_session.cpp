@@ -99,9 +99,9 @@ std::size_t KnnSession::chunk_rows(std::size_t wanted) const {
         const std::size_t bytes = bytes_for(rows);
         if (bytes <= settings_.memory) return rows;
         if (rows == 1)
-            throw Failure(ExitCode::usage, "--memory " + std::to_string(settings_.memory >> 20) +
-                                               "MiB does not hold the training table and one query, which need " +
-                                               std::to_string((bytes >> 20) + 1) + " MiB; raise it");
+            throw Failure(ExitCode::usage, "--memory of " + std::to_string(settings_.memory) +
+                                               " bytes does not hold the training table and one query, which need " +
+                                               std::to_string(bytes) + " bytes; raise it");
     }
 }
 

@@ -33,12 +33,26 @@ std::vector<std::int32_t> sort_classes(std::vector<std::string>& classes) {
     return new_code;
 }
 
+constexpr std::size_t kRowsAtOnce = 65536;
+
 void check_columns(const std::string& path, const Table& table) {
     for (const Column& column : table.schema.attributes)
         if (column.kind == ColumnKind::undecided)
             throw BadFile(path, "column '" + printable(column.name) + "' has no value in any of the " +
                                     std::to_string(table.rows.size()) + " rows; leave it out with --ignore " +
                                     std::to_string(column.position + 1));
+}
+
+/// Reads to the end without keeping the rows, so that it can say how much memory would do.
+std::string too_large(TableReader& reader, Rows& rows, std::size_t row_bytes, std::size_t max_bytes) {
+    std::size_t count = 0;
+    do {
+        count += rows.size();
+        rows.clear();
+    } while (reader.read(rows, kRowsAtOnce));
+    return "has " + std::to_string(count) + " rows of " + std::to_string(row_bytes) + " bytes, together " +
+           std::to_string(count * row_bytes) + " bytes, but the memory budget is " + std::to_string(max_bytes) +
+           " bytes; raise --memory or use fewer rows";
 }
 
 }  // namespace
@@ -52,13 +66,10 @@ void Rows::clear() {
 Table read_table(const std::string& path, const TableOptions& options) {
     TableReader reader(path, options);
     const std::size_t row_bytes = 4 * (reader.schema().attributes.size() + 1);
-    const std::size_t most = options.max_bytes / row_bytes;
     Table table;
-    constexpr std::size_t kStep = 65536;
-    while (reader.read(table.rows, kStep))
-        if (table.rows.size() > most)
-            throw BadFile(path, "needs more than the memory budget of " + std::to_string(options.max_bytes >> 20) +
-                                    " MiB; raise --memory or use fewer rows");
+    while (reader.read(table.rows, kRowsAtOnce))
+        if (table.rows.size() > options.max_bytes / row_bytes)
+            throw BadFile(path, too_large(reader, table.rows, row_bytes, options.max_bytes));
     table.schema = reader.schema();
     check_columns(path, table);
     if (table.schema.label.kind == ColumnKind::nominal && !table.schema.numbered_classes) {

@@ -98,6 +98,7 @@ std::size_t default_memory(const Device& device) {
 struct Outcome {
     KnnScore score;
     std::int64_t rows = 0;
+    std::size_t rows_at_once = 0;  ///< what the memory leaves room for
     double seconds = 0;
 };
 
@@ -113,7 +114,7 @@ Outcome predict_all(Input& input, KnnSession& session, PredictionWriter* writer,
         });
     };
     ProgressLine progress(quiet);
-    Outcome outcome;
+    Outcome outcome{.rows_at_once = rows_per_chunk};
     auto next = read_ahead();
     while (const auto chunk = next.get()) {
         next = read_ahead();
@@ -139,6 +140,7 @@ nlohmann::ordered_json as_json(const Input& input, const KnnSession& session, co
                                 {"unanswered", outcome.score.unanswered()},
                                 {"device", device.key()},
                                 {"ran", session.ran()},
+                                {"rows_at_once", outcome.rows_at_once},
                                 {"seconds", outcome.seconds}};
     if (!input.truth_known) return json;
     if (settings.task == Task::classification) {
