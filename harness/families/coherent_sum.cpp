@@ -208,7 +208,13 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     }
     for (const std::int64_t receivers : {256, 1920, 2048})
         for (const std::int64_t samples : {1000, 5000, 15000})
-            for (const std::int64_t edge : {10, 15}) add(receivers, samples, edge);
+            for (const std::int64_t edge : {10, 15}) {
+                const bool largest = receivers > 256 && samples == 15000 && edge == 15;
+                if (largest && effort == Effort::standard)
+                    problems.push_back({receivers, samples, edge * edge * edge, 512, Coherence::maximum});
+                else
+                    add(receivers, samples, edge);
+            }
     problems.push_back({1920, 500, 27000, 512, Coherence::maximum});
     problems.push_back({1920, 1000, 35937, 512, Coherence::maximum});
     for (const std::int64_t samples : {50000, 200000})

@@ -46,11 +46,12 @@ private:
 };
 
 /// What the stages' variants may need beside the matrix, which this header cannot know exactly: pitched
-/// copies of both sets for textures, keys and indices twice over for a radix sort.
+/// copies of both sets for textures, keys and indices twice over for a radix sort, which has up to 16 MiB of
+/// histograms, too.
 inline std::size_t stage_allowance(const Problem& problem, const DeviceInfo& device, std::int64_t chunk) {
     if (device.kind == DeviceKind::cpu) return 0;
     const auto copies = static_cast<std::size_t>(problem.dims * (problem.points + chunk)) * 2 * sizeof(float);
-    return copies + static_cast<std::size_t>(chunk * problem.points) * 6 * sizeof(float) + (std::size_t{4} << 20);
+    return copies + static_cast<std::size_t>(chunk * problem.points) * 6 * sizeof(float) + (std::size_t{20} << 20);
 }
 
 /// Bytes that hold a chunk of `most` queries, but no more than the budget, but enough for one query.
