@@ -305,6 +305,22 @@ TEST(Merge, MissingShardsAndCasesAreHoles) {
     EXPECT_EQ(load_results(folder / "results/cpu-test-2t").holes.size(), 3U);
 }
 
+TEST(Merge, WhatOnlyAnEarlierSweepHadPlannedIsNoHoleIfTheLatestPlanCounts) {
+    const TemporaryFolder folder;
+    const CaseRecord there = sample_record(0), given_up = sample_record(1), missing = sample_record(2);
+    const std::string path = journal(folder, "a.jsonl", {there});
+    PlanRecord earlier = sample_plan(1, 1, {{"histogram", there.problem, 1}, {"histogram", given_up.problem, 1}});
+    PlanRecord latest = sample_plan(1, 1, {{"histogram", there.problem, 1}, {"histogram", missing.problem, 1}});
+    latest.session = "20260102T000000Z-00000000";
+    latest.plan = "another";
+    JournalWriter(path).append(latest);
+    JournalWriter(path).append(earlier);
+    EXPECT_EQ(merge_journals({path}, folder / "results", {}).at(0).holes.size(), 2U);
+    const auto holes = merge_journals({path}, folder / "results", {.latest_plan = true}).at(0).holes;
+    ASSERT_EQ(holes.size(), 1U);
+    EXPECT_EQ(holes[0].problem, missing.problem);
+}
+
 TEST(Results, DamageIsRefusedWithFileAndLine) {
     const TemporaryFolder folder;
     merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});

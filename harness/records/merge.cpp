@@ -167,6 +167,13 @@ void reject_implausible(Pool& pool, MergeReport& report) {
     });
 }
 
+/// Earlier sweeps were given up, and so is what only they had planned.
+void keep_latest_plan(std::vector<PlanRecord>& plans) {
+    if (plans.empty()) return;
+    const std::string latest = std::ranges::max_element(plans, {}, &PlanRecord::session)->plan;
+    std::erase_if(plans, [&](const PlanRecord& plan) { return plan.plan != latest; });
+}
+
 /// What the pool's records come to.
 DeviceResults combine(const Pool& pool, const MergeOptions& options, MergeReport& report) {
     DeviceResults results{.device = best_described(pool), .cases = latest(pool, report), .holes = {}};
@@ -207,6 +214,7 @@ MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root
                           std::make_move_iterator(before.cases.end()));
     }
     if (options.supersede) leave_out_superseded(pool, report);
+    if (options.latest_plan) keep_latest_plan(pool.plans);
     const DeviceResults results = combine(pool, options, report);
     report.cases = results.cases.size();
     report.holes = results.holes;

@@ -17,6 +17,7 @@ struct MergeOptions {
     bool allow_caches = false;   ///< pool cold and warm records
     bool replace = false;        ///< start over: do not keep what the results folder already has
     bool supersede = false;      ///< leave out what may not be pooled with the latest session's records
+    bool latest_plan = false;    ///< a hole is what the latest sweep planned and did not record, whatever others did
 };
 
 struct MergeReport {

@@ -16,11 +16,12 @@ struct Arguments {
     std::vector<std::string> journals{"results/journal"};
     std::string results = "results";
     std::vector<std::string> allow;
-    bool replace = false, supersede = false, json = false, quiet = false;
+    bool replace = false, supersede = false, latest_plan = false, json = false, quiet = false;
 };
 
 MergeOptions interpret(const Arguments& arguments) {
-    MergeOptions options{.replace = arguments.replace, .supersede = arguments.supersede};
+    MergeOptions options{
+        .replace = arguments.replace, .supersede = arguments.supersede, .latest_plan = arguments.latest_plan};
     for (const auto& what : arguments.allow) {
         options.allow_drivers |= what == "drivers";
         options.allow_builds |= what == "builds";
@@ -70,6 +71,8 @@ void add_merge(CLI::App& app, ExitCode&) {
     command->add_flag("--replace", arguments.replace, "forget what the results folder has of these devices");
     command->add_flag("--supersede", arguments.supersede,
                       "leave out records of other drivers, builds or cache modes than the latest");
+    command->add_flag("--latest-plan", arguments.latest_plan,
+                      "only what the latest sweep had planned may be missing: an earlier one was given up");
     command->add_flag("--json", arguments.json, "what was merged, as JSON on stdout");
     command->add_flag("--quiet", arguments.quiet, "no report on stderr");
     command->callback([] { run(arguments); });
