@@ -30,27 +30,33 @@ double AdaptiveSweep::distance(std::size_t a, std::size_t b) const {
 /// Of each problem only some choices were measured: whether they are good ones or the slow ones shows when their
 /// logarithms are compared with what their models say, and that again changes the models.
 void AdaptiveSweep::model() {
-    constexpr int kRounds = 4;
+    constexpr int kRounds = 3;
     for (int round = 0; round < kRounds; ++round) {
-        models_.clear();
+        std::vector<PowerLaw> laws;
         for (std::size_t c = 0; c < grid_->candidates.size(); ++c) {
-            std::vector<Sample> samples;
-            for (const std::size_t p : order_)
-                if (!std::isnan(logs_[p][c])) samples.push_back({positions_.of(p), logs_[p][c] - levels_[p]});
-            models_.emplace_back(std::move(samples));
+            const auto samples = samples_of(c);
+            laws.push_back(samples.empty() ? PowerLaw() : PowerLaw(samples));
         }
-        if (round + 1 == kRounds) return;
         for (const std::size_t p : order_) {
             double sum = 0;
             std::size_t count = 0;
-            for (std::size_t c = 0; c < models_.size(); ++c) {
+            for (std::size_t c = 0; c < laws.size(); ++c) {
                 if (std::isnan(logs_[p][c])) continue;
-                sum += logs_[p][c] - models_[c].law(positions_.of(p));
+                sum += logs_[p][c] - laws[c].at(positions_.of(p));
                 ++count;
             }
             if (count > 0) levels_[p] = sum / static_cast<double>(count);
         }
     }
+    models_.clear();
+    for (std::size_t c = 0; c < grid_->candidates.size(); ++c) models_.emplace_back(samples_of(c));
+}
+
+std::vector<Sample> AdaptiveSweep::samples_of(std::size_t candidate) const {
+    std::vector<Sample> samples;
+    for (const std::size_t p : order_)
+        if (!std::isnan(logs_[p][candidate])) samples.push_back({positions_.of(p), logs_[p][candidate] - levels_[p]});
+    return samples;
 }
 
 bool AdaptiveSweep::open(std::size_t problem, std::size_t candidate) const {

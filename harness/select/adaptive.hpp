@@ -74,6 +74,7 @@ private:
     void enter(const Batch& batch, const std::vector<double>& logs);
     void enter(std::size_t problem, Matrix& matrix) const;
     void model();
+    [[nodiscard]] std::vector<Sample> samples_of(std::size_t candidate) const;
 
     const Matrix* grid_;
     AdaptiveOptions options_;

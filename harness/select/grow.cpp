@@ -35,9 +35,12 @@ private:
         tree_.push_back({.leaf_loss = leaf, .rows = rows});
         if (depth >= options_.deepest || leaf - splitter_.ideal_loss(rows) <= options_.least_gain)
             return static_cast<int>(index);
-        const std::vector<Split> splits = splitter_.all(rows);
-        if (splits.empty() || splits.front().loss >= leaf) return static_cast<int>(index);
-        const Split& best = splits.front();
+        // Looking one split further finds the corners that no single split improves.
+        const std::vector<DeepSplit> splits = splitter_.all_deep(rows);
+        const auto deep =
+            std::ranges::min_element(splits, {}, [](const DeepSplit& s) { return s.yes_split + s.no_split; });
+        if (deep == splits.end() || deep->yes_split + deep->no_split >= leaf) return static_cast<int>(index);
+        const Split& best = deep->split;
         Rows yes, no;
         for (const std::size_t r : rows) (best.holds(matrix_.row(r)) ? yes : no).push_back(r);
         const int yes_index = add(yes, depth + 1), no_index = add(no, depth + 1);

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "harness/select/derived.hpp"
 #include "harness/select/pairs.hpp"
 #include "harness/select/surrogate.hpp"
 
@@ -17,6 +20,8 @@ namespace {
 constexpr std::size_t kNeighbours = 2;
 /// Guessed differences below it are none.
 constexpr double kSame = 0.01;
+/// Of two problems, one measured and one guessed, the measured one counts for as many.
+constexpr Loss kMeasuredForGuessed = 2;
 
 void append(Matrix& to, const Matrix& from, std::size_t row) {
     to.problems.push_back(from.problems[row]);
@@ -49,7 +54,11 @@ bool comparable(const Matrix& matrix, std::size_t a, std::size_t b) {
 class Halfway {
 public:
     Halfway(const Matrix& matrix, std::span<const std::size_t> rows)
-        : matrix_(matrix), rows_(rows), positions_(matrix), result_(without_halfway_problems(matrix, rows)) {
+        : matrix_(matrix),
+          rows_(rows),
+          positions_(matrix),
+          derived_(matrix),
+          result_(without_halfway_problems(matrix, rows)) {
         const std::size_t against = reference(matrix, rows);
         for (std::size_t c = 0; c < matrix.candidates.size(); ++c) {
             std::vector<Sample> samples;
@@ -65,6 +74,7 @@ public:
         for (const std::size_t row : rows_)
             for (const std::size_t other : neighbours(row))
                 if (done.insert(std::minmax(row, other)).second) add_between(row, other);
+        if (derived_.complete()) add_steps();
         return std::move(result_);
     }
 
@@ -104,21 +114,86 @@ private:
         std::vector<CellState> states;
         std::vector<double> logs = guess_between(a, b, states);
         if (states[matrix_.baseline] != CellState::measured || same_best(a, b, logs)) return;
+        append_guessed(values, states, logs);
+    }
+
+    void append_guessed(const std::vector<double>& values, const std::vector<CellState>& states,
+                        const std::vector<double>& logs) {
         Matrix& matrix = result_.matrix;
         matrix.problems.emplace_back();
         matrix.values.insert(matrix.values.end(), values.begin(), values.end());
         matrix.states.insert(matrix.states.end(), states.begin(), states.end());
         for (const double log : logs) {
             matrix.slowdown.push_back(log);
-            matrix.loss.push_back(measured_loss(log, log <= kSame));
+            matrix.loss.push_back(measured_loss(log, log <= kSame) / kMeasuredForGuessed);
         }
     }
 
-    /// Logarithms of slowdowns. What is not known counts as the slowest that is.
+    /// What tells problems apart.
+    std::vector<double> own_values(std::span<const double> values) const {
+        std::vector<double> own;
+        for (std::size_t c = 0; c < matrix_.columns.size(); ++c)
+            if (!matrix_.columns[c].derived && !matrix_.columns[c].is_pair()) own.push_back(values[c]);
+        return own;
+    }
+
+    void add_steps() {
+        std::set<std::vector<double>> known;
+        for (const std::size_t row : rows_) known.insert(own_values(matrix_.row(row)));
+        for (std::size_t column = 0; column < matrix_.columns.size(); ++column)
+            if (positions_.axis_of(column) && matrix_.columns[column].known) add_steps(column, known);
+    }
+
+    void add_steps(std::size_t column, std::set<std::vector<double>>& known) {
+        std::map<double, std::vector<std::size_t>> by_size;
+        for (const std::size_t row : rows_) by_size[matrix_.value(row, column)].push_back(row);
+        for (auto at = by_size.begin(); at != by_size.end(); ++at)
+            for (const std::size_t row : at->second) {
+                if (at != by_size.begin()) add_step(row, column, std::prev(at)->second, known);
+                if (std::next(at) != by_size.end()) add_step(row, column, std::next(at)->second, known);
+            }
+    }
+
+    /// `there`: the rows that have the other size.
+    void add_step(std::size_t row, std::size_t column, const std::vector<std::size_t>& there,
+                  std::set<std::vector<double>>& known) {
+        std::vector<double> values;
+        for (std::size_t c = 0; c < matrix_.columns.size() && !matrix_.columns[c].is_pair(); ++c)
+            values.push_back(matrix_.value(row, c));
+        values[column] = matrix_.value(there.front(), column);
+        derived_.adapt(row, values);
+        if (beyond_all(values) || !known.insert(own_values(values)).second) return;
+        const std::size_t axis = *positions_.axis_of(column);
+        std::vector<double> position(positions_.of(row).begin(), positions_.of(row).end());
+        position[axis] = positions_.of(there.front())[axis];
+        const std::size_t nearest = *std::ranges::min_element(
+            there, {}, [&](std::size_t other) { return distance(positions_.of(other), position); });
+        std::vector<CellState> states;
+        std::vector<double> logs = guess_at(position, row, nearest, states);
+        if (states[matrix_.baseline] == CellState::measured)
+            append_guessed(values_of(matrix_.columns, std::move(values)), states, logs);
+    }
+
+    /// Larger in some way than anything measured: most likely it does not fit the memory.
+    bool beyond_all(const std::vector<double>& values) const {
+        for (std::size_t c = 0; c < values.size(); ++c) {
+            double most = 0;
+            for (const std::size_t row : rows_) most = std::max(most, matrix_.value(row, c));
+            if (values[c] > most) return true;
+        }
+        return false;
+    }
+
     std::vector<double> guess_between(std::size_t a, std::size_t b, std::vector<CellState>& states) const {
         std::vector<double> position(positions_.axes());
         std::ranges::transform(positions_.of(a), positions_.of(b), position.begin(),
                                [](double x, double y) { return (x + y) / 2; });
+        return guess_at(position, a, b, states);
+    }
+
+    /// Logarithms of slowdowns. What is not known counts as the slowest that is.
+    std::vector<double> guess_at(const std::vector<double>& position, std::size_t a, std::size_t b,
+                                 std::vector<CellState>& states) const {
         std::vector<double> logs(matrix_.candidates.size());
         double best = std::numeric_limits<double>::infinity(), slowest = -best;
         for (std::size_t c = 0; c < logs.size(); ++c) {
@@ -149,6 +224,7 @@ private:
     const Matrix& matrix_;
     std::span<const std::size_t> rows_;
     Positions positions_;
+    DerivedColumns derived_;
     std::vector<Surrogate> models_;  ///< by candidate
     WithHalfway result_;
 };

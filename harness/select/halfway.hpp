@@ -13,10 +13,15 @@ struct WithHalfway {
     std::size_t measured = 0;  ///< how many come first
 };
 
-/// Adds problems halfway between neighbours (in the logarithms of their sizes) of which another choice is the best,
-/// with what a surrogate of every choice's times makes of them. A sweep leaves gaps of a factor of two to ten between
-/// sizes, and where in such a gap a boundary belongs the measured problems do not say; the trend of the times does.
-/// What is unsupported or has no time at one of the neighbours is so halfway.
+/// Adds problems that nobody measured, with what a surrogate of every choice's times makes of them:
+///  - halfway between neighbours (in the logarithms of their sizes) of which another choice is the best. A sweep leaves
+///    gaps of a factor of two to ten between sizes, and where in such a gap a boundary belongs the measured problems do
+///    not say; the trend of the times does.
+///  - a step away from measured ones: alike but for one size, which is the next larger or smaller one measured
+///  anywhere.
+///    A sweep does not measure every combination of sizes, and a tree has to choose for all. Only where all derived
+///    columns follow from the sizes.
+/// What is unsupported or has no time at one of the neighbours is so there. A guess counts less than a measurement.
 WithHalfway with_halfway_problems(const Matrix& matrix, std::span<const std::size_t> rows);
 
 /// The rows alone.

@@ -11,7 +11,7 @@
 namespace espalier::select {
 
 struct LearnOptions {
-    int most_leaves = 16;
+    int most_leaves = 48;
     double least_gain = 0.001;  ///< what a leaf costs: it must lower the mean log-slowdown by as much (0.1%)
     std::size_t folds = 10;     ///< that choose the size, and what to offer
     std::uint64_t seed = 1;

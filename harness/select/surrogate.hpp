@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace espalier::select {
 double position(double value);
 
 /// Where problems lie for models of their times: sizes by their logarithm, every axis by its range in the matrix, a
-/// category as an axis of its own for each of its values. Derived columns and pairs are left out: they are sums here.
+/// category as an axis of its own for each of its values. Pairs are left out, and so are derived columns that follow
+/// from the others' logarithms: those are sums here. What does not, like the alignment of a row, is an axis.
 class Positions {
 public:
     explicit Positions(const Matrix& matrix);
@@ -22,10 +24,13 @@ public:
     [[nodiscard]] std::span<const double> of(std::size_t problem) const {
         return {values_.data() + problem * axes_, axes_};
     }
+    /// The axis of a size of the key; none if it has one value, or the column is something else.
+    [[nodiscard]] std::optional<std::size_t> axis_of(std::size_t column) const { return axis_of_[column]; }
 
 private:
     std::size_t axes_ = 0;
-    std::vector<double> values_;  ///< problems x axes
+    std::vector<std::optional<std::size_t>> axis_of_;  ///< by column
+    std::vector<double> values_;                       ///< problems x axes
 };
 
 double distance(std::span<const double> a, std::span<const double> b);
@@ -36,9 +41,22 @@ struct Sample {
     double log = 0;
 };
 
-/// A model of a logarithm over `Positions`: a power law fitted by least squares, and what that leaves unexplained where
-/// it was measured, spread by nearness. Times are smooth in the logarithms of sizes, so the law carries what nearness
-/// alone cannot, the trend between and beyond the measured sizes.
+/// A logarithm that is a sum of multiples of the axes, by least squares: sizes make powers, categories factors.
+class PowerLaw {
+public:
+    PowerLaw() = default;
+    /// Of one or more samples. The ridge keeps directions in which nothing was measured flat.
+    explicit PowerLaw(std::span<const Sample> samples, double ridge = 0.05);
+    [[nodiscard]] double at(std::span<const double> position) const;
+
+private:
+    std::vector<double> centre_, slopes_;
+    double mean_ = 0;
+};
+
+/// A model of a logarithm over `Positions`: a power law, and what that leaves unexplained where it was measured,
+/// carried on by a Gaussian process: as smooth as times are in the logarithms of sizes, and as the sum of what each
+/// axis does and what they do together, so that what was seen along an axis elsewhere counts here.
 class Surrogate {
 public:
     explicit Surrogate(std::vector<Sample> samples);
@@ -46,16 +64,13 @@ public:
     [[nodiscard]] bool empty() const { return samples_.empty(); }
     [[nodiscard]] std::size_t samples() const { return samples_.size(); }
     [[nodiscard]] double at(std::span<const double> position) const;
-    /// The power law alone.
-    [[nodiscard]] double law(std::span<const double> position) const;
     /// How far the nearest sample is.
     [[nodiscard]] double nearest(std::span<const double> position) const;
 
 private:
     std::vector<Sample> samples_;
-    std::vector<double> residuals_;
-    std::vector<double> centre_, slopes_;
-    double mean_ = 0;
+    PowerLaw law_;
+    std::vector<double> weights_;  ///< of the samples
 };
 
 }  // namespace espalier::select
