@@ -69,8 +69,8 @@ private:
     static constexpr std::int64_t kMostPatchPixels = std::max<std::int64_t>(kLeastPatchPixels, Kernel::kStep);
     static constexpr std::int64_t kMaxChannels = 4;
     static constexpr std::int64_t kBlock = block_of<Kernel>();
-    static constexpr std::int64_t kPatch =
-        std::max<std::int64_t>(kLeastPatchPixels * kMaxChannels, Kernel::kStep) + 2 * kRadius * kMaxChannels + Kernel::kStep;
+    static constexpr std::int64_t kPatch = std::max<std::int64_t>(kLeastPatchPixels * kMaxChannels, Kernel::kStep) +
+                                           2 * kRadius * kMaxChannels + Kernel::kStep;
     static_assert(kBlock >= 2 * Kernel::kStep && kBlock >= kPatch);
 
     /// Row y of the image from its first pixel on, or null where the border is zero.
@@ -135,7 +135,8 @@ private:
 
     const Problem& problem_;
     std::int64_t channels_;
-    std::int64_t patch_pixels_ = std::max<std::int64_t>(kLeastPatchPixels, Kernel::kStep / channels_);  ///< what the kernel computes
+    std::int64_t patch_pixels_ =
+        std::max<std::int64_t>(kLeastPatchPixels, Kernel::kStep / channels_);  ///< what the kernel computes
     const T* image_;
     std::uint8_t* result_;
     const Kernel& kernel_;
