@@ -13,6 +13,7 @@
 #include "harness/sweep/resume.hpp"
 #include "harness/sweep/task_list.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tests/timed_outcome.hpp"
 
 namespace espalier {
 namespace {
@@ -33,14 +34,7 @@ protected:
         frame_.driver = frame_.runtime = frame_.build = "some";
         plan_ = make_plan(options, frame_.device, {.device = 1 << 30, .host = 1 << 30});
         for (const PlannedProblem& planned : plan_.problems) {
-            ProblemOutcome outcome;
-            for (const PlannedCase& planned_case : planned.cases) {
-                auto& ended = outcome.cases.emplace_back();
-                ended.status = planned_case.unsupported.empty() ? Status::ok : Status::unsupported;
-                ended.reason = planned_case.unsupported;
-                if (ended.status == Status::ok) ended.samples_ns = {1e6, 1.1e6, 1.2e6};
-            }
-            for (CaseRecord& record : records_of(frame_, planned, outcome))
+            for (CaseRecord& record : records_of(frame_, planned, timed_outcome(planned)))
                 recorded_.records.push_back(std::move(record));
         }
     }

@@ -12,6 +12,7 @@
 #include "harness/sweep/plan.hpp"
 #include "harness/sweep/resume.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tests/timed_outcome.hpp"
 
 namespace espalier {
 namespace {
@@ -38,13 +39,7 @@ protected:
     /// Records of one sweep's problem that took `whole` seconds, `counting` of them for counters.
     void record(const PlannedProblem& planned, const std::string& session, double whole,
                 std::optional<double> counting = std::nullopt) {
-        ProblemOutcome outcome;
-        for (const PlannedCase& planned_case : planned.cases) {
-            auto& ended = outcome.cases.emplace_back();
-            ended.status = planned_case.unsupported.empty() ? Status::ok : Status::unsupported;
-            ended.reason = planned_case.unsupported;
-            if (ended.status == Status::ok) ended.samples_ns = {1e6, 1.1e6, 1.2e6};
-        }
+        ProblemOutcome outcome = timed_outcome(planned);
         outcome.conditions = {{kProblemSeconds, whole}};
         if (counting) outcome.conditions.emplace_back(kCountingSeconds, *counting);
         frame_.session = session;

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "harness/sweep/plan.hpp"
+#include "harness/sweep/problem_run.hpp"
+
+namespace espalier {
+
+/// What comes of a problem of which every case that can run was timed.
+inline ProblemOutcome timed_outcome(const PlannedProblem& planned) {
+    ProblemOutcome outcome;
+    for (const PlannedCase& planned_case : planned.cases) {
+        auto& ended = outcome.cases.emplace_back();
+        ended.status = planned_case.unsupported.empty() ? Status::ok : Status::unsupported;
+        ended.reason = planned_case.unsupported;
+        if (ended.status == Status::ok) ended.samples_ns = {1e6, 1.1e6, 1.2e6};
+    }
+    return outcome;
+}
+
+}  // namespace espalier
