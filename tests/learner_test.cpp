@@ -11,6 +11,7 @@
 
 #include "harness/select/evaluation.hpp"
 #include "harness/select/folds.hpp"
+#include "harness/select/halfway.hpp"
 #include "harness/select/learn.hpp"
 #include "harness/select/noise.hpp"
 #include "harness/select/optimal.hpp"
@@ -18,6 +19,7 @@
 #include "harness/select/ranking.hpp"
 #include "harness/select/sizes.hpp"
 #include "harness/select/splits.hpp"
+#include "harness/select/surrogate.hpp"
 #include "harness/select/threshold.hpp"
 
 namespace espalier::select {
@@ -119,6 +121,9 @@ TEST(Learner, FindsAPatternThatNeedsTwoLevels) {
     EXPECT_EQ(tree.leaves.size(), 4U);
     EXPECT_EQ(tree.depth(), 2);
     for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), best(row));
+    const GrownTree grown = grow(matrix, matrix.all());
+    EXPECT_EQ(total_loss(grown), 0);
+    EXPECT_EQ(leaves(grown), 4);
 }
 
 TEST(Learner, SplitsOnCategories) {
@@ -468,6 +473,59 @@ TEST(Regret, FiguresAreThoseOfTheProblems) {
     EXPECT_NEAR(regret.p90, 9, 1e-12);
     EXPECT_NEAR(regret.worst, 10, 1e-12);
     EXPECT_TRUE(regret.geomean_interval.contains(regret.geomean));
+}
+
+/// Two sizes, and a derived column; the second choice is behind by a power law of the sizes.
+Matrix with_derived(double (*derived)(double n, double m)) {
+    Rows rows = grid({kSizes, kSizes});
+    for (auto& row : rows) row.push_back(derived(row[0], row[1]));
+    return matrix_of({{"n"}, {"m"}, {"derived", 0, true}}, rows, 2, [](std::span<const double> row, std::size_t c) {
+        return c == 0 ? 0.0 : 0.1 + 0.05 * std::log2(row[0] / 16);
+    });
+}
+
+std::vector<std::size_t> all_but(const Matrix& matrix, std::size_t problem) {
+    auto rows = matrix.all();
+    std::erase(rows, problem);
+    return rows;
+}
+
+TEST(Steps, AreCombinationsOfSizesThatNobodyMeasured) {
+    constexpr std::size_t kMissing = 57;  // 512 x 2048
+    const Matrix matrix = with_derived([](double n, double m) { return n * m; });
+    const WithHalfway with = with_halfway_problems(matrix, all_but(matrix, kMissing));
+    ASSERT_EQ(with.matrix.rows(), with.measured + 1);
+    const std::size_t guessed = with.measured;
+    for (std::size_t c = 0; c < matrix.columns.size(); ++c)
+        EXPECT_EQ(with.matrix.value(guessed, c), matrix.value(kMissing, c)) << c;
+    EXPECT_NEAR(with.matrix.log_slowdown(guessed, 1), matrix.log_slowdown(kMissing, 1), 0.02);
+    EXPECT_EQ(with.matrix.loss_of(guessed, 1), measured_loss(with.matrix.log_slowdown(guessed, 1), false) / 2);
+}
+
+TEST(Steps, AreNotTakenWhereADerivedColumnDoesNotFollowFromTheSizes) {
+    const Matrix matrix = with_derived([](double n, double m) { return std::fmod(n * 7 + m * 3, 64); });
+    const WithHalfway with = with_halfway_problems(matrix, all_but(matrix, 57));
+    EXPECT_EQ(with.matrix.rows(), with.measured);
+}
+
+// A fold along one axis was seen at the least size of the other only.
+TEST(Surrogate, CarriesWhatAnAxisDoesToOtherCombinations) {
+    const auto log = [](double n, double m) { return 0.3 * std::abs(std::log2(n) - 8) + 0.1 * std::log2(m); };
+    const Matrix matrix = matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 1, [](auto, auto) { return 0.0; });
+    const Positions positions(matrix);
+    std::vector<Sample> samples;
+    for (const std::size_t p : matrix.all())
+        if (matrix.value(p, 0) == kSizes.front() || matrix.value(p, 1) == kSizes.front())
+            samples.push_back({positions.of(p), log(matrix.value(p, 0), matrix.value(p, 1))});
+    const Surrogate surrogate(std::move(samples));
+    const auto at = [&](std::size_t n, std::size_t m) { return surrogate.at(positions.of(n * kSizes.size() + m)); };
+    for (std::size_t m = 0; m < kSizes.size(); ++m)
+        EXPECT_GT((at(0, m) + at(8, m)) / 2 - at(4, m), 0.6) << "of 1.2; 256 of 16 and 4096, at " << kSizes[m];
+}
+
+TEST(Positions, HaveAnAxisForADerivedColumnThatDoesNotFollow) {
+    EXPECT_EQ(Positions(with_derived([](double n, double m) { return n * m; })).axes(), 2U);
+    EXPECT_EQ(Positions(with_derived([](double n, double m) { return std::fmod(n * 7 + m * 3, 64); })).axes(), 3U);
 }
 
 }  // namespace

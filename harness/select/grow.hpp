@@ -27,7 +27,7 @@ struct GrowOptions {
 };
 
 /// Grows the leaves of `start` (a single leaf with all rows, or a tree on `rows`) greedily: each is parted by the
-/// split with the least loss, until none lowers it.
+/// split that leaves the least loss once either side is split once more, until that lowers nothing.
 GrownTree grow(const Matrix& matrix, const GrownTree& start, const GrowOptions& options = {});
 GrownTree grow(const Matrix& matrix, std::span<const std::size_t> rows, const GrowOptions& options = {});
 
