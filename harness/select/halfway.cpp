@@ -58,7 +58,11 @@ public:
           rows_(rows),
           positions_(matrix),
           derived_(matrix),
+          most_(matrix.columns.size()),
           result_(without_halfway_problems(matrix, rows)) {
+        for (const std::size_t r : rows)
+            std::ranges::transform(most_, matrix.row(r), most_.begin(),
+                                   [](double a, double b) { return std::max(a, b); });
         const std::size_t against = reference(matrix, rows);
         for (std::size_t c = 0; c < matrix.candidates.size(); ++c) {
             std::vector<Sample> samples;
@@ -176,11 +180,8 @@ private:
 
     /// Larger in some way than anything measured: most likely it does not fit the memory.
     bool beyond_all(const std::vector<double>& values) const {
-        for (std::size_t c = 0; c < values.size(); ++c) {
-            double most = 0;
-            for (const std::size_t row : rows_) most = std::max(most, matrix_.value(row, c));
-            if (values[c] > most) return true;
-        }
+        for (std::size_t c = 0; c < values.size(); ++c)
+            if (values[c] > most_[c]) return true;
         return false;
     }
 
@@ -225,6 +226,7 @@ private:
     std::span<const std::size_t> rows_;
     Positions positions_;
     DerivedColumns derived_;
+    std::vector<double> most_;       ///< by column: the largest value of the rows
     std::vector<Surrogate> models_;  ///< by candidate
     WithHalfway result_;
 };

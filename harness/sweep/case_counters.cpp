@@ -11,6 +11,8 @@ namespace {
 
 using protocol::Counted;
 
+constexpr const char* kNoGpu = "hardware counters are collected on GPUs only";
+
 // The full set takes ten runs; of slower cases only what one run gives is collected.
 constexpr double kLongToCount = 0.005;
 
@@ -55,11 +57,14 @@ struct CaseCounters::Pass {
     const Send& send;
 };
 
+std::string CaseCounters::refusal() {
+    return device_.kind == DeviceKind::cuda ? opened(basic_, device::basic_counters()).reason : kNoGpu;
+}
+
 bool CaseCounters::count(std::vector<CaseToCount> cases, bool cold, double deadline, ProgressPage& progress,
                          const Send& send) {
     if (device_.kind != DeviceKind::cuda) {
-        for (const CaseToCount& each : cases)
-            send(Counted{each.candidate, {}, "hardware counters are collected on GPUs only"});
+        for (const CaseToCount& each : cases) send(Counted{each.candidate, {}, kNoGpu});
         return true;
     }
     const auto slow =

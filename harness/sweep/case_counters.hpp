@@ -35,6 +35,9 @@ public:
 
     using Send = std::function<void(const protocol::Event&)>;
 
+    /// Why nothing can be counted here; empty if it can.
+    [[nodiscard]] std::string refusal();
+
     /// Sends a `Counted` for every case: until `deadline` with counters, then with the reason why not. False if the
     /// process must not be used any more.
     bool count(std::vector<CaseToCount> cases, bool cold, double deadline, ProgressPage& progress, const Send& send);

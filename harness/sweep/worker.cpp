@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <fstream>
 
-#include "harness/device/counters.hpp"
 #include "harness/device/host_cpu.hpp"
 #include "harness/device/runtime.hpp"
 #include "harness/records/codec.hpp"
@@ -98,12 +97,6 @@ void add_ceilings(DeviceInfo& device) {
     device.int_per_second = ceilings.integer;
 }
 
-std::string counters_refusal(const DeviceInfo& device) {
-    if (device.kind == DeviceKind::cpu) return "hardware counters are collected on GPUs only";
-    std::string reason;
-    return device::open_counters(device::basic_counters(), reason) ? "" : reason;
-}
-
 }  // namespace
 
 int run_worker(const WorkerOptions& options) {
@@ -131,7 +124,7 @@ int run_worker(const WorkerOptions& options) {
             page->step(Phase::ceilings);
             channel.send(CopiesMeasured{device.kind == DeviceKind::cuda ? measure_copy_rates() : CopyRates{}});
         } else if (message.at("request") == "counters") {
-            channel.send(CountersChecked{counters_refusal(device)});
+            channel.send(CountersChecked{counters.refusal()});
         } else if (!measure(decode_measure(message), device, counters, *page,
                             [&](const Event& e) { channel.send(e); })) {
             return 1;  // the device is in an unknown state: the sweep starts another worker
