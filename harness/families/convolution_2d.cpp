@@ -127,7 +127,8 @@ bool is_standard(std::pair<std::int64_t, std::int64_t> size, std::int64_t channe
     using Size = std::pair<std::int64_t, std::int64_t>;
     const bool few = size == Size{64, 48} || size == Size{640, 480} || size == Size{3840, 2160};
     if (coefficients == Coefficients::int16) return channels == 3 && (!cpu || few || size == Size{1280, 720});
-    return channels == 3 || few || (cpu && channels == 1);
+    const bool large = size == Size{4992, 3744} || size == Size{7999, 4001};
+    return channels == 3 || few || (channels == 1 && (cpu || large));
 }
 
 std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {

@@ -155,7 +155,7 @@ std::vector<Problem> combine(std::span<const std::array<std::int64_t, 2>> sizes,
             for (const auto d : dims) problems.push_back({queries, points, d, metric, Missing::none});
             problems.push_back({queries, points, 50, metric, Missing::allowed});
         }
-        for (const auto metric : {Metric::manhattan, Metric::cosine})
+        for (const auto metric : {Metric::manhattan, Metric::chebyshev, Metric::cosine})
             problems.push_back({queries, points, 50, metric, Missing::none});
     }
     return problems;
@@ -164,7 +164,8 @@ std::vector<Problem> combine(std::span<const std::array<std::int64_t, 2>> sizes,
 std::vector<Problem> cpu_problems(Effort effort) {
     if (effort == Effort::quick)
         return combine(Sizes{{1, 1000}, {100, 300}, {500, 500}}, std::vector<std::int64_t>{4, 50});
-    Sizes sizes{{1, 4000}, {10, 10}, {30, 30}, {100, 100}, {300, 300}, {100, 2000}, {700, 700}};
+    Sizes sizes{{1, 500}, {1, 4000},  {1, 30000}, {4, 4000},   {10, 10},
+                {30, 30}, {100, 100}, {300, 300}, {100, 2000}, {700, 700}};
     if (effort == Effort::full) sizes.insert(sizes.end(), {{5000, 5000}, {10000, 10000}});
     return combine(sizes, std::vector<std::int64_t>{2, 16, 50, 210});
 }
@@ -173,14 +174,24 @@ std::vector<Problem> gpu_problems(Effort effort) {
     if (effort == Effort::quick) return combine(Sizes{{1, 10000}, {1000, 1000}}, std::vector<std::int64_t>{10, 50});
     auto problems = combine(Sizes{{1, 100000}, {100, 100000}, {1000, 1000}, {4096, 16384}, {10000, 10000}},
                             std::vector<std::int64_t>{2, 10, 30, 50, 110, 130, 210});
-    // The sources' other numbers of attributes, and their smallest n x n.
+    for (const auto metric : {Metric::manhattan, Metric::chebyshev, Metric::cosine})
+        for (const auto& [queries, points] : Sizes{{100, 100000}, {1000, 1000}})
+            for (const std::int64_t dims : {10, 210})
+                problems.push_back({queries, points, dims, metric, Missing::none});
+    // The sources' other numbers of attributes and their smallest n x n, then beyond both.
     for (const auto metric : {Metric::euclidean, Metric::mixed_euclidean}) {
-        for (const std::int64_t dims : {70, 90, 150, 170, 190})
-            problems.push_back({10000, 10000, dims, metric, Missing::none});
+        for (const std::int64_t dims : {90, 150, 1024}) problems.push_back({10000, 10000, dims, metric, Missing::none});
+        for (const auto& [queries, points] : Sizes{{1, 100000}, {100, 100000}, {1000, 1000}})
+            for (const std::int64_t dims : {512, 1024})
+                problems.push_back({queries, points, dims, metric, Missing::none});
+        for (const std::int64_t dims : {10, 50, 210}) problems.push_back({1, 1000000, dims, metric, Missing::none});
+        problems.push_back({100, 1000000, 50, metric, Missing::none});
         for (const auto missing : {Missing::none, Missing::allowed})
             problems.push_back({5000, 5000, 50, metric, missing});
     }
     if (effort == Effort::standard) return problems;
+    for (const auto metric : {Metric::euclidean, Metric::mixed_euclidean})
+        for (const std::int64_t dims : {70, 170, 190}) problems.push_back({10000, 10000, dims, metric, Missing::none});
     const auto more =
         combine(Sizes{{50000, 50000}, {100000, 100000}}, std::vector<std::int64_t>{10, 50, 90, 150, 170, 190});
     problems.insert(problems.end(), more.begin(), more.end());

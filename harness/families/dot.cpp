@@ -90,6 +90,9 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     const std::int64_t largest = cpu && effort != Effort::full ? 1 << 24 : 1 << 28;
     std::vector<Problem> problems;
     for (std::int64_t elements = 1024; elements <= largest; elements *= 2) problems.push_back({elements});
+    // Where the best way changes: between blocks of a few thousand, and about the caches' sizes.
+    for (const std::int64_t elements : {3 << 9, 3 << 10, 3 << 11, 3 << 12, 3 << 18, 3 << 19, 3 << 20})
+        problems.push_back({elements});
     return problems;
 }
 

@@ -226,6 +226,7 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     // K9, K10, K14: how much of the way to the device and back can be hidden. A CPU has no such way.
     std::vector<Size> streamed;
     if (!cpu) streamed = {{1000, 1000}, {10000, 10000}, {100000, 1000}};
+    if (!cpu && effort != Effort::quick) streamed.insert(streamed.end(), {{1000, 20000}, {3000, 3000}, {20000, 1000}});
     if (!cpu && effort == Effort::full)
         streamed.insert(streamed.end(), {{5000, 5000}, {50000, 50000}, {1000000, 1000}});
     std::vector<Problem> problems;
@@ -237,6 +238,10 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
                     if (k != 10 && (metric != Metric::euclidean || d != 50)) continue;
                     problems.push_back({.queries = queries, .points = points, .dims = d, .k = k, .metric = metric});
                 }
+    if (!cpu && effort != Effort::quick)
+        for (const std::int64_t queries : {1, 300})
+            for (const auto metric : {Metric::euclidean, Metric::mixed_euclidean})
+                problems.push_back({.queries = queries, .points = 1000000, .k = 10, .metric = metric});
     for (const auto& [queries, points] : streamed)
         for (const auto metric : {Metric::euclidean, Metric::mixed_euclidean})
             problems.push_back(

@@ -147,17 +147,19 @@ std::vector<Problem> gpu_problems(Effort effort) {
     const auto append = [&](const std::vector<Problem>& more) {
         problems.insert(problems.end(), more.begin(), more.end());
     };
-    append(combine(
-        Sizes{{1, 10000}, {1, 100000}, {10, 10000}, {30, 1000}, {100, 10000}, {300, 1000}, {1000, 1000}, {1000, 10000}},
-        std::vector<std::int64_t>{512}));
-    append(combine(
-        Sizes{
-            {1, 1000000}, {100, 100000}, {1000, 10000}, {10000, 10000}, {16384, 16384}, {262144, 1024}, {1048576, 256}},
-        std::vector<std::int64_t>{1, 10, 32, 128}));
-    append(combine(Sizes{{10000, 100000}}, std::vector<std::int64_t>{10, 32}));
+    append(combine(Sizes{{1, 10000}, {1, 100000}, {10, 10000}, {30, 1000}, {300, 1000}, {1000, 1000}},
+                   std::vector<std::int64_t>{512}));
+    append(combine(Sizes{{1, 1000000}, {100, 100000}, {1000, 10000}, {10000, 10000}, {262144, 1024}, {1048576, 256}},
+                   std::vector<std::int64_t>{1, 10, 32, 128}));
+    append(combine(Sizes{{16384, 16384}, {10000, 100000}}, std::vector<std::int64_t>{10}));
+    // Between k that different ways are best for.
+    append(combine(Sizes{{1, 100000}, {10, 10000}, {100, 10000}, {300, 30000}, {1000, 1000}},
+                   std::vector<std::int64_t>{2}));
+    append(combine(Sizes{{1000, 10000}, {10000, 10000}, {262144, 1024}}, std::vector<std::int64_t>{5}));
     if (effort == Effort::full) {
-        append(combine(Sizes{{10, 100000}, {300, 30000}}, std::vector<std::int64_t>{512}));
-        append(combine(Sizes{{10000, 100000}}, std::vector<std::int64_t>{128}));
+        append(combine(Sizes{{10, 100000}, {100, 10000}, {300, 30000}, {1000, 10000}}, std::vector<std::int64_t>{512}));
+        append(combine(Sizes{{16384, 16384}}, std::vector<std::int64_t>{1, 32, 128}));
+        append(combine(Sizes{{10000, 100000}}, std::vector<std::int64_t>{32, 128}));
         append(combine(Sizes{{100, 1000}, {32, 1000000}, {50000, 50000}, {100000, 10000}},
                        std::vector<std::int64_t>{1, 5, 10, 21, 32, 50, 100, 256, 1024}));
     }
