@@ -14,6 +14,7 @@
 #include "harness/select/halfway.hpp"
 #include "harness/select/learn.hpp"
 #include "harness/select/noise.hpp"
+#include "harness/select/offer.hpp"
 #include "harness/select/optimal.hpp"
 #include "harness/select/prune.hpp"
 #include "harness/select/ranking.hpp"
@@ -302,9 +303,9 @@ TEST(Optimal, HasTheLeastLossOfAllTrees) {
         const auto matrix = matrix_of(
             {{"n"}, {"m"}, {"kind", 3}}, grid({{1, 2, 4}, {8, 16, 32}, {0, 1, 2}}), 4,
             [&](std::span<const double>, std::size_t) { return static_cast<double>(random() % 1000) / 1000; });
-        const Splitter splitter(matrix, matrix.all(), {.least_rows = 1});
+        const Splitter splitter(matrix, matrix.all(), {});
         for (const int depth : {1, 2, 3}) {
-            const auto trees = optimal_trees(matrix, matrix.all(), {{.least_rows = 1}, depth, 6});
+            const auto trees = optimal_trees(matrix, matrix.all(), {{}, depth, 6});
             ASSERT_TRUE(trees);
             ASSERT_EQ(trees->size(), static_cast<std::size_t>(std::min(1 << depth, 6)));
             for (std::size_t leaves = 1; leaves <= trees->size(); ++leaves) {
@@ -385,6 +386,18 @@ TEST(Folds, KeepTogetherWhatATreeCannotTellApart) {
         for (const std::size_t r : fold.held_out) ++held[matrix.value(r, 1)];
         for (const auto& [size, distributions] : held) EXPECT_EQ(distributions, 3) << size;
     }
+}
+
+// 1,000 and 1,001 are within 5%, but rows of the one are aligned and those of the other are not.
+TEST(Folds, TellApartWhatADerivedColumnTellsApart) {
+    const auto together = [](double one, double other) {
+        const auto matrix = matrix_of({{"n"}, {"derived", 0, true}}, {{1000, one}, {1001, other}, {9000, 1}}, 1,
+                                      [](std::span<const double>, std::size_t) { return 0.0; });
+        return deal_folds(matrix, matrix.all(), 3, 1).size() == 2;
+    };
+    EXPECT_TRUE(together(1000, 1001));
+    EXPECT_TRUE(together(8, 7));
+    EXPECT_FALSE(together(8, 1));
 }
 
 TEST(Threshold, IsReadableAndBetween) {
@@ -506,6 +519,40 @@ TEST(Steps, AreNotTakenWhereADerivedColumnDoesNotFollowFromTheSizes) {
     const Matrix matrix = with_derived([](double n, double m) { return std::fmod(n * 7 + m * 3, 64); });
     const WithHalfway with = with_halfway_problems(matrix, all_but(matrix, 57));
     EXPECT_EQ(with.matrix.rows(), with.measured);
+}
+
+// Every size of one kind was measured, of the other kind all but one.
+TEST(Steps, AreOtherCategoriesAsWell) {
+    constexpr std::size_t kMissing = 5;
+    const auto model = [](std::span<const double> row, std::size_t c) {
+        return c == 0 ? 0.0 : 0.1 + 0.05 * std::log2(row[1] / 16) + 0.2 * row[0];
+    };
+    const Matrix matrix = matrix_of({{"kind", 2}, {"n"}}, grid({{0, 1}, kSizes}), 2, model);
+    const WithHalfway with = with_halfway_problems(matrix, all_but(matrix, kMissing));
+    bool found = false;
+    for (std::size_t r = with.measured; r < with.matrix.rows(); ++r) {
+        if (!std::ranges::equal(with.matrix.row(r), matrix.row(kMissing))) continue;
+        found = true;
+        EXPECT_NEAR(with.matrix.log_slowdown(r, 1), matrix.log_slowdown(kMissing, 1), 0.03);
+    }
+    EXPECT_TRUE(found);
+}
+
+// The second choice is best where n x m exceeds everything that was measured, next to 8192 x 64.
+TEST(Learner, LeavesMayRestOnGuessesAlone) {
+    const auto model = [](std::span<const double> row, std::size_t c) {
+        return c == 0 ? 0.0 : 19.5 - std::log2(row[0]) - std::log2(row[1]);
+    };
+    const Matrix matrix = matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 2, model);
+    std::vector<std::size_t> rows;
+    for (const std::size_t p : matrix.all())
+        if (std::min(matrix.value(p, 0), matrix.value(p, 1)) <= 64) rows.push_back(p);
+    const Tree tree = best_tree(matrix, rows, {.tests = true, .halfway = true, .pairs = {}}, {});
+    const TreeLeaf& corner = tree.leaves[tree.leaf_of(std::vector<double>{8192, 128})];
+    EXPECT_EQ(corner.ranking.front(), 1U);
+    EXPECT_TRUE(corner.rows.empty());
+    EXPECT_EQ(corner.slowdowns.size(), corner.ranking.size());
+    EXPECT_EQ(tree.leaves[tree.leaf_of(std::vector<double>{8192, 64})].ranking.front(), 0U);
 }
 
 // A fold along one axis was seen at the least size of the other only.

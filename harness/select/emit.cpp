@@ -232,8 +232,9 @@ private:
         for (std::size_t i = 0; i < choices_used(l); ++i)
             line("{}// {}{} {}", indent, i ? "else " : "", variant(l.ranking[i]).name,
                  configuration(l.ranking[i]).text());
-        line("{}// {} problems, margin {}, regret {} [{}, {}]", indent, l.rows.size(), decimal(l.margin),
-             decimal(l.regret), decimal(l.regret_interval.lo), decimal(l.regret_interval.hi));
+        const std::string evidence = l.rows.empty() ? "guessed" : fmt::format("{} problems", l.rows.size());
+        line("{}// {}, margin {}, regret {} [{}, {}]", indent, evidence, decimal(l.margin), decimal(l.regret),
+             decimal(l.regret_interval.lo), decimal(l.regret_interval.hi));
         line("{}return kLeaves[{}];", indent, index);
     }
 

@@ -20,7 +20,8 @@ std::vector<std::vector<double>> known_values(const Family& family, DeviceKind k
 /// Looks for a problem that the tree leaves without a choice on a device: one that supports() declines for
 /// the whole ranking of its leaf although some variant could compute it. Draws `draws` problems whose axes take any
 /// value that the family's sweeps, edge cases or training problems give them, in any combination, and four times the
-/// largest. Returns the first such problem with what was declined, or nothing.
+/// largest; what does not fit the device's memory is passed over. Returns the first such problem with what was
+/// declined, or nothing.
 std::optional<std::string> find_stranded_problem(const Family& family, const DeviceInfo& device, const Matrix& matrix,
                                                  const Tree& tree, int draws, std::uint64_t seed);
 

@@ -12,12 +12,14 @@ namespace {
 
 bool near_duplicates(const Matrix& matrix, std::size_t a, std::size_t b) {
     constexpr double kNear = 0.05;
+    constexpr double kFar = 2;  // what is derived of such sizes differs by so much only if it jumps, as alignments do
     for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
         const double x = matrix.value(a, c), y = matrix.value(b, c);
         // A tree takes problems that differ in what is unknown for the same one.
-        if (matrix.columns[c].derived || !matrix.columns[c].known || x == y) continue;
-        if (matrix.columns[c].categories > 0 || x <= 0 || y <= 0) return false;
-        if (std::abs(std::log(x / y)) > std::log1p(kNear)) return false;
+        const Column& column = matrix.columns[c];
+        if (column.is_pair() || !column.known || x == y) continue;
+        if (column.categories > 0 || x <= 0 || y <= 0) return false;
+        if (std::abs(std::log(x / y)) > (column.derived ? std::log(kFar) * 0.999 : std::log1p(kNear))) return false;
     }
     return true;
 }

@@ -36,7 +36,7 @@ private:
         if (depth >= options_.deepest || leaf - splitter_.ideal_loss(rows) <= options_.least_gain)
             return static_cast<int>(index);
         // Looking one split further finds the corners that no single split improves.
-        const std::vector<DeepSplit> splits = splitter_.all_deep(rows);
+        const std::vector<DeepSplit> splits = splitter_.narrowed(rows).all_deep(rows);
         const auto deep =
             std::ranges::min_element(splits, {}, [](const DeepSplit& s) { return s.yes_split + s.no_split; });
         if (deep == splits.end() || deep->yes_split + deep->no_split >= leaf) return static_cast<int>(index);

@@ -145,7 +145,12 @@ private:
         std::set<std::vector<double>> known;
         for (const std::size_t row : rows_) known.insert(own_values(matrix_.row(row)));
         for (std::size_t column = 0; column < matrix_.columns.size(); ++column)
-            if (positions_.axis_of(column) && matrix_.columns[column].known) add_steps(column, known);
+            if (positions_.axes_of(column).count > 0 && matrix_.columns[column].known) {
+                if (matrix_.columns[column].categories > 0)
+                    add_changes(column, known);
+                else
+                    add_steps(column, known);
+            }
     }
 
     void add_steps(std::size_t column, std::set<std::vector<double>>& known) {
@@ -158,7 +163,16 @@ private:
             }
     }
 
-    /// `there`: the rows that have the other size.
+    /// Every row with another category that was measured anywhere.
+    void add_changes(std::size_t column, std::set<std::vector<double>>& known) {
+        std::map<double, std::vector<std::size_t>> by_category;
+        for (const std::size_t row : rows_) by_category[matrix_.value(row, column)].push_back(row);
+        for (const std::size_t row : rows_)
+            for (const auto& [category, there] : by_category)
+                if (category != matrix_.value(row, column)) add_step(row, column, there, known);
+    }
+
+    /// `there`: the rows that have the other size or category.
     void add_step(std::size_t row, std::size_t column, const std::vector<std::size_t>& there,
                   std::set<std::vector<double>>& known) {
         std::vector<double> values;
@@ -167,9 +181,9 @@ private:
         values[column] = matrix_.value(there.front(), column);
         derived_.adapt(row, values);
         if (beyond_all(values) || !known.insert(own_values(values)).second) return;
-        const std::size_t axis = *positions_.axis_of(column);
         std::vector<double> position(positions_.of(row).begin(), positions_.of(row).end());
-        position[axis] = positions_.of(there.front())[axis];
+        const auto [axis, axes] = positions_.axes_of(column);
+        for (std::size_t i = axis; i < axis + axes; ++i) position[i] = positions_.of(there.front())[i];
         const std::size_t nearest = *std::ranges::min_element(
             there, {}, [&](std::size_t other) { return distance(positions_.of(other), position); });
         std::vector<CellState> states;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <numbers>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -31,29 +32,10 @@ double mean(const std::vector<double>& values) {
 /// Standard errors of a difference that is not taken for chance.
 constexpr double kErrors = 2;
 
-/// What the problems lose by every size of tree, the price of its leaves included: [size][problem].
-using Losses = std::vector<std::vector<double>>;
-
-Losses losses_on(const Matrix& matrix, const std::vector<Tree>& trees, std::span<const std::size_t> problems,
-                 const LearnOptions& options) {
-    Losses losses;
-    for (const Tree& tree : trees) {
-        const double price = options.least_gain * kLossUnit * static_cast<double>(tree.leaves.size());
-        auto& lost = losses.emplace_back();
-        for (const std::size_t p : problems) lost.push_back(loss_of(matrix, tree, p) + price);
-    }
-    return losses;
-}
-
-std::size_t best_size(const Losses& losses) {
-    const auto by_mean = [](const auto& a, const auto& b) { return mean(a) < mean(b); };
-    return static_cast<std::size_t>(std::min_element(losses.begin(), losses.end(), by_mean) - losses.begin());
-}
-
-/// An offer, and what it costs problems that were held out; the size is the one that costs least.
+/// What held-out problems lose by an offer, in the order of the folds.
 struct Trial {
-    Plan plan;
-    std::vector<double> losses;  ///< by problem, in the order of the folds
+    Offer offer;
+    std::vector<double> losses;
 
     [[nodiscard]] double loss() const { return mean(losses); }
 };
@@ -79,45 +61,70 @@ public:
           options_(options),
           folds_(deal_folds(matrix, rows, options.folds, options.seed)) {}
 
-    Plan plan() const {
-        if (folds_.empty()) return {};
-        Trial best = cross_validate({});
-        while (auto better = with_best_pair(best)) best = std::move(*better);
-        Offer offer = best.plan.offer;
-        offer.halfway = true;
-        Trial halfway = cross_validate(std::move(offer));
-        return errors_better(best, halfway) < -kErrors ? best.plan : halfway.plan;
+    Offer best() const {
+        const Offer nothing{.tests = false, .halfway = false, .pairs = {}};
+        if (folds_.empty()) return nothing;
+        Offer offer = best_of_tests();
+        return is_small(offer) || pays(offer, nothing) ? offer : nothing;
     }
 
 private:
-    Trial cross_validate(Offer offer) const {
-        std::vector<std::future<Losses>> parts;
+    /// Whether the tree has so few leaves that it cannot know the problems by heart.
+    bool is_small(const Offer& offer) const {
+        return 8 * best_tree(matrix_, rows_, offer, options_).leaves.size() <= rows_.size();
+    }
+
+    /// Whether trees win back a third of what one choice for all costs held-out problems. A choice that is slower than
+    /// twice the best counts as twice as slow, or a few problems would decide for all.
+    bool pays(const Offer& offer, const Offer& nothing) const {
+        const auto cost = [&](const Offer& o) {
+            std::vector<double> losses = cross_validate(o).losses;
+            for (double& loss : losses) loss = std::min(loss, std::numbers::ln2 * kLossUnit);
+            return mean(losses);
+        };
+        return 3 * cost(offer) <= 2 * cost(nothing);
+    }
+
+    Offer best_of_tests() const {
+        Trial best = cross_validate({});
+        while (auto better = with_best_pair(best)) best = std::move(*better);
+        Offer offer = best.offer;
+        offer.halfway = true;
+        Trial halfway = cross_validate(offer);
+        return errors_better(best, halfway) < -kErrors ? best.offer : halfway.offer;
+    }
+
+    Trial cross_validate(const Offer& offer) const {
+        std::vector<std::future<Tree>> trees;
         for (const Fold& fold : folds_)
-            parts.push_back(std::async(std::launch::async, [&] {
-                return losses_on(matrix_, trees_of_all_sizes(matrix_, fold.training, offer, options_), fold.held_out,
-                                 options_);
-            }));
-        Losses all(static_cast<std::size_t>(options_.most_leaves));
-        for (auto& part : parts) {
-            const Losses losses = part.get();
-            for (std::size_t size = 0; size < all.size(); ++size)
-                all[size].insert(all[size].end(), losses[size].begin(), losses[size].end());
+            trees.push_back(
+                std::async(std::launch::async, [&] { return best_tree(matrix_, fold.training, offer, options_); }));
+        Trial trial{offer, {}};
+        for (std::size_t f = 0; f < folds_.size(); ++f) {
+            const Tree tree = trees[f].get();
+            const std::vector<double> losses = losses_on(tree, folds_[f].held_out);
+            trial.losses.insert(trial.losses.end(), losses.begin(), losses.end());
         }
-        const std::size_t size = best_size(all);
-        return {{std::move(offer), size}, std::move(all[size])};
+        return trial;
+    }
+
+    std::vector<double> losses_on(const Tree& tree, std::span<const std::size_t> problems) const {
+        std::vector<double> losses;
+        for (const std::size_t p : problems) losses.push_back(loss_of(matrix_, tree, p));
+        return losses;
     }
 
     /// The pair beside those offered whose trees gain most, if it pays.
     std::optional<Trial> with_best_pair(const Trial& before) const {
         std::optional<Trial> best;
-        const double fitted = fitted_loss(before.plan.offer);
+        const double fitted = fitted_loss(before.offer);
         for (std::size_t c = 0; c < matrix_.columns.size(); ++c) {
-            Offer offer = before.plan.offer;
+            Offer offer = before.offer;
             if (!matrix_.columns[c].is_pair() || says_nothing_new(offer, c)) continue;
             offer.pairs.push_back(c);
             // What does not help where it was fitted does not help elsewhere.
             if (fitted - fitted_loss(offer) <= options_.least_gain * kLossUnit) continue;
-            Trial trial = cross_validate(std::move(offer));
+            Trial trial = cross_validate(offer);
             if (errors_better(before, trial) > kErrors && (!best || trial.loss() < best->loss()))
                 best = std::move(trial);
         }
@@ -126,8 +133,8 @@ private:
 
     /// Mean loss of the best tree on what it was fitted to.
     double fitted_loss(const Offer& offer) const {
-        const Losses losses = losses_on(matrix_, trees_of_all_sizes(matrix_, rows_, offer, options_), rows_, options_);
-        return mean(losses[best_size(losses)]);
+        const Tree tree = best_tree(matrix_, rows_, offer, options_);
+        return mean(losses_on(tree, rows_)) + options_.least_gain * kLossUnit * static_cast<double>(tree.leaves.size());
     }
 
     /// Whether a column that may be tested already puts the rows in the same order, or the reverse.
@@ -160,28 +167,28 @@ private:
 
 }  // namespace
 
-std::vector<Tree> trees_of_all_sizes(const Matrix& matrix, std::span<const std::size_t> rows, const Offer& offer,
-                                     const LearnOptions& options) {
+Tree best_tree(const Matrix& matrix, std::span<const std::size_t> rows, const Offer& offer,
+               const LearnOptions& options) {
     const WithHalfway given =
         offer.halfway ? with_halfway_problems(matrix, rows) : without_halfway_problems(matrix, rows);
     SizesOptions sizes = options.sizes;
     sizes.most_leaves = options.most_leaves;
     sizes.least_gain = static_cast<Loss>(options.least_gain * kLossUnit * static_cast<double>(rows.size()));
     sizes.split.pairs = offer.pairs;
-    sizes.split.measured = given.measured;
-    std::vector<Tree> trees;
-    for (const GrownTree& grown : trees_by_size(given.matrix, given.matrix.all(), sizes)) {
-        Tree& tree = trees.emplace_back(finish(given.matrix, grown));
-        for (TreeLeaf& leaf : tree.leaves) {
-            std::erase_if(leaf.rows, [&](std::size_t row) { return row >= given.measured; });
-            for (std::size_t& row : leaf.rows) row = rows[row];
-        }
+    if (!offer.tests) sizes.deepest = 0;
+    const std::vector<GrownTree> trees = trees_by_size(given.matrix, given.matrix.all(), sizes);
+    const auto cost = [&](const GrownTree& tree) { return total_loss(tree) + sizes.least_gain * leaves(tree); };
+    Tree tree = finish(given.matrix, *std::ranges::min_element(trees, {}, cost));
+    annotate(given.matrix, tree, options.seed);
+    for (TreeLeaf& leaf : tree.leaves) {
+        std::erase_if(leaf.rows, [&](std::size_t row) { return row >= given.measured; });
+        for (std::size_t& row : leaf.rows) row = rows[row];
     }
-    return trees;
+    return tree;
 }
 
-Plan plan(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options) {
-    return Planner(matrix, rows, options).plan();
+Offer best_offer(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options) {
+    return Planner(matrix, rows, options).best();
 }
 
 }  // namespace espalier::select

@@ -167,6 +167,7 @@ Tree finish(const Matrix& matrix, const GrownTree& grown) {
 
 void annotate(const Matrix& matrix, Tree& tree, std::uint64_t seed) {
     for (TreeLeaf& leaf : tree.leaves) {
+        if (leaf.rows.empty()) continue;
         const Ranker ranker(matrix, leaf.rows);
         const std::size_t first = leaf.ranking.front();
         leaf.slowdowns.clear();

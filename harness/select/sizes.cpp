@@ -26,13 +26,15 @@ std::vector<GrownTree> shallow_trees(const Matrix& matrix, std::span<const std::
 std::vector<GrownTree> trees_by_size(const Matrix& matrix, std::span<const std::size_t> rows,
                                      const SizesOptions& options) {
     std::vector<GrownTree> trees = shallow_trees(matrix, rows, options);
-    const GrownTree full = grow(matrix, trees.back(), {options.split, options.deepest, options.least_gain});
+    const GrownTree start = trees.back();
     while (trees.size() < static_cast<std::size_t>(options.most_leaves)) trees.push_back(GrownTree(trees.back()));
-    for (const double price : pruning_path(full)) {
-        GrownTree pruned = prune(full, price);
-        for (auto size = static_cast<std::size_t>(leaves(pruned)); size <= trees.size(); ++size)
-            if (total_loss(pruned) < total_loss(trees[size - 1])) trees[size - 1] = pruned;
-    }
+    const GrowOptions further{options.split, options.deepest, options.least_gain};
+    for (const GrownTree& full : {grow(matrix, start, further), grow(matrix, rows, further)})
+        for (const double price : pruning_path(full)) {
+            GrownTree pruned = prune(full, price);
+            for (auto size = static_cast<std::size_t>(leaves(pruned)); size <= trees.size(); ++size)
+                if (total_loss(pruned) < total_loss(trees[size - 1])) trees[size - 1] = pruned;
+        }
     return trees;
 }
 

@@ -12,8 +12,8 @@ struct SizesOptions {
     int most_leaves = 16;
     int deepest = 8;
     SplitOptions split;
-    Loss least_gain = 0;                  ///< what a further leaf must win
-    std::size_t most_work = 400'000'000;  ///< additions that the exact search may take before it settles for less depth
+    Loss least_gain = 0;                 ///< what a further leaf must win
+    std::size_t most_work = 40'000'000;  ///< additions that the exact search may take before it settles for less depth
 };
 
 /// The best trees found with at most 1, 2, ... `most_leaves` leaves. Trees of up to three tests a path are

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -63,24 +64,18 @@ struct Splitter::Side {
     /// Forgets what has passed by.
     void restart() {
         std::fill(sum.begin(), sum.end(), Loss{0});
-        passed = 0;
         any = false;
     }
-    void consider(std::size_t least_rows) {
-        if (passed < least_rows || rows - passed < least_rows) return;
-        best = std::min(best, parted_loss(sum, total));
-    }
-    void pass(const Loss* losses, bool counts) {
+    void consider() { best = std::min(best, parted_loss(sum, total)); }
+    void pass(const Loss* losses) {
         for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += losses[c];
-        passed += counts;
         any = true;
     }
 
     std::vector<Loss> total;
-    std::vector<Loss> sum;             ///< of what has passed by
-    std::size_t rows = 0, passed = 0;  ///< that count
-    bool any = false;                  ///< whether anything has passed by
-    double last = 0;                   ///< value of the row that passed by last
+    std::vector<Loss> sum;  ///< of what has passed by
+    bool any = false;       ///< whether anything has passed by
+    double last = 0;        ///< value of the row that passed by last
     Loss best = 0;
 };
 
@@ -130,7 +125,7 @@ Loss Splitter::ideal_loss(std::span<const std::size_t> rows) const {
 
 std::vector<Split> Splitter::all(std::span<const std::size_t> rows) const {
     std::vector<Split> splits;
-    if (rows.size() < 2 * options_.least_rows) return splits;
+    if (rows.empty()) return splits;
     static_cast<void>(leaf_loss(rows));  // leaves the sums in total_
     std::vector<std::size_t> sorted(rows.begin(), rows.end());
     for (const std::size_t column : columns_)
@@ -157,20 +152,24 @@ std::vector<std::vector<std::size_t>> Splitter::sorted_by_column(std::span<const
 
 std::vector<DeepSplit> Splitter::all_deep(std::span<const std::size_t> rows) const {
     const auto sorted = sorted_by_column(rows);
+    const Loss ideal = ideal_loss(rows);
     std::vector<DeepSplit> deep;
     std::array<Side, 2> sides{Side(active_.size()), Side(active_.size())};
     std::vector<std::uint8_t> side_of(matrix_->rows());
+    std::set<std::vector<std::uint8_t>> seen;
     for (const Split& split : all(rows)) {
+        for (const std::size_t r : rows) side_of[r] = !split.holds(matrix_->row(r));
+        if (!seen.insert(side_of).second) continue;
         for (Side& side : sides) side = Side(active_.size());
         for (const std::size_t r : rows) {
-            Side& side = sides[side_of[r] = !split.holds(matrix_->row(r))];
+            Side& side = sides[side_of[r]];
             add_losses({&r, 1}, side.total);
-            side.rows += counts(r);
         }
         for (Side& side : sides) side.best = *std::min_element(side.total.begin(), side.total.end());
         DeepSplit& now = deep.emplace_back(split, sides[0].best, sides[1].best);
         for (std::size_t i = 0; i < sorted.size(); ++i) search_sides(columns_[i], sorted[i], side_of, sides);
         now.yes_split = sides[0].best, now.no_split = sides[1].best;
+        if (now.yes_split + now.no_split == ideal) break;
     }
     return deep;
 }
@@ -184,14 +183,14 @@ void Splitter::search_sides(std::size_t column, std::span<const std::size_t> sor
         Side& side = sides[side_of[r]];
         const double value = matrix_->value(r, column);
         if (side.any && value != side.last) {
-            side.consider(options_.least_rows);
+            side.consider();
             if (category) side.restart();
         }
-        side.pass(losses(r), counts(r));
+        side.pass(losses(r));
         side.last = value;
     }
     if (category)
-        for (Side& side : sides) side.consider(options_.least_rows);
+        for (Side& side : sides) side.consider();
 }
 
 void Splitter::split_number(std::size_t column, std::vector<std::size_t>& rows, std::vector<Split>& splits) const {
@@ -200,14 +199,11 @@ void Splitter::split_number(std::size_t column, std::vector<std::size_t>& rows, 
               [&](std::size_t a, std::size_t b) { return matrix_->value(a, column) < matrix_->value(b, column); });
     if (value(0) == value(rows.size() - 1)) return;
     const auto quantile = [&](std::size_t count) { return count * (options_.most_thresholds + 1) / rows.size(); };
-    std::size_t last_quantile = 0, yes_rows = 0;
-    const auto all_rows = static_cast<std::size_t>(std::ranges::count_if(rows, [&](auto r) { return counts(r); }));
+    std::size_t last_quantile = 0;
     std::fill(yes_.begin(), yes_.end(), Loss{0});
-    for (std::size_t i = 0; i + 1 < rows.size() && yes_rows + options_.least_rows <= all_rows; ++i) {
+    for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
         add_losses({&rows[i], 1}, yes_);
-        yes_rows += counts(rows[i]);
-        if (yes_rows < options_.least_rows || all_rows - yes_rows < options_.least_rows || value(i) == value(i + 1))
-            continue;
+        if (value(i) == value(i + 1)) continue;
         if (options_.most_thresholds > 0 && quantile(i + 1) == last_quantile) continue;
         last_quantile = quantile(i + 1);
         splits.push_back({{column, false, value(i)}, value(i + 1), parted_loss(yes_, total_)});
@@ -217,13 +213,10 @@ void Splitter::split_number(std::size_t column, std::vector<std::size_t>& rows, 
 void Splitter::split_category(std::size_t column, std::span<const std::size_t> rows, std::vector<Split>& splits) const {
     for (int category = 0; category < matrix_->columns[column].categories; ++category) {
         std::fill(yes_.begin(), yes_.end(), Loss{0});
-        std::size_t yes = 0, no = 0;
-        for (const std::size_t r : rows) {
-            const bool is = matrix_->value(r, column) == category;
-            (is ? yes : no) += counts(r);
-            if (is) add_losses({&r, 1}, yes_);
-        }
-        if (yes < options_.least_rows || no < options_.least_rows) continue;
+        std::size_t yes = 0;
+        for (const std::size_t r : rows)
+            if (matrix_->value(r, column) == category) add_losses({&r, 1}, yes_), ++yes;
+        if (yes == 0 || yes == rows.size()) continue;
         splits.push_back({{column, true, static_cast<double>(category)}, 0, parted_loss(yes_, total_)});
     }
 }

@@ -30,9 +30,7 @@ struct DeepSplit {
 };
 
 struct SplitOptions {
-    std::size_t least_rows = 1;        ///< on both sides
     std::size_t most_thresholds = 0;   ///< per column, at the quantiles of the rows; 0: between any two values
-    std::size_t measured = SIZE_MAX;   ///< rows from this one on do not count towards `least_rows`
     std::vector<std::size_t> pairs{};  ///< columns made of pairs that may be tested, beside all of the family's own
 };
 
@@ -73,7 +71,6 @@ private:
     void search_sides(std::size_t column, std::span<const std::size_t> sorted, std::span<const std::uint8_t> side_of,
                       std::array<Side, 2>& sides) const;
     [[nodiscard]] std::vector<std::vector<std::size_t>> sorted_by_column(std::span<const std::size_t> rows) const;
-    [[nodiscard]] bool counts(std::size_t row) const { return row < options_.measured; }
     [[nodiscard]] const Loss* losses(std::size_t row) const { return losses_.data() + row * active_.size(); }
     void add_losses(std::span<const std::size_t> rows, std::vector<Loss>& sums) const;
 

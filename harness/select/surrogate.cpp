@@ -75,11 +75,12 @@ double covariance(std::span<const double> a, std::span<const double> b) {
 
 double position(double value) { return std::log2(1 + std::max(0.0, value)); }
 
-Positions::Positions(const Matrix& matrix) : axis_of_(matrix.columns.size()) {
+Positions::Positions(const Matrix& matrix) : axes_of_(matrix.columns.size()) {
     std::vector<std::vector<double>> axes;
     for (std::size_t column = 0; column < matrix.columns.size(); ++column) {
         const Column& c = matrix.columns[column];
         if (c.derived) continue;
+        axes_of_[column] = {axes.size(), static_cast<std::size_t>(c.categories)};
         for (int category = 0; category < c.categories; ++category) {
             std::vector<double>& is = axes.emplace_back();
             for (std::size_t p = 0; p < matrix.rows(); ++p)
@@ -87,7 +88,7 @@ Positions::Positions(const Matrix& matrix) : axis_of_(matrix.columns.size()) {
         }
         if (c.categories > 0) continue;
         if (auto axis = scaled(matrix, column); !axis.empty()) {
-            axis_of_[column] = axes.size();
+            axes_of_[column].count = 1;
             axes.push_back(std::move(axis));
         }
     }

@@ -13,6 +13,11 @@ namespace espalier::select {
 /// Where a number lies on its axis: sizes count by their ratio.
 double position(double value);
 
+/// Consecutive axes.
+struct AxisRange {
+    std::size_t first = 0, count = 0;
+};
+
 /// Where problems lie for models of their times: sizes by their logarithm, every axis by its range in the matrix, a
 /// category as an axis of its own for each of its values. Pairs are left out, and so are derived columns that follow
 /// from the others' logarithms: those are sums here. What does not, like the alignment of a row, is an axis.
@@ -24,13 +29,14 @@ public:
     [[nodiscard]] std::span<const double> of(std::size_t problem) const {
         return {values_.data() + problem * axes_, axes_};
     }
-    /// The axis of a size of the key; none if it has one value, or the column is something else.
-    [[nodiscard]] std::optional<std::size_t> axis_of(std::size_t column) const { return axis_of_[column]; }
+    /// The axes of a column of the key: one of a size, one for each value of a category. None if it has one value, or
+    /// the column is something else.
+    [[nodiscard]] AxisRange axes_of(std::size_t column) const { return axes_of_[column]; }
 
 private:
     std::size_t axes_ = 0;
-    std::vector<std::optional<std::size_t>> axis_of_;  ///< by column
-    std::vector<double> values_;                       ///< problems x axes
+    std::vector<AxisRange> axes_of_;  ///< by column
+    std::vector<double> values_;      ///< problems x axes
 };
 
 double distance(std::span<const double> a, std::span<const double> b);

@@ -28,7 +28,8 @@ struct Node {
     int leaf = -1;  ///< index in Tree::leaves, -1 for an inner node
 };
 
-/// What to run in a leaf, best first, and the evidence for it.
+/// What to run in a leaf, best first, and the evidence for it: of the training problems, of guessed ones where it has
+/// none.
 struct TreeLeaf {
     std::vector<std::size_t> rows;     ///< the training problems that fell into it
     std::vector<std::size_t> ranking;  ///< candidates; the last one is the baseline
