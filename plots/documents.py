@@ -42,7 +42,8 @@ def pages(program: Path | None) -> dict[Path, str]:
         ROOT / "docs/performance/profiler-story.md": story_page(h200),
     }
     selectors = ROOT / "docs/performance/selectors.md"
-    devices = {h200.device["key"]: h200.device["name"], cpu.device["key"]: "CPU, AVX-512, 2 threads"}
+    devices = {h200.device["key"]: h200.device["name"], cpu.device["key"]: "CPU, AVX-512, 2 threads",
+               "cpu-avx512-16t": "CPU, AVX-512, 16 threads"}
     found[selectors] = with_figures(selectors.read_text(encoding="utf-8"), results, devices)
     if program:
         found[ROOT / "docs/strategies.md"] = strategies_page(program)

@@ -18,47 +18,131 @@ namespace espalier::coherent_sum::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 6.27F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 5.34F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 16.62F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 10.78F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 9.92F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 3.74F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 8.11F},
+    {VariantId::cpu_scalar, {}, 8.76F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 11,
-        .margin = 6.15F,
-        .regret = 1.02F,
+        .problems = 9,
+        .margin = 5.34F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "output == sums",
+        .regret_hi = 1.00F,
+        .path = "output == sums and samples <= 2400 and trace_bytes <= 7000000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 11,
-        .margin = 8.08F,
+        .problems = 1,
+        .margin = 16.62F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "output != sums",
+        .regret_hi = 1.00F,
+        .path = "output == sums and samples <= 2400 and trace_bytes > 7000000",
         .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 0,
+        .margin = 10.78F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "output == sums and samples > 2400 and sources <= 20",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 1,
+        .margin = 9.92F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "output == sums and samples > 2400 and sources > 20",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 1,
+        .margin = 3.74F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "output != sums and samples <= 300",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 10,
+        .margin = 8.75F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "output != sums and samples > 300",
+        .ranking = kRanking5,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.output == Coherence::sums) {
-        // cpu_openmp tile=512
-        // 11 problems, margin 6.15, regret 1.02 [1.00, 1.05]
-        return kLeaves[0];
+        if (problem.samples <= 2400) {
+            if (problem.trace_bytes() <= 7'000'000) {
+                // cpu_openmp tile=512
+                // 9 problems, margin 5.34, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
+            } else {
+                // cpu_openmp tile=2048
+                // 1 problems, margin 16.62, regret 1.00 [1.00, 1.00]
+                return kLeaves[1];
+            }
+        } else {
+            if (problem.sources <= 20) {
+                // cpu_openmp tile=512
+                // guessed, margin 10.78, regret 1.00 [1.00, 1.00]
+                return kLeaves[2];
+            } else {
+                // cpu_openmp tile=2048
+                // 1 problems, margin 9.92, regret 1.00 [1.00, 1.00]
+                return kLeaves[3];
+            }
+        }
     } else {
-        // cpu_openmp tile=8192
-        // 11 problems, margin 8.08, regret 1.00 [1.00, 1.01]
-        return kLeaves[1];
+        if (problem.samples <= 300) {
+            // cpu_openmp tile=512
+            // 1 problems, margin 3.74, regret 1.00 [1.00, 1.00]
+            return kLeaves[4];
+        } else {
+            // cpu_openmp tile=8192
+            // 10 problems, margin 8.75, regret 1.00 [1.00, 1.00]
+            return kLeaves[5];
+        }
     }
 }
 

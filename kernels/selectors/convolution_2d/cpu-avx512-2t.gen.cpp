@@ -2,14 +2,19 @@
 //
 // Data:     results/cpu-avx512-2t/convolution_2d.jsonl, 48 problems x 20 choices
 // SHA-256:  4d89764e4a3f16c0c5daa357df94af67e688f29cf00ca9a0b7b16d9f1907d144
+// Halfway:  times guessed between those problems helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
 // Variants, and the SHA-256 of the sources that were measured:
 //   bf20406a8404e7a8403251c0276c7230f73ad3ba20e05c8278fd398a6872c467  cpu_avx2_float
 //   3c7a7b311b60527950a79a0021b6e0808f42613cfb1afc41446de208df95543b  cpu_avx2_float_preconverted
+//   4d58593500d6b7d5aaf798a1133eda8beb3241a90a5a9c0d6a1eab33081af01c  cpu_avx2_int16
+//   f98aeb7da7d14c383c536210b89b7a626782d5975da211303c0efa608dc3f407  cpu_avx2_int16_preconverted
+//   c3da3d0b860ae6f080119b372fa72aac75267511b6f95308f3c045caa34aa956  cpu_avx2_int16_shuffle
 //   06b5d97ffce1eff500b4585edb5e145749c8bf4b70a9881bc1e75f34e6300aaf  cpu_avx512_float
 //   62fefa33911e07a6d33d05b07cbbdb9f968d541e1627c79b826dea49d63022de  cpu_avx512_vnni
+//   bcb5487db55ec694fe0f3118cb1e56060b23d9572ad6fdcf3d06306eb7390d60  cpu_openmp_rows
 //   fcb6a20acadbc43cc3cee7518314489f9d3c310072c46358723070551457c072  cpu_scalar
 
 #include "harness/core/selector.hpp"
@@ -20,31 +25,102 @@ namespace espalier::convolution_2d::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.62F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 3.84F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 4.15F},
-    {VariantId::cpu_scalar, {}, 33.27F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.36F},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.55F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 14.88F},
+    {VariantId::cpu_scalar, {}, 29.68F},
+};
+
+constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.18F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.32F},
+    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.57F},
+    {VariantId::cpu_scalar, {}, 5.45F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.20F},
+    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.40F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.44F},
+    {VariantId::cpu_scalar, {}, 7.16F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.83F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.80F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.67F},
+    {VariantId::cpu_scalar, {}, 46.43F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 48,
-        .margin = 3.38F,
+        .problems = 22,
+        .margin = 2.36F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "",
+        .regret_hi = 1.00F,
+        .path = "coefficients == float32",
         .ranking = kRanking0,
+    },
+    {
+        .id = 1,
+        .problems = 2,
+        .margin = 1.18F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "coefficients != float32 and values <= 2700",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 1,
+        .margin = 1.20F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "coefficients != float32 and values > 2700 and values <= 5000",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 23,
+        .margin = 3.91F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "coefficients != float32 and values > 2700 and values > 5000",
+        .ranking = kRanking3,
     },
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // cpu_avx512_vnni parallel=1
-    // else cpu_avx512_float parallel=1
-    // 48 problems, margin 3.38, regret 1.00 [1.00, 1.01]
-    return kLeaves[0];
+const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
+    if (problem.coefficients == Coefficients::float32) {
+        // cpu_avx512_float parallel=1
+        // 22 problems, margin 2.36, regret 1.00 [1.00, 1.00]
+        return kLeaves[0];
+    } else {
+        if (problem.values() <= 2700) {
+            // cpu_avx512_vnni parallel=1
+            // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+            return kLeaves[1];
+        } else {
+            if (problem.values() <= 5000) {
+                // cpu_avx2_int16_shuffle parallel=1
+                // 1 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+                return kLeaves[2];
+            } else {
+                // cpu_avx512_vnni parallel=1
+                // 23 problems, margin 3.91, regret 1.00 [1.00, 1.00]
+                return kLeaves[3];
+            }
+        }
+    }
 }
 
 }  // namespace

@@ -27,58 +27,58 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 8.17F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.31F},
+    {VariantId::cpu_scalar, {}, 2.67F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.96F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.27F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 5.81F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.37F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 3.29F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.50F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.95F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.43F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.92F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.75F},
+    {VariantId::cpu_scalar, {}, 3.77F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.91F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.93F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 12,
-        .margin = 4.67F,
+        .problems = 14,
+        .margin = 4.09F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 40 and results <= 170 and rows <= 4",
+        .path = "elements <= 600000 and rows <= 9",
         .ranking = kRanking0,
     },
     {
@@ -88,161 +88,161 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 40 and results <= 170 and rows > 4 and elements <= 6000",
+        .path = "elements <= 600000 and rows > 9 and elements <= 4000 and results <= 170",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 2,
-        .margin = 8.17F,
+        .problems = 4,
+        .margin = 1.13F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 40 and results <= 170 and rows > 4 and elements > 6000",
+        .path = "elements <= 600000 and rows > 9 and elements <= 4000 and results > 170",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 6,
-        .margin = 1.33F,
+        .problems = 20,
+        .margin = 2.67F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 40 and results > 170 and elements <= 14000",
+        .path = "elements <= 600000 and rows > 9 and elements > 4000 and rows <= 700",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 5,
-        .margin = 2.31F,
+        .problems = 6,
+        .margin = 1.96F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 40 and results > 170 and elements > 14000",
+        .path = "elements <= 600000 and rows > 9 and elements > 4000 and rows > 700",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 5,
-        .margin = 2.27F,
+        .problems = 3,
+        .margin = 5.81F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 40 and results <= 9600 and columns <= 3000 and elements <= 70000",
+        .path = "elements > 600000 and rows <= 400 and results <= 3700 and results <= 2050",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 2,
-        .margin = 2.37F,
+        .problems = 0,
+        .margin = 3.29F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 40 and results <= 9600 and columns <= 3000 and elements > 70000 and columns <= 300",
+        .path = "elements > 600000 and rows <= 400 and results <= 3700 and results > 2050",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 7,
-        .margin = 3.50F,
+        .problems = 2,
+        .margin = 2.95F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 40 and results <= 9600 and columns <= 3000 and elements > 70000 and columns > 300",
+        .path = "elements > 600000 and rows <= 400 and results > 3700 and results <= 9600",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 5,
-        .margin = 4.43F,
+        .problems = 2,
+        .margin = 1.92F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 40 and results <= 9600 and columns > 3000",
+        .path = "elements > 600000 and rows <= 400 and results > 3700 and results > 9600",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 5,
-        .margin = 1.75F,
+        .problems = 3,
+        .margin = 3.77F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 40 and results > 9600 and rows <= 600",
+        .path = "elements > 600000 and rows > 400 and results <= 20000",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 9,
-        .margin = 1.90F,
-        .regret = 1.01F,
+        .problems = 4,
+        .margin = 1.93F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "rows > 40 and results > 9600 and rows > 600",
+        .regret_hi = 1.00F,
+        .path = "elements > 600000 and rows > 400 and results > 20000",
         .ranking = kRanking10,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.rows <= 40) {
-        if (problem.results() <= 170) {
-            if (problem.rows <= 4) {
-                // cpu_scalar default
-                // 12 problems, margin 4.67, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                if (problem.elements() <= 6000) {
+    if (problem.elements() <= 600'000) {
+        if (problem.rows <= 9) {
+            // cpu_scalar default
+            // 14 problems, margin 4.09, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
+        } else {
+            if (problem.elements() <= 4000) {
+                if (problem.results() <= 170) {
                     // cpu_openmp rows=64
                     // 2 problems, margin 1.59, regret 1.00 [1.00, 1.00]
                     return kLeaves[1];
                 } else {
-                    // cpu_openmp rows=16
-                    // 2 problems, margin 8.17, regret 1.00 [1.00, 1.00]
+                    // cpu_scalar default
+                    // 4 problems, margin 1.13, regret 1.00 [1.00, 1.00]
                     return kLeaves[2];
                 }
-            }
-        } else {
-            if (problem.elements() <= 14'000) {
-                // cpu_scalar default
-                // 6 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
             } else {
-                // cpu_openmp rows=16
-                // 5 problems, margin 2.31, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
+                if (problem.rows <= 700) {
+                    // cpu_openmp rows=16
+                    // 20 problems, margin 2.67, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
+                } else {
+                    // cpu_openmp rows=64
+                    // 6 problems, margin 1.96, regret 1.00 [1.00, 1.00]
+                    return kLeaves[4];
+                }
             }
         }
     } else {
-        if (problem.results() <= 9600) {
-            if (problem.columns <= 3000) {
-                if (problem.elements() <= 70'000) {
-                    // cpu_openmp rows=16
-                    // 5 problems, margin 2.27, regret 1.00 [1.00, 1.00]
+        if (problem.rows <= 400) {
+            if (problem.results() <= 3700) {
+                if (problem.results() <= 2050) {
+                    // cpu_openmp rows=64
+                    // 3 problems, margin 5.81, regret 1.00 [1.00, 1.00]
                     return kLeaves[5];
                 } else {
-                    if (problem.columns <= 300) {
-                        // cpu_openmp rows=64
-                        // 2 problems, margin 2.37, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
-                    } else {
-                        // cpu_openmp rows=16
-                        // 7 problems, margin 3.50, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
-                    }
+                    // cpu_openmp rows=16
+                    // guessed, margin 3.29, regret 1.00 [1.00, 1.00]
+                    return kLeaves[6];
                 }
             } else {
-                // cpu_openmp rows=64
-                // 5 problems, margin 4.43, regret 1.00 [1.00, 1.00]
-                return kLeaves[8];
+                if (problem.results() <= 9600) {
+                    // cpu_openmp rows=64
+                    // 2 problems, margin 2.95, regret 1.00 [1.00, 1.00]
+                    return kLeaves[7];
+                } else {
+                    // cpu_openmp rows=16
+                    // 2 problems, margin 1.92, regret 1.00 [1.00, 1.00]
+                    return kLeaves[8];
+                }
             }
         } else {
-            if (problem.rows <= 600) {
+            if (problem.results() <= 20'000) {
                 // cpu_openmp rows=16
-                // 5 problems, margin 1.75, regret 1.00 [1.00, 1.00]
+                // 3 problems, margin 3.77, regret 1.00 [1.00, 1.00]
                 return kLeaves[9];
             } else {
                 // cpu_openmp rows=64
-                // 9 problems, margin 1.90, regret 1.01 [1.00, 1.02]
+                // 4 problems, margin 1.93, regret 1.00 [1.00, 1.00]
                 return kLeaves[10];
             }
         }
