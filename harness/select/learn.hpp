@@ -13,15 +13,15 @@ namespace espalier::select {
 struct LearnOptions {
     int most_leaves = 48;
     double least_gain = 0.001;  ///< what a leaf costs: it must lower the mean log-slowdown by as much (0.1%)
-    std::size_t folds = 10;     ///< that choose the size, and what to offer
+    std::size_t folds = 10;     ///< that choose what to offer
     std::uint64_t seed = 1;
     SizesOptions sizes;
 };
 
-/// Learns a tree on `rows`: of the best trees of every size (`trees_by_size`) the one with the least held-out loss,
-/// what its leaves cost included. No standard error is allowed for in favour of smaller trees: times repeat within a
-/// percent, so that a leaf for one problem is seldom chance (docs/performance/selectors.md has the comparison).
-/// What trees may be made of beside the measured problems and the family's columns is decided likewise (`plan`).
+/// Learns a tree on `rows`: of the best trees of every size (`trees_by_size`) the one with the least loss on them and
+/// on the problems guessed between them, what its leaves cost included. Cross-validation chose smaller trees, and worse
+/// ones on other problems (docs/performance/selectors.md has the comparison). It says what trees may be made of beside
+/// the measured problems and the family's columns, and whether there is to be one (`best_offer`).
 Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options = {});
 
 }  // namespace espalier::select

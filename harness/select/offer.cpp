@@ -64,8 +64,8 @@ public:
     Offer best() const {
         const Offer nothing{.tests = false, .halfway = false, .pairs = {}};
         if (folds_.empty()) return nothing;
-        Offer offer = best_of_tests();
-        return is_small(offer) || pays(offer, nothing) ? offer : nothing;
+        const Trial best = best_of_tests();
+        return is_small(best.offer) || pays(best, cross_validate(nothing)) ? best.offer : nothing;
     }
 
 private:
@@ -76,22 +76,22 @@ private:
 
     /// Whether trees win back a third of what one choice for all costs held-out problems. A choice that is slower than
     /// twice the best counts as twice as slow, or a few problems would decide for all.
-    bool pays(const Offer& offer, const Offer& nothing) const {
-        const auto cost = [&](const Offer& o) {
-            std::vector<double> losses = cross_validate(o).losses;
+    static bool pays(const Trial& tests, const Trial& single) {
+        const auto cost = [](const Trial& trial) {
+            std::vector<double> losses = trial.losses;
             for (double& loss : losses) loss = std::min(loss, std::numbers::ln2 * kLossUnit);
             return mean(losses);
         };
-        return 3 * cost(offer) <= 2 * cost(nothing);
+        return 3 * cost(tests) <= 2 * cost(single);
     }
 
-    Offer best_of_tests() const {
+    Trial best_of_tests() const {
         Trial best = cross_validate({});
         while (auto better = with_best_pair(best)) best = std::move(*better);
         Offer offer = best.offer;
         offer.halfway = true;
         Trial halfway = cross_validate(offer);
-        return errors_better(best, halfway) < -kErrors ? best.offer : halfway.offer;
+        return errors_better(best, halfway) < -kErrors ? best : halfway;
     }
 
     Trial cross_validate(const Offer& offer) const {
@@ -179,9 +179,10 @@ Tree best_tree(const Matrix& matrix, std::span<const std::size_t> rows, const Of
     const std::vector<GrownTree> trees = trees_by_size(given.matrix, given.matrix.all(), sizes);
     const auto cost = [&](const GrownTree& tree) { return total_loss(tree) + sizes.least_gain * leaves(tree); };
     Tree tree = finish(given.matrix, *std::ranges::min_element(trees, {}, cost));
-    annotate(given.matrix, tree, options.seed);
+    const auto is_guess = [&](std::size_t row) { return row >= given.measured; };
     for (TreeLeaf& leaf : tree.leaves) {
-        std::erase_if(leaf.rows, [&](std::size_t row) { return row >= given.measured; });
+        if (std::ranges::all_of(leaf.rows, is_guess)) annotate(given.matrix, leaf, options.seed);
+        std::erase_if(leaf.rows, is_guess);
         for (std::size_t& row : leaf.rows) row = rows[row];
     }
     return tree;

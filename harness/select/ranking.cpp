@@ -165,20 +165,21 @@ Tree finish(const Matrix& matrix, const GrownTree& grown) {
     return tree;
 }
 
+void annotate(const Matrix& matrix, TreeLeaf& leaf, std::uint64_t seed) {
+    const Ranker ranker(matrix, leaf.rows);
+    leaf.slowdowns.clear();
+    for (const std::size_t c : leaf.ranking) leaf.slowdowns.push_back(ranker.slowdown(c));
+    leaf.margin = ranker.margin(leaf.ranking.front());
+    std::vector<double> logs;
+    for (const std::size_t r : leaf.rows) logs.push_back(matrix.log_slowdown(r, chosen(matrix, r, leaf.ranking)));
+    const Regret regret = summarise(logs, seed);
+    leaf.regret = regret.geomean;
+    leaf.regret_interval = regret.geomean_interval;
+}
+
 void annotate(const Matrix& matrix, Tree& tree, std::uint64_t seed) {
-    for (TreeLeaf& leaf : tree.leaves) {
-        if (leaf.rows.empty()) continue;
-        const Ranker ranker(matrix, leaf.rows);
-        const std::size_t first = leaf.ranking.front();
-        leaf.slowdowns.clear();
-        for (const std::size_t c : leaf.ranking) leaf.slowdowns.push_back(ranker.slowdown(c));
-        leaf.margin = ranker.margin(first);
-        std::vector<double> logs;
-        for (const std::size_t r : leaf.rows) logs.push_back(matrix.log_slowdown(r, chosen(matrix, r, leaf.ranking)));
-        const Regret regret = summarise(logs, seed);
-        leaf.regret = regret.geomean;
-        leaf.regret_interval = regret.geomean_interval;
-    }
+    for (TreeLeaf& leaf : tree.leaves)
+        if (!leaf.rows.empty()) annotate(matrix, leaf, seed);
 }
 
 std::size_t chosen(const Matrix& matrix, std::size_t problem, std::span<const std::size_t> ranking) {

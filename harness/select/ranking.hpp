@@ -16,7 +16,9 @@ std::vector<std::size_t> rank(const Matrix& matrix, std::span<const std::size_t>
 /// The tree with its leaves ranked and numbered from the left. Their evidence is left for `annotate`.
 Tree finish(const Matrix& matrix, const GrownTree& grown);
 
-/// Fills in the leaves' slowdowns, margins and regrets with their bootstrap intervals.
+/// Fills in a leaf's slowdowns, margin and regret with its bootstrap interval, of its rows.
+void annotate(const Matrix& matrix, TreeLeaf& leaf, std::uint64_t seed);
+/// Those of all leaves that have rows; what others have stays.
 void annotate(const Matrix& matrix, Tree& tree, std::uint64_t seed);
 
 /// The candidate that the library would run for `problem` by this ranking: the first one supported there.

@@ -18,7 +18,7 @@ struct SizesOptions {
 
 /// The best trees found with at most 1, 2, ... `most_leaves` leaves. Trees of up to three tests a path are
 /// the best of all (`optimal_trees`), of two if three are too much work; larger ones continue the best of
-/// these greedily and are pruned back.
+/// these greedily, or grow from the root if that ends better, and are pruned back.
 std::vector<GrownTree> trees_by_size(const Matrix& matrix, std::span<const std::size_t> rows,
                                      const SizesOptions& options = {});
 
