@@ -319,6 +319,19 @@ TEST(Optimal, HasTheLeastLossOfAllTrees) {
     }
 }
 
+// Parting by m first costs less with two leaves and nothing with four; by n first nothing with three.
+TEST(Optimal, LooksOnWhereALargerTreeIsPerfect) {
+    const auto matrix =
+        matrix_of({{"n"}, {"m"}}, grid({{1, 2, 4, 8}, {8, 16}}), 3, [](std::span<const double> row, std::size_t c) {
+            const std::size_t best = row[0] <= 1 ? 0 : row[1] <= 8 ? 1 : 2;
+            return c == best ? 0.0 : 1.0;
+        });
+    const auto trees = optimal_trees(matrix, matrix.all(), {{}, 2, 4});
+    ASSERT_TRUE(trees);
+    EXPECT_EQ(total_loss((*trees)[1]), 2 * measured_loss(1, false));
+    EXPECT_EQ(total_loss((*trees)[2]), 0);
+}
+
 /// Smooth times: every choice has a favourite size in both directions.
 Matrix smooth(unsigned seed) {
     std::mt19937_64 random(seed);

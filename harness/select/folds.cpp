@@ -19,7 +19,8 @@ bool near_duplicates(const Matrix& matrix, std::size_t a, std::size_t b) {
         const Column& column = matrix.columns[c];
         if (column.is_pair() || !column.known || x == y) continue;
         if (column.categories > 0 || x <= 0 || y <= 0) return false;
-        if (std::abs(std::log(x / y)) > (column.derived ? std::log(kFar) * 0.999 : std::log1p(kNear))) return false;
+        if (column.derived && std::max(x, y) >= kFar * std::min(x, y)) return false;
+        if (!column.derived && std::abs(std::log(x / y)) > std::log1p(kNear)) return false;
     }
     return true;
 }

@@ -27,9 +27,8 @@ Tree best_tree(const Matrix& matrix, std::span<const std::size_t> rows, const Of
 /// Decides what to offer. A pair must pay: trees with it must cost problems of `rows` that were held out less by two
 /// standard errors of the difference, problem by problem (with one error chance came in where there were many pairs to
 /// choose from). Halfway problems stay unless trees with them cost more by as much: that times are smooth between sizes
-/// is known beforehand, that they depend on one pair among twenty is not. Tests must pay as well: a tree
-/// with more than a leaf for eight problems must win back a third of what one choice for all costs problems that were
-/// held out.
+/// is known beforehand, that they depend on one pair among twenty is not. Tests must pay as well: a tree with
+/// more than a leaf for eight problems must win back a third of what one choice for all costs problems held out.
 Offer best_offer(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options);
 
 }  // namespace espalier::select

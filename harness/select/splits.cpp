@@ -152,7 +152,6 @@ std::vector<std::vector<std::size_t>> Splitter::sorted_by_column(std::span<const
 
 std::vector<DeepSplit> Splitter::all_deep(std::span<const std::size_t> rows) const {
     const auto sorted = sorted_by_column(rows);
-    const Loss ideal = ideal_loss(rows);
     std::vector<DeepSplit> deep;
     std::array<Side, 2> sides{Side(active_.size()), Side(active_.size())};
     std::vector<std::uint8_t> side_of(matrix_->rows());
@@ -169,7 +168,6 @@ std::vector<DeepSplit> Splitter::all_deep(std::span<const std::size_t> rows) con
         DeepSplit& now = deep.emplace_back(split, sides[0].best, sides[1].best);
         for (std::size_t i = 0; i < sorted.size(); ++i) search_sides(columns_[i], sorted[i], side_of, sides);
         now.yes_split = sides[0].best, now.no_split = sides[1].best;
-        if (now.yes_split + now.no_split == ideal) break;
     }
     return deep;
 }

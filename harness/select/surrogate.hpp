@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <span>
 #include <vector>
 
