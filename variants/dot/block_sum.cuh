@@ -10,12 +10,12 @@ namespace espalier::dot {
 
 inline constexpr int kThreads = 256;
 
-/// The calling thread's share of the products: every (gridDim.x * kThreads)-th, so that a warp reads
+/// The calling thread's share of the products: every (gridDim.x * blockDim.x)-th, so that a warp reads
 /// consecutive elements. Chains of kChain additions in single precision, added up in double precision:
 /// cheap even where double precision is slow, and the error does not grow with the number of elements.
 __device__ inline double sum_of_products(const float* a, const float* b, std::int64_t elements) {
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * kThreads;
-    std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+    std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     double sum = 0;
     while (i < elements) {
         float chain = 0;
@@ -25,12 +25,13 @@ __device__ inline double sum_of_products(const float* a, const float* b, std::in
     return sum;
 }
 
-/// The sum of one number per thread of a block of kThreads, as a tree in shared memory. Thread 0 gets it.
-__device__ inline double block_sum(double value) {
-    auto& sums = device::shared<double[kThreads]>();
+/// The sum of one number per thread of a block of so many, as a tree in shared memory. Thread 0 gets it.
+template <int threads = kThreads>
+__device__ double block_sum(double value) {
+    auto& sums = device::shared<double[threads]>();
     sums[threadIdx.x] = value;
     __syncthreads();
-    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+    for (unsigned half = threads / 2; half > 0; half /= 2) {
         if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
         __syncthreads();
     }

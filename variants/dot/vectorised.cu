@@ -3,6 +3,7 @@
 // the host, and the same bits every time, unlike atomic additions.
 
 #include "variants/dot/block_sum.cuh"
+#include "variants/dot/quads.cuh"
 
 namespace espalier::dot {
 namespace {
@@ -10,22 +11,6 @@ namespace {
 using namespace device;
 
 constexpr int kUnroll = 4;
-
-/// Both vectors as quadruples from element `head` on, if their addresses allow it.
-struct Quads {
-    const float4* a;
-    const float4* b;
-    std::int64_t head, count;
-
-    Quads(const Problem& problem, const Buffers& buffers) : a(nullptr), b(nullptr), head(0), count(0) {
-        const auto misaligned = reinterpret_cast<std::uintptr_t>(buffers.a) % 16;
-        if (misaligned != reinterpret_cast<std::uintptr_t>(buffers.b) % 16) return;
-        head = std::min<std::int64_t>(problem.elements, static_cast<std::int64_t>((16 - misaligned) % 16 / 4));
-        count = (problem.elements - head) / 4;
-        a = reinterpret_cast<const float4*>(buffers.a + head);
-        b = reinterpret_cast<const float4*>(buffers.b + head);
-    }
-};
 
 /// Chains of at most 4 * kUnroll additions in single precision: their rounding is all that is lost.
 __device__ double sum_of_quads(const Quads& quads) {
@@ -38,14 +23,10 @@ __device__ double sum_of_quads(const Quads& quads) {
         for (int u = 0; u < kUnroll; ++u) a[u] = quads.a[i + u * threads], b[u] = quads.b[i + u * threads];
         float chain = 0;
 #pragma unroll
-        for (int u = 0; u < kUnroll; ++u)
-            chain += a[u].x * b[u].x + a[u].y * b[u].y + a[u].z * b[u].z + a[u].w * b[u].w;
+        for (int u = 0; u < kUnroll; ++u) chain += product(a[u], b[u]);
         sum += static_cast<double>(chain);
     }
-    for (; i < quads.count; i += threads) {
-        const float4 a = quads.a[i], b = quads.b[i];
-        sum += static_cast<double>(a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w);
-    }
+    for (; i < quads.count; i += threads) sum += static_cast<double>(product(quads.a[i], quads.b[i]));
     return sum;
 }
 
@@ -58,13 +39,7 @@ struct Partial {
 __global__ void __launch_bounds__(kThreads)
     sum(Quads quads, const float* a, const float* b, std::int64_t elements, Partial partial, float* result) {
     double mine = sum_of_quads(quads);
-    if (blockIdx.x == 0) {
-        // What is no whole quadruple: at most three elements at either end, or everything.
-        const std::int64_t tail = quads.head + 4 * quads.count;
-        if (threadIdx.x < quads.head) mine += static_cast<double>(a[threadIdx.x] * b[threadIdx.x]);
-        for (std::int64_t i = tail + threadIdx.x; i < elements && quads.a != nullptr; i += kThreads)
-            mine += static_cast<double>(a[i] * b[i]);
-    }
+    if (blockIdx.x == 0) mine += quads.rest(a, b, elements, threadIdx.x);
     if (quads.a == nullptr) mine += sum_of_products(a, b, elements);
 
     double total = block_sum(mine);
