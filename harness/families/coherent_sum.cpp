@@ -202,8 +202,11 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     add(1920, 1000, 2);
     if (cpu) {
         for (const std::int64_t receivers : {16, 64, 256})
-            for (const std::int64_t samples : {500, 2000}) add(receivers, samples, 2);
-        add(600, 500, 2);
+            for (const std::int64_t samples : {500, 1000, 2000}) add(receivers, samples, 2);
+        for (const std::int64_t samples : {500, 1000, 2000}) add(600, samples, 2);
+        add(64, 1000, 3);
+        add(256, 500, 3);
+        add(256, 4000, 2);
         return problems;
     }
     for (const std::int64_t receivers : {256, 1920, 2048})
@@ -215,6 +218,12 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
                 else if (receivers == 1920)
                     problems.push_back({receivers, samples, edge * edge * edge, 512, Coherence::maximum});
             }
+    // Windows that a block's threads do not fill, or just so.
+    for (const std::int64_t receivers : {256, 1920})
+        for (const std::int64_t edge : {10, 15}) {
+            add(receivers, 500, edge);
+            problems.push_back({receivers, 2000, edge * edge * edge, 512, Coherence::maximum});
+        }
     problems.push_back({1920, 500, 27000, 512, Coherence::maximum});
     problems.push_back({1920, 1000, 35937, 512, Coherence::maximum});
     for (const std::int64_t samples : {50000, 200000})

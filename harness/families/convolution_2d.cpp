@@ -103,17 +103,22 @@ using Sizes = std::vector<std::pair<std::int64_t, std::int64_t>>;
 Sizes sizes_for(bool cpu, Effort effort) {
     if (effort == Effort::quick) return {{64, 48}, {640, 480}};
     Sizes sizes{{32, 24}, {64, 48}, {320, 240}, {640, 480}, {1021, 769}, {1280, 720}};
-    if (cpu) sizes.insert(sizes.end(), {{160, 120}, {480, 360}, {960, 540}});
-    if (effort == Effort::full) sizes.insert(sizes.end(), {{16, 16}, {128, 96}, {2560, 1440}, {8192, 8192}});
+    if (cpu) sizes.insert(sizes.end(), {{48, 36}, {96, 72}, {160, 120}, {480, 360}, {960, 540}});
+    if (effort == Effort::full) sizes.insert(sizes.end(), {{16, 16}, {128, 96}, {8192, 8192}});
     if (!cpu || effort == Effort::full)
-        sizes.insert(sizes.end(), {{1920, 1080}, {3840, 2160}, {4992, 3744}, {16384, 8192}});
+        sizes.insert(sizes.end(), {{1920, 1080}, {2560, 1440}, {3840, 2160}, {4992, 3744}, {16384, 8192}});
     if (!cpu)
         sizes.insert(sizes.end(), {{333, 250},
                                    {1366, 768},
+                                   {1599, 901},
+                                   {1600, 900},
+                                   {1750, 1002},
                                    {1919, 1079},
                                    {2047, 1153},
                                    {2501, 1667},
+                                   {3200, 1800},
                                    {3838, 2158},
+                                   {4416, 2944},
                                    {4991, 3743},
                                    {7999, 4001}});
     return sizes;
@@ -127,7 +132,8 @@ bool is_standard(std::pair<std::int64_t, std::int64_t> size, std::int64_t channe
     using Size = std::pair<std::int64_t, std::int64_t>;
     const bool few = size == Size{64, 48} || size == Size{640, 480} || size == Size{3840, 2160};
     if (coefficients == Coefficients::int16) return channels == 3 && (!cpu || few || size == Size{1280, 720});
-    const bool large = size == Size{4992, 3744} || size == Size{7999, 4001};
+    const bool large =
+        size == Size{2560, 1440} || size == Size{4416, 2944} || size == Size{4992, 3744} || size == Size{7999, 4001};
     return channels == 3 || few || (channels == 1 && (cpu || large));
 }
 

@@ -91,7 +91,7 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     std::vector<Problem> problems;
     for (std::int64_t elements = 1024; elements <= largest; elements *= 2) problems.push_back({elements});
     // Where the best way changes: between blocks of a few thousand, and about the caches' sizes.
-    for (const std::int64_t elements : {3 << 9, 3 << 10, 3 << 11, 3 << 12, 3 << 18, 3 << 19, 3 << 20})
+    for (const std::int64_t elements : {3 << 9, 3 << 10, 3 << 11, 3 << 12, 3 << 13, 3 << 18, 3 << 19, 3 << 20})
         problems.push_back({elements});
     return problems;
 }

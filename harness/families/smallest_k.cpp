@@ -122,8 +122,9 @@ using Sizes = std::vector<std::array<std::int64_t, 2>>;
 std::vector<Problem> cpu_problems(Effort effort) {
     if (effort == Effort::quick)
         return combine(Sizes{{1, 1000}, {100, 1000}, {1000, 100}}, std::vector<std::int64_t>{1, 10, 100});
-    Sizes sizes{{1, 1000},  {1, 10000},  {20, 100},    {20, 10000}, {100, 1000},
-                {200, 100}, {1000, 100}, {1000, 1000}, {200, 10000}};
+    // About the numbers of rows that threads take at a time, and beyond.
+    Sizes sizes{{1, 1000},  {1, 10000},  {5, 1000},  {20, 100},   {20, 1000},   {20, 10000}, {50, 100},
+                {50, 1000}, {100, 1000}, {200, 100}, {1000, 100}, {1000, 1000}, {200, 10000}};
     if (effort == Effort::full) sizes.insert(sizes.end(), {{10000, 10000}, {1000, 100000}});
     return combine(sizes, std::vector<std::int64_t>{1, 5, 10, 21, 32, 100, 1000});
 }
