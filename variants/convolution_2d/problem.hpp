@@ -51,10 +51,10 @@ struct Problem {
     [[nodiscard]] constexpr std::int64_t values() const { return width * height * channels; }
     [[nodiscard]] constexpr std::int64_t row_values() const { return width * channels; }
 
-    /// The largest power of two up to 128 that divides a row's bytes: how wide an access may be and still
-    /// be aligned in every row.
+    /// The largest power of two up to 16 that divides a row's bytes: how wide an access may be and still be aligned in
+    /// every row. None is wider.
     [[nodiscard]] constexpr std::int64_t row_alignment() const {
-        std::int64_t alignment = 128;
+        std::int64_t alignment = 16;
         while (row_values() % alignment != 0) alignment /= 2;
         return alignment;
     }

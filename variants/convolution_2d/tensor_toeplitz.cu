@@ -8,6 +8,10 @@
 // of the result, whose sums stay in registers; no shared memory, no barrier. The matrix's columns are
 // ordered so that a lane ends up with four consecutive bytes of the result.
 //
+// How many rows a warp computes decides how many warps there are, and how full their last round on the
+// multiprocessors is: the image is cut so that the rounds come out even, however large it is. One round is best up to
+// images of a hundred million values, where the last warps of a single one take too long.
+//
 // The two pixels at either end of a row are left to threads of their own: resolving the border where rows are
 // loaded made the warps at the edges take 16 us for five rows, and everything wait for them.
 //
@@ -29,6 +33,8 @@ constexpr int kSegment = 256;  ///< values of a row that a warp computes
 constexpr int kRim = 8;        ///< bytes by which a window starts before the values computed from it
 constexpr int kTiles = 2;      ///< an instruction has 8 columns: 2 for the 16 values of a window
 constexpr int kInFlight = kDiameter;
+/// Blocks that a multiprocessor holds: what leaves the sums and matrices of each byte of the coefficients in registers.
+constexpr int blocks_per_sm(int parts) { return parts == 1 ? 4 : 2; }
 constexpr int kEndRows = 32 * kWarps / kBorderPixels;  ///< whose ends a block computes
 
 /// The words of its windows that a lane holds, counted from the first: 0, 32, 4, 36.
@@ -111,7 +117,7 @@ __device__ void load_windows(std::uint32_t (&windows)[4], const Images& images, 
 }
 
 template <int kChannels, int kParts, bool kWords>
-__global__ void __launch_bounds__(32 * kWarps)
+__global__ void __launch_bounds__(32 * kWarps, blocks_per_sm(kParts))
     correlate(Images images, const __grid_constant__ Taps<std::int32_t> taps, int rows_per_warp) {
     const auto ends = static_cast<unsigned>((images.height + kEndRows - 1) / kEndRows);
     if (blockIdx.x < ends) return correlate_border<kChannels>(images, taps, blockIdx.x, threadIdx.x, 32 * kWarps);
@@ -125,7 +131,7 @@ __global__ void __launch_bounds__(32 * kWarps)
     const std::int64_t first_row = static_cast<std::int64_t>(warp / across) * rows_per_warp;
     if (first_row >= images.height) return;
     const auto y_begin = static_cast<std::int32_t>(first_row);
-    const std::int32_t y_end = min(y_begin + rows_per_warp, images.height);
+    const std::int32_t y_end = y_begin + min(rows_per_warp, images.height - y_begin);
     const int lane = static_cast<int>(threadIdx.x % 32);
 
     std::uint32_t matrices[kDiameter][kParts][kTiles][2];
@@ -179,16 +185,28 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
     return supports_32_bit_sums(problem);
 }
 
+std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// As few as fill so many rounds of all that the multiprocessors hold. With the four rows above and below it is a
+/// multiple of the five that are loaded at once, and more of them than one.
+std::int64_t rows_per_warp(const Problem& problem, std::int64_t across, std::int64_t warps_at_once, int rounds) {
+    const std::int64_t down = std::max<std::int64_t>(1, warps_at_once * rounds / across);
+    const std::int64_t rows = divided_up(problem.height, down);
+    return std::max<std::int64_t>(2, divided_up(rows + 2 * kRadius, kInFlight)) * kInFlight - 2 * kRadius;
+}
+
 template <int kParts>
-void correlate_in(Context& context, const Problem& problem, const Buffers& buffers, int rows_per_warp) {
-    const std::int64_t across = (problem.row_values() + kSegment - 1) / kSegment;
-    const std::int64_t down = (problem.height + rows_per_warp - 1) / rows_per_warp;
+void correlate_in(Context& context, const Problem& problem, const Buffers& buffers, int rounds) {
+    const std::int64_t across = divided_up(problem.row_values(), kSegment);
+    const std::int64_t at_once = std::int64_t{std::max(1, context.device.sm_count)} * blocks_per_sm(kParts) * kWarps;
+    const std::int64_t rows = rows_per_warp(problem, across, at_once, rounds);
+    const std::int64_t down = divided_up(problem.height, rows);
     const dim3 grid(static_cast<unsigned>(border_blocks(problem, 32 * kWarps) + (across * down + kWarps - 1) / kWarps));
     with_channels(problem.channels, [&](auto channels) {
         const auto kernel = rows_of_words(problem, buffers) ? correlate<channels(), kParts, true>
                                                             : correlate<channels(), kParts, false>;
         launch(kernel, grid, dim3(32 * kWarps), 0, context.stream, Images(problem, buffers),
-               Taps<std::int32_t>(*buffers.filter), rows_per_warp);
+               Taps<std::int32_t>(*buffers.filter), static_cast<int>(rows));
     });
 }
 
@@ -196,11 +214,10 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
     if (problem.values() == 0) return;
     bool bytes = true;
     for (const float tap : *buffers.filter) bytes = bytes && tap >= -128 && tap <= 127;
-    const int rows = configuration["rows_per_warp"];
     if (bytes)
-        correlate_in<1>(context, problem, buffers, rows);
+        correlate_in<1>(context, problem, buffers, configuration["rounds"]);
     else
-        correlate_in<2>(context, problem, buffers, rows);
+        correlate_in<2>(context, problem, buffers, configuration["rounds"]);
 }
 
 }  // namespace
@@ -210,8 +227,7 @@ Variant<Problem> tensor_toeplitz() {
             .summary = "rows times Toeplitz matrices of the coefficients on tensor cores",
             .limits = "compute capability 8.0; whole coefficients; width x channels <= 2,147,482,624",
             .tolerance = kExact,
-            // With the four rows above and below, multiples of the five that are loaded at once.
-            .space = {{"rows_per_warp", {36, 16, 66}}},
+            .space = {{"rounds", {1, 4}}},
             .supports = supports,
             .run = run};
 }
