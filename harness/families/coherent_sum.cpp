@@ -224,6 +224,9 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
             add(receivers, 500, edge);
             problems.push_back({receivers, 2000, edge * edge * edge, 512, Coherence::maximum});
         }
+    for (const std::int64_t edge : {20, 25})
+        for (const std::int64_t samples : {500, 1000})
+            problems.push_back({1920, samples, edge * edge * edge, 512, Coherence::maximum});
     problems.push_back({1920, 500, 27000, 512, Coherence::maximum});
     problems.push_back({1920, 1000, 35937, 512, Coherence::maximum});
     for (const std::int64_t samples : {50000, 200000})

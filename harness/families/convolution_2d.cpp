@@ -104,23 +104,31 @@ Sizes sizes_for(bool cpu, Effort effort) {
     if (effort == Effort::quick) return {{64, 48}, {640, 480}};
     Sizes sizes{{32, 24}, {64, 48}, {320, 240}, {640, 480}, {1021, 769}, {1280, 720}};
     if (cpu) sizes.insert(sizes.end(), {{48, 36}, {96, 72}, {160, 120}, {480, 360}, {960, 540}});
-    if (effort == Effort::full) sizes.insert(sizes.end(), {{16, 16}, {128, 96}, {8192, 8192}});
+    if (effort == Effort::full) sizes.insert(sizes.end(), {{16, 16}, {8192, 8192}});
     if (!cpu || effort == Effort::full)
-        sizes.insert(sizes.end(), {{1920, 1080}, {2560, 1440}, {3840, 2160}, {4992, 3744}, {16384, 8192}});
+        sizes.insert(sizes.end(),
+                     {{128, 96}, {1920, 1080}, {2240, 1260}, {2560, 1440}, {3840, 2160}, {4992, 3744}, {16384, 8192}});
     if (!cpu)
         sizes.insert(sizes.end(), {{333, 250},
+                                   {1344, 756},
                                    {1366, 768},
+                                   {1440, 810},
+                                   {1536, 864},
                                    {1599, 901},
                                    {1600, 900},
+                                   {1680, 945},
                                    {1750, 1002},
+                                   {1760, 990},
                                    {1919, 1079},
                                    {2047, 1153},
                                    {2501, 1667},
+                                   {2881, 1621},
                                    {3200, 1800},
                                    {3838, 2158},
                                    {4416, 2944},
                                    {4991, 3743},
-                                   {7999, 4001}});
+                                   {7999, 4001},
+                                   {10240, 5760}});
     return sizes;
 }
 
@@ -132,8 +140,9 @@ bool is_standard(std::pair<std::int64_t, std::int64_t> size, std::int64_t channe
     using Size = std::pair<std::int64_t, std::int64_t>;
     const bool few = size == Size{64, 48} || size == Size{640, 480} || size == Size{3840, 2160};
     if (coefficients == Coefficients::int16) return channels == 3 && (!cpu || few || size == Size{1280, 720});
-    const bool large =
-        size == Size{2560, 1440} || size == Size{4416, 2944} || size == Size{4992, 3744} || size == Size{7999, 4001};
+    constexpr Size kLarge[] = {{1280, 720},  {1920, 1080}, {2560, 1440}, {4416, 2944},
+                               {4992, 3744}, {7999, 4001}, {16384, 8192}};
+    const bool large = std::ranges::find(kLarge, size) != std::end(kLarge);
     return channels == 3 || few || (channels == 1 && (cpu || large));
 }
 
@@ -148,11 +157,13 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
                     problems.push_back({size.first, size.second, channels, Border::mirror, coefficients});
     if (effort == Effort::quick) return problems;
     // What the border costs, where it is a large and a small part of the image.
-    for (const auto border : {Border::zero, Border::replicate})
+    for (const auto border : {Border::zero, Border::replicate}) {
+        if (!cpu) problems.push_back({128, 96, 3, border, Coefficients::narrow});
         for (const auto& [width, height] : {std::pair{64, 48}, {1280, 720}})
             for (const auto coefficients : {Coefficients::narrow, Coefficients::float32})
                 if (effort == Effort::full || (width == 64) == (coefficients == Coefficients::narrow))
                     problems.push_back({width, height, 3, border, coefficients});
+    }
     // The largest that leaves the scalar loops of a CPU their samples.
     if (cpu && effort == Effort::standard) problems.push_back({1920, 1080, 3, Border::mirror, Coefficients::narrow});
     return problems;
