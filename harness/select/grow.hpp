@@ -22,7 +22,7 @@ using GrownTree = std::vector<GrownNode>;
 
 struct GrowOptions {
     SplitOptions split;
-    int deepest = 8;      ///< tests on any path
+    int deepest = 10;     ///< tests on any path
     Loss least_gain = 0;  ///< stop where even perfect choices would win no more than this
 };
 

@@ -13,7 +13,9 @@ namespace espalier::select {
 struct LearnOptions {
     int most_leaves = 48;
     double least_gain = 0.001;  ///< what a leaf costs: it must lower the mean log-slowdown by as much (0.1%)
-    std::size_t folds = 10;     ///< that choose what to offer
+    /// Of more problems the price of a leaf is what it is of so many: the few that gain by it hardly move their mean.
+    std::size_t price_grows_to = 64;
+    std::size_t folds = 10;  ///< that choose what to offer
     std::uint64_t seed = 1;
     SizesOptions sizes;
 };

@@ -25,6 +25,11 @@ double loss_of(const Matrix& matrix, const Tree& tree, std::size_t problem) {
     return loss >= kInfeasible ? slowest : static_cast<double>(loss);
 }
 
+/// Of one leaf, in the sum of losses.
+double price(std::size_t problems, const LearnOptions& options) {
+    return options.least_gain * kLossUnit * static_cast<double>(std::min(problems, options.price_grows_to));
+}
+
 double mean(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -134,7 +139,8 @@ private:
     /// Mean loss of the best tree on what it was fitted to.
     double fitted_loss(const Offer& offer) const {
         const Tree tree = best_tree(matrix_, rows_, offer, options_);
-        return mean(losses_on(tree, rows_)) + options_.least_gain * kLossUnit * static_cast<double>(tree.leaves.size());
+        return mean(losses_on(tree, rows_)) + price(rows_.size(), options_) * static_cast<double>(tree.leaves.size()) /
+                                                  static_cast<double>(rows_.size());
     }
 
     /// Whether a column that may be tested already puts the rows in the same order, or the reverse.
@@ -173,7 +179,7 @@ Tree best_tree(const Matrix& matrix, std::span<const std::size_t> rows, const Of
         offer.halfway ? with_halfway_problems(matrix, rows) : without_halfway_problems(matrix, rows);
     SizesOptions sizes = options.sizes;
     sizes.most_leaves = options.most_leaves;
-    sizes.least_gain = static_cast<Loss>(options.least_gain * kLossUnit * static_cast<double>(rows.size()));
+    sizes.least_gain = static_cast<Loss>(price(rows.size(), options));
     sizes.split.pairs = offer.pairs;
     if (!offer.tests) sizes.deepest = 0;
     const std::vector<GrownTree> trees = trees_by_size(given.matrix, given.matrix.all(), sizes);
