@@ -26,36 +26,76 @@ namespace {
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.09F},
-    {VariantId::texture_1d_shared_tile, {}, 1.08F},
-    {VariantId::shared_load_all, {}, 1.34F},
-    {VariantId::global, {{"width", 32}}, 3.60F},
+    {VariantId::texture_1d_shared_tile, {}, 1.09F},
+    {VariantId::shared_load_all, {}, 1.35F},
+    {VariantId::global, {{"width", 32}}, 3.42F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.03F},
-    {VariantId::shared_load_tile, {}, 1.06F},
-    {VariantId::global_uncoalesced, {}, 1.08F},
-    {VariantId::shared_load_all, {}, 1.21F},
-    {VariantId::global, {{"width", 32}}, 4.63F},
+    {VariantId::one_warp_partials, {}, 1.01F},
+    {VariantId::texture_1d_shared_tile, {}, 1.13F},
+    {VariantId::shared_load_tile, {}, 1.16F},
+    {VariantId::global_uncoalesced, {}, 1.19F},
+    {VariantId::global, {{"width", 32}}, 3.57F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::one_warp_partials, {}, 1.07F},
-    {VariantId::texture_1d_shared_tile, {}, 1.13F},
-    {VariantId::global_uncoalesced, {}, 1.17F},
-    {VariantId::shared_load_tile, {}, 1.19F},
-    {VariantId::global, {{"width", 32}}, 6.15F},
+    {VariantId::global_uncoalesced, {}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.02F},
+    {VariantId::shared_load_tile, {}, 1.05F},
+    {VariantId::shared_load_all, {}, 1.09F},
+    {VariantId::global, {{"width", 32}}, 4.11F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.03F},
-    {VariantId::global_uncoalesced, {}, 1.04F},
-    {VariantId::shared_load_all, {}, 1.06F},
-    {VariantId::shared_load_tile, {}, 1.08F},
-    {VariantId::global, {{"width", 32}}, 5.61F},
+    {VariantId::one_warp_partials, {}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.12F},
+    {VariantId::global_uncoalesced, {}, 1.14F},
+    {VariantId::shared_load_tile, {}, 1.16F},
+    {VariantId::global, {{"width", 32}}, 4.44F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::texture_1d_shared_tile, {}, 1.01F},
+    {VariantId::shared_load_tile, {}, 1.04F},
+    {VariantId::global_uncoalesced, {}, 1.07F},
+    {VariantId::shared_load_all, {}, 1.17F},
+    {VariantId::global, {{"width", 32}}, 5.33F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::shared_load_all, {}, 1.01F},
+    {VariantId::texture_1d_shared_tile, {}, 1.02F},
+    {VariantId::shared_load_tile, {}, 1.08F},
+    {VariantId::global_uncoalesced, {}, 1.09F},
+    {VariantId::global, {{"width", 32}}, 7.42F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::global_uncoalesced, {}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.06F},
+    {VariantId::shared_load_all, {}, 1.09F},
+    {VariantId::shared_load_tile, {}, 1.10F},
+    {VariantId::global, {{"width", 32}}, 4.45F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::global_uncoalesced, {}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.01F},
+    {VariantId::shared_load_tile, {}, 1.06F},
+    {VariantId::shared_load_all, {}, 1.30F},
+    {VariantId::global, {{"width", 32}}, 5.21F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::one_warp_partials, {}, 1.06F},
+    {VariantId::texture_1d_shared_tile, {}, 1.16F},
+    {VariantId::global_uncoalesced, {}, 1.19F},
+    {VariantId::shared_load_tile, {}, 1.23F},
+    {VariantId::global, {{"width", 32}}, 6.52F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.06F},
     {VariantId::global_uncoalesced, {}, 1.21F},
@@ -63,7 +103,7 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::global, {{"width", 32}}, 5.96F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::one_warp_partials, {}, 1.01F},
     {VariantId::texture_1d_shared_tile, {}, 2.16F},
     {VariantId::shared_load_tile, {}, 2.28F},
@@ -71,55 +111,23 @@ constexpr Choice<Problem> kRanking5[] = {
     {VariantId::global, {{"width", 32}}, 12.46F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 1.98F},
-    {VariantId::shared_load_tile, {}, 1.97F},
-    {VariantId::garcia_shared, {}, 2.12F},
-    {VariantId::global, {{"width", 32}}, 3.01F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::global_uncoalesced, {}, 2.80F},
-    {VariantId::global, {{"width", 16}}, 3.14F},
-    {VariantId::shared_load_tile, {}, 3.38F},
-    {VariantId::global, {{"width", 32}}, 3.54F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 2.18F},
-    {VariantId::shared_load_tile, {}, 2.38F},
-    {VariantId::shared_load_all, {}, 2.39F},
-    {VariantId::global, {{"width", 32}}, 6.92F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 3.22F},
-    {VariantId::shared_load_tile, {}, 3.43F},
-    {VariantId::shared_load_all, {}, 3.66F},
-    {VariantId::global, {{"width", 32}}, 9.13F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 1.68F},
-    {VariantId::shared_load_tile, {}, 1.75F},
-    {VariantId::shared_load_all, {}, 1.79F},
-    {VariantId::global, {{"width", 32}}, 2.33F},
-};
-
 constexpr Choice<Problem> kRanking11[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 1.98F},
-    {VariantId::shared_load_tile, {}, 2.03F},
-    {VariantId::shared_load_all, {}, 2.17F},
-    {VariantId::global, {{"width", 32}}, 3.31F},
+    {VariantId::shared_load_tile, {}, 1.74F},
+    {VariantId::texture_1d_shared_tile, {}, 1.77F},
+    {VariantId::shared_load_all, {}, 1.85F},
+    {VariantId::global, {{"width", 32}}, 2.88F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 2.44F},
+    {VariantId::shared_load_tile, {}, 2.51F},
+    {VariantId::shared_load_all, {}, 2.73F},
+    {VariantId::global, {{"width", 32}}, 3.86F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::global_uncoalesced, {}, 3.23F},
     {VariantId::texture_1d_shared_tile, {}, 3.54F},
@@ -127,15 +135,15 @@ constexpr Choice<Problem> kRanking12[] = {
     {VariantId::global, {{"width", 32}}, 4.04F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 3.10F},
-    {VariantId::shared_load_tile, {}, 3.25F},
-    {VariantId::shared_load_all, {}, 3.52F},
-    {VariantId::global, {{"width", 32}}, 5.63F},
+    {VariantId::texture_1d_shared_tile, {}, 3.09F},
+    {VariantId::shared_load_tile, {}, 3.24F},
+    {VariantId::shared_load_all, {}, 3.43F},
+    {VariantId::global, {{"width", 32}}, 5.74F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 2.94F},
     {VariantId::shared_load_tile, {}, 3.01F},
@@ -143,7 +151,7 @@ constexpr Choice<Problem> kRanking14[] = {
     {VariantId::global, {{"width", 32}}, 4.52F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 2.70F},
     {VariantId::shared_load_tile, {}, 2.82F},
@@ -151,435 +159,1122 @@ constexpr Choice<Problem> kRanking15[] = {
     {VariantId::global, {{"width", 32}}, 5.93F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.05F},
-    {VariantId::texture_1d_shared_tile, {}, 1.19F},
-    {VariantId::shared_load_tile, {}, 1.19F},
-    {VariantId::shared_load_all, {}, 1.39F},
-    {VariantId::global, {{"width", 32}}, 3.75F},
-};
-
 constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.79F},
-    {VariantId::texture_1d_shared_tile, {}, 1.82F},
-    {VariantId::shared_load_all, {}, 1.92F},
-    {VariantId::global, {{"width", 32}}, 3.05F},
+    {VariantId::texture_1d_shared_tile, {}, 1.04F},
+    {VariantId::shared_load_tile, {}, 1.07F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.10F},
+    {VariantId::shared_load_all, {}, 1.23F},
+    {VariantId::global, {{"width", 32}}, 3.51F},
 };
 
 constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 2.47F},
-    {VariantId::shared_load_tile, {}, 2.58F},
-    {VariantId::shared_load_all, {}, 2.78F},
-    {VariantId::global, {{"width", 32}}, 5.99F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.49F},
+    {VariantId::shared_load_tile, {}, 1.53F},
+    {VariantId::global_uncoalesced, {}, 1.79F},
+    {VariantId::global, {{"width", 32}}, 4.41F},
 };
 
 constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::global_uncoalesced, {}, 1.10F},
-    {VariantId::global, {{"width", 16}}, 1.11F},
-    {VariantId::global, {{"width", 32}}, 1.18F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.57F},
+    {VariantId::shared_load_tile, {}, 1.61F},
+    {VariantId::shared_load_all, {}, 1.66F},
+    {VariantId::global, {{"width", 32}}, 2.97F},
 };
 
 constexpr Choice<Problem> kRanking20[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.92F},
+    {VariantId::shared_load_all, {}, 2.06F},
+    {VariantId::shared_load_tile, {}, 1.99F},
+    {VariantId::global, {{"width", 32}}, 4.25F},
+};
+
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 1.16F},
-    {VariantId::shared_load_tile, {}, 1.19F},
-    {VariantId::shared_load_all, {}, 1.27F},
-    {VariantId::global, {{"width", 32}}, 1.51F},
+    {VariantId::texture_1d_shared_tile, {}, 2.01F},
+    {VariantId::shared_load_tile, {}, 1.98F},
+    {VariantId::shared_load_all, {}, 2.45F},
+    {VariantId::global, {{"width", 32}}, 3.04F},
+};
+
+constexpr Choice<Problem> kRanking22[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::global_uncoalesced, {}, 2.80F},
+    {VariantId::global, {{"width", 16}}, 3.14F},
+    {VariantId::shared_load_tile, {}, 3.38F},
+    {VariantId::global, {{"width", 32}}, 3.54F},
+};
+
+constexpr Choice<Problem> kRanking23[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 2.15F},
+    {VariantId::shared_load_all, {}, 2.26F},
+    {VariantId::shared_load_tile, {}, 2.32F},
+    {VariantId::global, {{"width", 32}}, 6.52F},
+};
+
+constexpr Choice<Problem> kRanking24[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 3.36F},
+    {VariantId::shared_load_tile, {}, 3.41F},
+    {VariantId::global_uncoalesced, {}, 4.00F},
+    {VariantId::global, {{"width", 32}}, 6.70F},
+};
+
+constexpr Choice<Problem> kRanking25[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 2.32F},
+    {VariantId::shared_load_tile, {}, 2.60F},
+    {VariantId::shared_load_all, {}, 3.22F},
+    {VariantId::global, {{"width", 32}}, 7.86F},
+};
+
+constexpr Choice<Problem> kRanking26[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 3.18F},
+    {VariantId::shared_load_tile, {}, 3.41F},
+    {VariantId::shared_load_all, {}, 3.46F},
+    {VariantId::global, {{"width", 32}}, 9.91F},
+};
+
+constexpr Choice<Problem> kRanking27[] = {
+    {VariantId::global, {{"width", 16}}, 1.02F},
+    {VariantId::global, {{"width", 32}}, 1.03F},
+};
+
+constexpr Choice<Problem> kRanking28[] = {
+    {VariantId::global_uncoalesced, {}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.12F},
+    {VariantId::global, {{"width", 16}}, 1.17F},
+    {VariantId::global, {{"width", 32}}, 1.19F},
+};
+
+constexpr Choice<Problem> kRanking29[] = {
+    {VariantId::global_uncoalesced, {}, 1.02F},
+    {VariantId::global, {{"width", 16}}, 1.06F},
+    {VariantId::global, {{"width", 32}}, 1.11F},
+};
+
+constexpr Choice<Problem> kRanking30[] = {
+    {VariantId::global, {{"width", 16}}, 1.02F},
+    {VariantId::global, {{"width", 32}}, 1.07F},
+};
+
+constexpr Choice<Problem> kRanking31[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::global, {{"width", 16}}, 1.33F},
+    {VariantId::global, {{"width", 32}}, 1.36F},
+};
+
+constexpr Choice<Problem> kRanking32[] = {
+    {VariantId::shared_load_all, {}, 1.02F},
+    {VariantId::texture_1d_shared_tile, {}, 1.07F},
+    {VariantId::shared_load_tile, {}, 1.11F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.24F},
+    {VariantId::global, {{"width", 32}}, 1.72F},
+};
+
+constexpr Choice<Problem> kRanking33[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::shared_load_all, {}, 1.07F},
+    {VariantId::texture_1d_shared_tile, {}, 1.07F},
+    {VariantId::shared_load_tile, {}, 1.11F},
+    {VariantId::global, {{"width", 32}}, 1.35F},
+};
+
+constexpr Choice<Problem> kRanking34[] = {
+    {VariantId::shared_load_all, {}, 1.02F},
+    {VariantId::shared_load_tile, {}, 1.08F},
+    {VariantId::texture_1d_shared_tile, {}, 1.09F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.19F},
+    {VariantId::global, {{"width", 32}}, 1.29F},
+};
+
+constexpr Choice<Problem> kRanking35[] = {
+    {VariantId::shared_load_all, {}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.14F},
+    {VariantId::shared_load_tile, {}, 1.15F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.25F},
+    {VariantId::global, {{"width", 32}}, 1.73F},
+};
+
+constexpr Choice<Problem> kRanking36[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::shared_load_all, {}, 1.09F},
+    {VariantId::global, {{"width", 64}}, 1.10F},
+    {VariantId::shared_load_tile, {}, 1.11F},
+    {VariantId::global, {{"width", 32}}, 1.12F},
+};
+
+constexpr Choice<Problem> kRanking37[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.05F},
+    {VariantId::texture_1d_shared_tile, {}, 1.12F},
+    {VariantId::shared_load_tile, {}, 1.14F},
+    {VariantId::shared_load_all, {}, 1.25F},
+    {VariantId::global, {{"width", 32}}, 1.83F},
+};
+
+constexpr Choice<Problem> kRanking38[] = {
+    {VariantId::texture_1d_shared_tile, {}, 1.00F},
+    {VariantId::shared_load_tile, {}, 1.03F},
+    {VariantId::global_uncoalesced, {}, 1.15F},
+    {VariantId::shared_load_all, {}, 1.16F},
+    {VariantId::global, {{"width", 32}}, 2.04F},
+};
+
+constexpr Choice<Problem> kRanking39[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.39F},
+    {VariantId::shared_load_all, {}, 1.50F},
+    {VariantId::shared_load_tile, {}, 1.44F},
+    {VariantId::global, {{"width", 32}}, 1.86F},
+};
+
+constexpr Choice<Problem> kRanking40[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.01F},
+    {VariantId::texture_1d_shared_tile, {}, 3.58F},
+    {VariantId::shared_load_tile, {}, 3.70F},
+    {VariantId::garcia_shared, {}, 3.94F},
+    {VariantId::global, {{"width", 32}}, 4.83F},
+};
+
+constexpr Choice<Problem> kRanking41[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 2.23F},
+    {VariantId::shared_load_tile, {}, 2.28F},
+    {VariantId::shared_load_all, {}, 2.48F},
+    {VariantId::global, {{"width", 32}}, 3.23F},
+};
+
+constexpr Choice<Problem> kRanking42[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 3.23F},
+    {VariantId::shared_load_tile, {}, 3.41F},
+    {VariantId::shared_load_all, {}, 4.29F},
+    {VariantId::global, {{"width", 32}}, 6.25F},
+};
+
+constexpr Choice<Problem> kRanking43[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.59F},
+    {VariantId::shared_load_tile, {}, 1.68F},
+    {VariantId::shared_load_all, {}, 1.84F},
+    {VariantId::global, {{"width", 32}}, 1.90F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 17,
-        .margin = 1.08F,
+        .problems = 15,
+        .margin = 1.09F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 3 and dims <= 80 and dims <= 60",
+        .path = "queries <= 3 and terms <= 10700000 and dims <= 120 and dims <= 60",
         .ranking = kRanking0,
     },
     {
         .id = 1,
         .problems = 0,
-        .margin = 1.03F,
-        .regret = 1.03F,
+        .margin = 1.12F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "queries <= 3 and dims <= 80 and dims > 60",
+        .regret_hi = 1.01F,
+        .path = "queries <= 3 "
+                "and terms <= 10700000 "
+                "and dims <= 120 "
+                "and dims > 60 "
+                "and metric == mixed_euclidean "
+                "and dims <= 72",
         .ranking = kRanking1,
     },
     {
         .id = 2,
         .problems = 0,
-        .margin = 1.05F,
-        .regret = 1.07F,
+        .margin = 1.02F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.15F,
-        .path = "queries <= 3 and dims > 80 and dims <= 106",
+        .regret_hi = 1.00F,
+        .path = "queries <= 3 "
+                "and terms <= 10700000 "
+                "and dims <= 120 "
+                "and dims > 60 "
+                "and metric == mixed_euclidean "
+                "and dims > 72 "
+                "and distances <= 70000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
         .problems = 0,
-        .margin = 1.01F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "queries <= 3 and dims > 80 and dims > 106 and terms <= 10700000",
+        .margin = 1.12F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 3 "
+                "and terms <= 10700000 "
+                "and dims <= 120 "
+                "and dims > 60 "
+                "and metric == mixed_euclidean "
+                "and dims > 72 "
+                "and distances > 70000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
         .problems = 0,
-        .margin = 1.06F,
-        .regret = 1.00F,
+        .margin = 1.03F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 3 and dims > 80 and dims > 106 and terms > 10700000 and distances <= 70000",
+        .regret_hi = 1.03F,
+        .path = "queries <= 3 "
+                "and terms <= 10700000 "
+                "and dims <= 120 "
+                "and dims > 60 "
+                "and metric != mixed_euclidean",
         .ranking = kRanking4,
     },
     {
         .id = 5,
+        .problems = 0,
+        .margin = 1.01F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "queries <= 3 and terms <= 10700000 and dims > 120 and metric == euclidean",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 0,
+        .margin = 1.06F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 3 and terms <= 10700000 and dims > 120 and metric != euclidean",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 2,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 3 and terms > 10700000 and dims <= 80",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 0,
+        .margin = 1.09F,
+        .regret = 1.06F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.12F,
+        .path = "queries <= 3 and terms > 10700000 and dims > 80 and dims <= 106",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 0,
+        .margin = 1.06F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 3 and terms > 10700000 and dims > 80 and dims > 106 and distances <= 70000",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
         .problems = 12,
         .margin = 2.15F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "queries <= 3 and dims > 80 and dims > 106 and terms > 10700000 and distances > 70000",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 3,
-        .margin = 1.97F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 3 "
-                "and metric == euclidean "
-                "and missing == none "
-                "and terms <= 45000000 "
-                "and points <= 9000",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 2.80F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 3 "
-                "and metric == euclidean "
-                "and missing == none "
-                "and terms <= 45000000 "
-                "and points > 9000",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 6,
-        .margin = 2.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 3 "
-                "and metric == euclidean "
-                "and missing == none "
-                "and terms > 45000000 "
-                "and points <= 2000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 32,
-        .margin = 3.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 3 "
-                "and metric == euclidean "
-                "and missing == none "
-                "and terms > 45000000 "
-                "and points > 2000",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 5,
-        .margin = 1.68F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 3 and metric == euclidean and missing != none",
+        .path = "queries <= 3 and terms > 10700000 and dims > 80 and dims > 106 and distances > 70000",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 21,
-        .margin = 1.98F,
+        .problems = 8,
+        .margin = 1.74F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries > 3 and metric != euclidean and points <= 6000",
+        .path = "queries > 3 and terms <= 25000000000 and missing == none and metric == cosine",
         .ranking = kRanking11,
     },
     {
         .id = 12,
+        .problems = 10,
+        .margin = 2.44F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing == none "
+                "and metric != cosine "
+                "and metric == mixed_euclidean "
+                "and points <= 6000",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
         .problems = 9,
         .margin = 3.23F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 3 "
-                "and metric != euclidean "
-                "and points > 6000 "
+                "and terms <= 25000000000 "
                 "and missing == none "
+                "and metric != cosine "
                 "and metric == mixed_euclidean "
+                "and points > 6000 "
                 "and points <= 180000 "
                 "and dims <= 34",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 22,
-        .margin = 3.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 3 "
-                "and metric != euclidean "
-                "and points > 6000 "
-                "and missing == none "
-                "and metric == mixed_euclidean "
-                "and points <= 180000 "
-                "and dims > 34",
         .ranking = kRanking13,
     },
     {
         .id = 14,
+        .problems = 19,
+        .margin = 3.09F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing == none "
+                "and metric != cosine "
+                "and metric == mixed_euclidean "
+                "and points > 6000 "
+                "and points <= 180000 "
+                "and dims > 34",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
         .problems = 0,
         .margin = 2.94F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 3 "
-                "and metric != euclidean "
-                "and points > 6000 "
+                "and terms <= 25000000000 "
                 "and missing == none "
+                "and metric != cosine "
                 "and metric == mixed_euclidean "
+                "and points > 6000 "
                 "and points > 180000 "
                 "and terms <= 3900000000",
-        .ranking = kRanking14,
+        .ranking = kRanking15,
     },
     {
-        .id = 15,
+        .id = 16,
         .problems = 1,
         .margin = 2.70F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 3 "
-                "and metric != euclidean "
-                "and points > 6000 "
+                "and terms <= 25000000000 "
                 "and missing == none "
+                "and metric != cosine "
                 "and metric == mixed_euclidean "
+                "and points > 6000 "
                 "and points > 180000 "
                 "and terms > 3900000000",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 0,
-        .margin = 1.13F,
-        .regret = 1.05F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.10F,
-        .path = "queries > 3 "
-                "and metric != euclidean "
-                "and points > 6000 "
-                "and missing == none "
-                "and metric != mixed_euclidean "
-                "and distances <= 2000000",
         .ranking = kRanking16,
     },
     {
         .id = 17,
-        .problems = 5,
-        .margin = 1.79F,
-        .regret = 1.00F,
+        .problems = 0,
+        .margin = 1.03F,
+        .regret = 1.04F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.13F,
         .path = "queries > 3 "
-                "and metric != euclidean "
-                "and points > 6000 "
+                "and terms <= 25000000000 "
                 "and missing == none "
+                "and metric != cosine "
                 "and metric != mixed_euclidean "
-                "and distances > 2000000 "
-                "and metric == cosine",
+                "and queries <= 30 "
+                "and metric == chebyshev",
         .ranking = kRanking17,
     },
     {
         .id = 18,
-        .problems = 10,
-        .margin = 2.47F,
+        .problems = 0,
+        .margin = 1.49F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.01F,
         .path = "queries > 3 "
-                "and metric != euclidean "
-                "and points > 6000 "
+                "and terms <= 25000000000 "
                 "and missing == none "
+                "and metric != cosine "
                 "and metric != mixed_euclidean "
-                "and distances > 2000000 "
-                "and metric != cosine",
+                "and queries <= 30 "
+                "and metric != chebyshev",
         .ranking = kRanking18,
     },
     {
         .id = 19,
-        .problems = 0,
-        .margin = 1.00F,
-        .regret = 1.10F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.17F,
-        .path = "queries > 3 and metric != euclidean and points > 6000 and missing != none and dims <= 20",
+        .problems = 3,
+        .margin = 1.57F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing == none "
+                "and metric != cosine "
+                "and metric != mixed_euclidean "
+                "and queries > 30 "
+                "and metric == chebyshev "
+                "and points <= 7000",
         .ranking = kRanking19,
     },
     {
         .id = 20,
-        .problems = 3,
-        .margin = 1.16F,
+        .problems = 5,
+        .margin = 1.92F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries > 3 and metric != euclidean and points > 6000 and missing != none and dims > 20",
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing == none "
+                "and metric != cosine "
+                "and metric != mixed_euclidean "
+                "and queries > 30 "
+                "and metric == chebyshev "
+                "and points > 7000",
         .ranking = kRanking20,
+    },
+    {
+        .id = 21,
+        .problems = 4,
+        .margin = 1.98F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing == none "
+                "and metric != cosine "
+                "and metric != mixed_euclidean "
+                "and queries > 30 "
+                "and metric != chebyshev "
+                "and terms <= 45000000 "
+                "and points <= 9000",
+        .ranking = kRanking21,
+    },
+    {
+        .id = 22,
+        .problems = 1,
+        .margin = 2.80F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing == none "
+                "and metric != cosine "
+                "and metric != mixed_euclidean "
+                "and queries > 30 "
+                "and metric != chebyshev "
+                "and terms <= 45000000 "
+                "and points > 9000",
+        .ranking = kRanking22,
+    },
+    {
+        .id = 23,
+        .problems = 7,
+        .margin = 2.15F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing == none "
+                "and metric != cosine "
+                "and metric != mixed_euclidean "
+                "and queries > 30 "
+                "and metric != chebyshev "
+                "and terms > 45000000 "
+                "and terms <= 540000000 "
+                "and points <= 2000",
+        .ranking = kRanking23,
+    },
+    {
+        .id = 24,
+        .problems = 7,
+        .margin = 3.36F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing == none "
+                "and metric != cosine "
+                "and metric != mixed_euclidean "
+                "and queries > 30 "
+                "and metric != chebyshev "
+                "and terms > 45000000 "
+                "and terms <= 540000000 "
+                "and points > 2000",
+        .ranking = kRanking24,
+    },
+    {
+        .id = 25,
+        .problems = 1,
+        .margin = 2.32F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing == none "
+                "and metric != cosine "
+                "and metric != mixed_euclidean "
+                "and queries > 30 "
+                "and metric != chebyshev "
+                "and terms > 45000000 "
+                "and terms > 540000000 "
+                "and points <= 4000",
+        .ranking = kRanking25,
+    },
+    {
+        .id = 26,
+        .problems = 27,
+        .margin = 3.18F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing == none "
+                "and metric != cosine "
+                "and metric != mixed_euclidean "
+                "and queries > 30 "
+                "and metric != chebyshev "
+                "and terms > 45000000 "
+                "and terms > 540000000 "
+                "and points > 4000",
+        .ranking = kRanking26,
+    },
+    {
+        .id = 27,
+        .problems = 0,
+        .margin = 1.01F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing != none "
+                "and dims <= 20 "
+                "and metric == mixed_euclidean "
+                "and dims <= 4",
+        .ranking = kRanking27,
+    },
+    {
+        .id = 28,
+        .problems = 0,
+        .margin = 1.12F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing != none "
+                "and dims <= 20 "
+                "and metric == mixed_euclidean "
+                "and dims > 4",
+        .ranking = kRanking28,
+    },
+    {
+        .id = 29,
+        .problems = 0,
+        .margin = 1.04F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing != none "
+                "and dims <= 20 "
+                "and metric != mixed_euclidean "
+                "and metric == chebyshev",
+        .ranking = kRanking29,
+    },
+    {
+        .id = 30,
+        .problems = 0,
+        .margin = 1.05F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing != none "
+                "and dims <= 20 "
+                "and metric != mixed_euclidean "
+                "and metric != chebyshev "
+                "and metric == cosine",
+        .ranking = kRanking30,
+    },
+    {
+        .id = 31,
+        .problems = 0,
+        .margin = 1.33F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing != none "
+                "and dims <= 20 "
+                "and metric != mixed_euclidean "
+                "and metric != chebyshev "
+                "and metric != cosine",
+        .ranking = kRanking31,
+    },
+    {
+        .id = 32,
+        .problems = 0,
+        .margin = 1.05F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing != none "
+                "and dims > 20 "
+                "and metric == chebyshev "
+                "and distances <= 20000000",
+        .ranking = kRanking32,
+    },
+    {
+        .id = 33,
+        .problems = 0,
+        .margin = 1.07F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing != none "
+                "and dims > 20 "
+                "and metric == chebyshev "
+                "and distances > 20000000",
+        .ranking = kRanking33,
+    },
+    {
+        .id = 34,
+        .problems = 0,
+        .margin = 1.05F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.07F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing != none "
+                "and dims > 20 "
+                "and metric != chebyshev "
+                "and metric == cosine "
+                "and terms <= 800000000",
+        .ranking = kRanking34,
+    },
+    {
+        .id = 35,
+        .problems = 0,
+        .margin = 1.14F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing != none "
+                "and dims > 20 "
+                "and metric != chebyshev "
+                "and metric == cosine "
+                "and terms > 800000000 "
+                "and distances <= 20000000",
+        .ranking = kRanking35,
+    },
+    {
+        .id = 36,
+        .problems = 0,
+        .margin = 1.09F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing != none "
+                "and dims > 20 "
+                "and metric != chebyshev "
+                "and metric == cosine "
+                "and terms > 800000000 "
+                "and distances > 20000000",
+        .ranking = kRanking36,
+    },
+    {
+        .id = 37,
+        .problems = 0,
+        .margin = 1.07F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.09F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing != none "
+                "and dims > 20 "
+                "and metric != chebyshev "
+                "and metric != cosine "
+                "and distances <= 300000",
+        .ranking = kRanking37,
+    },
+    {
+        .id = 38,
+        .problems = 0,
+        .margin = 1.03F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing != none "
+                "and dims > 20 "
+                "and metric != chebyshev "
+                "and metric != cosine "
+                "and distances > 300000 "
+                "and queries <= 30",
+        .ranking = kRanking38,
+    },
+    {
+        .id = 39,
+        .problems = 10,
+        .margin = 1.39F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 "
+                "and terms <= 25000000000 "
+                "and missing != none "
+                "and dims > 20 "
+                "and metric != chebyshev "
+                "and metric != cosine "
+                "and distances > 300000 "
+                "and queries > 30",
+        .ranking = kRanking39,
+    },
+    {
+        .id = 40,
+        .problems = 0,
+        .margin = 3.55F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "queries > 3 and terms > 25000000000 and missing == none and dims <= 40",
+        .ranking = kRanking40,
+    },
+    {
+        .id = 41,
+        .problems = 0,
+        .margin = 2.23F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 and terms > 25000000000 and missing == none and dims > 40 and metric == cosine",
+        .ranking = kRanking41,
+    },
+    {
+        .id = 42,
+        .problems = 6,
+        .margin = 3.23F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 and terms > 25000000000 and missing == none and dims > 40 and metric != cosine",
+        .ranking = kRanking42,
+    },
+    {
+        .id = 43,
+        .problems = 0,
+        .margin = 1.59F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 3 and terms > 25000000000 and missing != none",
+        .ranking = kRanking43,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.queries <= 3) {
-        if (problem.dims <= 80) {
-            if (problem.dims <= 60) {
-                // global_uncoalesced default
-                // 17 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
+        if (problem.terms() <= 10'700'000) {
+            if (problem.dims <= 120) {
+                if (problem.dims <= 60) {
+                    // global_uncoalesced default
+                    // 15 problems, margin 1.09, regret 1.00 [1.00, 1.00]
+                    return kLeaves[0];
+                } else {
+                    if (problem.metric == Metric::mixed_euclidean) {
+                        if (problem.dims <= 72) {
+                            // one_warp_partials default
+                            // guessed, margin 1.12, regret 1.01 [1.00, 1.01]
+                            return kLeaves[1];
+                        } else {
+                            if (problem.distances() <= 70'000) {
+                                // global_uncoalesced default
+                                // guessed, margin 1.02, regret 1.00 [1.00, 1.00]
+                                return kLeaves[2];
+                            } else {
+                                // one_warp_partials default
+                                // guessed, margin 1.12, regret 1.00 [1.00, 1.00]
+                                return kLeaves[3];
+                            }
+                        }
+                    } else {
+                        // texture_1d_shared_tile default
+                        // guessed, margin 1.03, regret 1.01 [1.00, 1.03]
+                        return kLeaves[4];
+                    }
+                }
             } else {
-                // texture_1d_shared_tile default
-                // guessed, margin 1.03, regret 1.03 [1.00, 1.08]
-                return kLeaves[1];
+                if (problem.metric == Metric::euclidean) {
+                    // shared_load_all default
+                    // guessed, margin 1.01, regret 1.01 [1.00, 1.02]
+                    return kLeaves[5];
+                } else {
+                    // global_uncoalesced default
+                    // guessed, margin 1.06, regret 1.00 [1.00, 1.00]
+                    return kLeaves[6];
+                }
             }
         } else {
-            if (problem.dims <= 106) {
-                // one_warp_partials default
-                // guessed, margin 1.05, regret 1.07 [1.00, 1.15]
-                return kLeaves[2];
+            if (problem.dims <= 80) {
+                // global_uncoalesced default
+                // 2 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                return kLeaves[7];
             } else {
-                if (problem.terms() <= 10'700'000) {
-                    // texture_1d_shared_tile default
-                    // guessed, margin 1.01, regret 1.03 [1.01, 1.05]
-                    return kLeaves[3];
+                if (problem.dims <= 106) {
+                    // one_warp_partials default
+                    // guessed, margin 1.09, regret 1.06 [1.00, 1.12]
+                    return kLeaves[8];
                 } else {
                     if (problem.distances() <= 70'000) {
                         // texture_1d_shared_tile default
                         // guessed, margin 1.06, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
+                        return kLeaves[9];
                     } else {
                         // one_warp_partials default
                         // 12 problems, margin 2.15, regret 1.01 [1.00, 1.02]
-                        return kLeaves[5];
+                        return kLeaves[10];
                     }
                 }
             }
         }
     } else {
-        if (problem.metric == Metric::euclidean) {
+        if (problem.terms() <= 25'000'000'000) {
             if (problem.missing == Missing::none) {
-                if (problem.terms() <= 45'000'000) {
-                    if (problem.points <= 9000) {
-                        // register_tile per_thread=4
-                        // 3 problems, margin 1.97, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
-                    } else {
-                        // register_tile per_thread=8
-                        // 1 problems, margin 2.80, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
-                    }
+                if (problem.metric == Metric::cosine) {
+                    // register_tile per_thread=4
+                    // 8 problems, margin 1.74, regret 1.00 [1.00, 1.00]
+                    return kLeaves[11];
                 } else {
-                    if (problem.points <= 2000) {
-                        // register_tile per_thread=4
-                        // 6 problems, margin 2.18, regret 1.00 [1.00, 1.00]
-                        return kLeaves[8];
-                    } else {
-                        // register_tile per_thread=8
-                        // 32 problems, margin 3.22, regret 1.00 [1.00, 1.00]
-                        return kLeaves[9];
-                    }
-                }
-            } else {
-                // register_tile per_thread=4
-                // 5 problems, margin 1.68, regret 1.00 [1.00, 1.00]
-                return kLeaves[10];
-            }
-        } else {
-            if (problem.points <= 6000) {
-                // register_tile per_thread=4
-                // 21 problems, margin 1.98, regret 1.00 [1.00, 1.00]
-                return kLeaves[11];
-            } else {
-                if (problem.missing == Missing::none) {
                     if (problem.metric == Metric::mixed_euclidean) {
-                        if (problem.points <= 180'000) {
-                            if (problem.dims <= 34) {
-                                // register_tile per_thread=4
-                                // 9 problems, margin 3.23, regret 1.00 [1.00, 1.00]
-                                return kLeaves[12];
-                            } else {
-                                // register_tile per_thread=8
-                                // 22 problems, margin 3.10, regret 1.00 [1.00, 1.00]
-                                return kLeaves[13];
-                            }
+                        if (problem.points <= 6000) {
+                            // register_tile per_thread=4
+                            // 10 problems, margin 2.44, regret 1.00 [1.00, 1.00]
+                            return kLeaves[12];
                         } else {
-                            if (problem.terms() <= 3'900'000'000) {
-                                // register_tile per_thread=4
-                                // guessed, margin 2.94, regret 1.00 [1.00, 1.00]
-                                return kLeaves[14];
+                            if (problem.points <= 180'000) {
+                                if (problem.dims <= 34) {
+                                    // register_tile per_thread=4
+                                    // 9 problems, margin 3.23, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[13];
+                                } else {
+                                    // register_tile per_thread=8
+                                    // 19 problems, margin 3.09, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[14];
+                                }
                             } else {
-                                // register_tile per_thread=8
-                                // 1 problems, margin 2.70, regret 1.00 [1.00, 1.00]
-                                return kLeaves[15];
+                                if (problem.terms() <= 3'900'000'000) {
+                                    // register_tile per_thread=4
+                                    // guessed, margin 2.94, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[15];
+                                } else {
+                                    // register_tile per_thread=8
+                                    // 1 problems, margin 2.70, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[16];
+                                }
                             }
                         }
                     } else {
-                        if (problem.distances() <= 2'000'000) {
-                            // register_tile per_thread=4
-                            // guessed, margin 1.13, regret 1.05 [1.01, 1.10]
-                            return kLeaves[16];
-                        } else {
-                            if (problem.metric == Metric::cosine) {
-                                // register_tile per_thread=4
-                                // 5 problems, margin 1.79, regret 1.00 [1.00, 1.00]
+                        if (problem.queries <= 30) {
+                            if (problem.metric == Metric::chebyshev) {
+                                // texture_1d_shared_tile default
+                                // guessed, margin 1.03, regret 1.04 [1.00, 1.13]
                                 return kLeaves[17];
                             } else {
-                                // register_tile per_thread=8
-                                // 10 problems, margin 2.47, regret 1.00 [1.00, 1.00]
+                                // register_tile per_thread=4
+                                // guessed, margin 1.49, regret 1.00 [1.00, 1.01]
                                 return kLeaves[18];
+                            }
+                        } else {
+                            if (problem.metric == Metric::chebyshev) {
+                                if (problem.points <= 7000) {
+                                    // register_tile per_thread=4
+                                    // 3 problems, margin 1.57, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[19];
+                                } else {
+                                    // register_tile per_thread=8
+                                    // 5 problems, margin 1.92, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[20];
+                                }
+                            } else {
+                                if (problem.terms() <= 45'000'000) {
+                                    if (problem.points <= 9000) {
+                                        // register_tile per_thread=4
+                                        // 4 problems, margin 1.98, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[21];
+                                    } else {
+                                        // register_tile per_thread=8
+                                        // 1 problems, margin 2.80, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[22];
+                                    }
+                                } else {
+                                    if (problem.terms() <= 540'000'000) {
+                                        if (problem.points <= 2000) {
+                                            // register_tile per_thread=4
+                                            // 7 problems, margin 2.15, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[23];
+                                        } else {
+                                            // register_tile per_thread=8
+                                            // 7 problems, margin 3.36, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[24];
+                                        }
+                                    } else {
+                                        if (problem.points <= 4000) {
+                                            // register_tile per_thread=4
+                                            // 1 problems, margin 2.32, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[25];
+                                        } else {
+                                            // register_tile per_thread=8
+                                            // 27 problems, margin 3.18, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[26];
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            } else {
+                if (problem.dims <= 20) {
+                    if (problem.metric == Metric::mixed_euclidean) {
+                        if (problem.dims <= 4) {
+                            // global width=16
+                            // guessed, margin 1.01, regret 1.02 [1.01, 1.03]
+                            return kLeaves[27];
+                        } else {
+                            // global_uncoalesced default
+                            // guessed, margin 1.12, regret 1.00 [1.00, 1.00]
+                            return kLeaves[28];
+                        }
+                    } else {
+                        if (problem.metric == Metric::chebyshev) {
+                            // global_uncoalesced default
+                            // guessed, margin 1.04, regret 1.02 [1.00, 1.04]
+                            return kLeaves[29];
+                        } else {
+                            if (problem.metric == Metric::cosine) {
+                                // global width=16
+                                // guessed, margin 1.05, regret 1.02 [1.00, 1.04]
+                                return kLeaves[30];
+                            } else {
+                                // register_tile per_thread=4
+                                // guessed, margin 1.33, regret 1.00 [1.00, 1.01]
+                                return kLeaves[31];
                             }
                         }
                     }
                 } else {
-                    if (problem.dims <= 20) {
-                        // global_uncoalesced default
-                        // guessed, margin 1.00, regret 1.10 [1.04, 1.17]
-                        return kLeaves[19];
+                    if (problem.metric == Metric::chebyshev) {
+                        if (problem.distances() <= 20'000'000) {
+                            // shared_load_all default
+                            // guessed, margin 1.05, regret 1.02 [1.00, 1.06]
+                            return kLeaves[32];
+                        } else {
+                            // register_tile per_thread=4
+                            // guessed, margin 1.07, regret 1.00 [1.00, 1.00]
+                            return kLeaves[33];
+                        }
                     } else {
-                        // register_tile per_thread=4
-                        // 3 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                        return kLeaves[20];
+                        if (problem.metric == Metric::cosine) {
+                            if (problem.terms() <= 800'000'000) {
+                                // shared_load_all default
+                                // guessed, margin 1.05, regret 1.02 [1.00, 1.07]
+                                return kLeaves[34];
+                            } else {
+                                if (problem.distances() <= 20'000'000) {
+                                    // shared_load_all default
+                                    // guessed, margin 1.14, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[35];
+                                } else {
+                                    // register_tile per_thread=4
+                                    // guessed, margin 1.09, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[36];
+                                }
+                            }
+                        } else {
+                            if (problem.distances() <= 300'000) {
+                                // register_tile per_thread=4
+                                // guessed, margin 1.07, regret 1.05 [1.00, 1.09]
+                                return kLeaves[37];
+                            } else {
+                                if (problem.queries <= 30) {
+                                    // texture_1d_shared_tile default
+                                    // guessed, margin 1.03, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[38];
+                                } else {
+                                    // register_tile per_thread=4
+                                    // 10 problems, margin 1.39, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[39];
+                                }
+                            }
+                        }
                     }
                 }
+            }
+        } else {
+            if (problem.missing == Missing::none) {
+                if (problem.dims <= 40) {
+                    // register_tile per_thread=8
+                    // guessed, margin 3.55, regret 1.01 [1.00, 1.02]
+                    return kLeaves[40];
+                } else {
+                    if (problem.metric == Metric::cosine) {
+                        // register_tile per_thread=4
+                        // guessed, margin 2.23, regret 1.00 [1.00, 1.00]
+                        return kLeaves[41];
+                    } else {
+                        // register_tile per_thread=8
+                        // 6 problems, margin 3.23, regret 1.00 [1.00, 1.00]
+                        return kLeaves[42];
+                    }
+                }
+            } else {
+                // register_tile per_thread=4
+                // guessed, margin 1.59, regret 1.00 [1.00, 1.00]
+                return kLeaves[43];
             }
         }
     }

@@ -242,14 +242,38 @@ constexpr Choice<Problem> kRanking26[] = {
 };
 
 constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.03F},
-    {VariantId::segmented_radix_sort, {}, 5.44F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 5.97F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 19.04F},
-    {VariantId::global_insertion, {{"block", 256}}, 188.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 3.75F},
+    {VariantId::segmented_radix_sort, {}, 4.87F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 11.70F},
+    {VariantId::global_insertion, {{"block", 256}}, 198.85F},
 };
 
 constexpr Choice<Problem> kRanking28[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 7.29F},
+    {VariantId::segmented_radix_sort, {}, 9.65F},
+    {VariantId::radix_sort_rows, {}, 158.42F},
+    {VariantId::global_insertion, {{"block", 256}}, 236.61F},
+};
+
+constexpr Choice<Problem> kRanking29[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.25F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 8.94F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.87F},
+    {VariantId::global_insertion, {{"block", 256}}, 100.95F},
+};
+
+constexpr Choice<Problem> kRanking30[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 5.96F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 8.91F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 43.69F},
+    {VariantId::global_insertion, {{"block", 256}}, 152.45F},
+};
+
+constexpr Choice<Problem> kRanking31[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.02F},
     {VariantId::segmented_radix_sort, {}, 11.97F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 12.07F},
@@ -257,7 +281,7 @@ constexpr Choice<Problem> kRanking28[] = {
     {VariantId::global_insertion, {{"block", 256}}, 291.83F},
 };
 
-constexpr Choice<Problem> kRanking29[] = {
+constexpr Choice<Problem> kRanking32[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.01F},
     {VariantId::segmented_radix_sort, {}, 2.35F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 8.04F},
@@ -265,7 +289,7 @@ constexpr Choice<Problem> kRanking29[] = {
     {VariantId::global_insertion, {{"block", 256}}, 137.27F},
 };
 
-constexpr Choice<Problem> kRanking30[] = {
+constexpr Choice<Problem> kRanking33[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.00F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 5.71F},
     {VariantId::segmented_radix_sort, {}, 9.01F},
@@ -273,7 +297,7 @@ constexpr Choice<Problem> kRanking30[] = {
     {VariantId::global_insertion, {{"block", 256}}, 55.48F},
 };
 
-constexpr Choice<Problem> kRanking31[] = {
+constexpr Choice<Problem> kRanking34[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.02F},
     {VariantId::segmented_radix_sort, {}, 5.24F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 9.86F},
@@ -281,7 +305,7 @@ constexpr Choice<Problem> kRanking31[] = {
     {VariantId::global_insertion, {{"block", 256}}, 52.10F},
 };
 
-constexpr Choice<Problem> kRanking32[] = {
+constexpr Choice<Problem> kRanking35[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.00F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 7.29F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 13.99F},
@@ -289,7 +313,7 @@ constexpr Choice<Problem> kRanking32[] = {
     {VariantId::global_insertion, {{"block", 256}}, 15.80F},
 };
 
-constexpr Choice<Problem> kRanking33[] = {
+constexpr Choice<Problem> kRanking36[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.01F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 9.23F},
     {VariantId::segmented_radix_sort, {}, 11.57F},
@@ -297,7 +321,7 @@ constexpr Choice<Problem> kRanking33[] = {
     {VariantId::global_insertion, {{"block", 256}}, 53.04F},
 };
 
-constexpr Choice<Problem> kRanking34[] = {
+constexpr Choice<Problem> kRanking37[] = {
     {VariantId::segmented_radix_sort, {}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 2.28F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.77F},
@@ -305,7 +329,7 @@ constexpr Choice<Problem> kRanking34[] = {
     {VariantId::global_insertion, {{"block", 256}}, 309.38F},
 };
 
-constexpr Choice<Problem> kRanking35[] = {
+constexpr Choice<Problem> kRanking38[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 1.80F},
     {VariantId::radix_sort_rows, {}, 1.93F},
@@ -313,7 +337,7 @@ constexpr Choice<Problem> kRanking35[] = {
     {VariantId::global_insertion, {{"block", 256}}, 208.96F},
 };
 
-constexpr Choice<Problem> kRanking36[] = {
+constexpr Choice<Problem> kRanking39[] = {
     {VariantId::radix_sort_rows, {}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 1.39F},
     {VariantId::segmented_radix_sort, {}, 4.82F},
@@ -321,7 +345,7 @@ constexpr Choice<Problem> kRanking36[] = {
     {VariantId::global_insertion, {{"block", 256}}, 324.15F},
 };
 
-constexpr Choice<Problem> kRanking37[] = {
+constexpr Choice<Problem> kRanking40[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 1.95F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 9.85F},
@@ -329,7 +353,7 @@ constexpr Choice<Problem> kRanking37[] = {
     {VariantId::global_insertion, {{"block", 256}}, 364.36F},
 };
 
-constexpr Choice<Problem> kRanking38[] = {
+constexpr Choice<Problem> kRanking41[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 6.82F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 12.68F},
@@ -337,7 +361,7 @@ constexpr Choice<Problem> kRanking38[] = {
     {VariantId::global_insertion, {{"block", 256}}, 86.27F},
 };
 
-constexpr Choice<Problem> kRanking39[] = {
+constexpr Choice<Problem> kRanking42[] = {
     {VariantId::radix_sort_rows, {}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 1.57F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.93F},
@@ -345,7 +369,7 @@ constexpr Choice<Problem> kRanking39[] = {
     {VariantId::global_insertion, {{"block", 256}}, 600.00F},
 };
 
-constexpr Choice<Problem> kRanking40[] = {
+constexpr Choice<Problem> kRanking43[] = {
     {VariantId::segmented_radix_sort, {}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.58F},
     {VariantId::warp_select, {{"warps", 16}}, 8.13F},
@@ -353,7 +377,7 @@ constexpr Choice<Problem> kRanking40[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3219.91F},
 };
 
-constexpr Choice<Problem> kRanking41[] = {
+constexpr Choice<Problem> kRanking44[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 1.53F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.96F},
@@ -361,7 +385,7 @@ constexpr Choice<Problem> kRanking41[] = {
     {VariantId::global_insertion, {{"block", 256}}, 146.99F},
 };
 
-constexpr Choice<Problem> kRanking42[] = {
+constexpr Choice<Problem> kRanking45[] = {
     {VariantId::radix_sort_rows, {}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 7.59F},
     {VariantId::warp_select, {{"warps", 16}}, 10.91F},
@@ -369,7 +393,7 @@ constexpr Choice<Problem> kRanking42[] = {
     {VariantId::global_insertion, {{"block", 256}}, 927.99F},
 };
 
-constexpr Choice<Problem> kRanking43[] = {
+constexpr Choice<Problem> kRanking46[] = {
     {VariantId::segmented_radix_sort, {}, 1.00F},
     {VariantId::radix_sort_rows, {}, 1.07F},
     {VariantId::warp_select, {{"warps", 16}}, 2.88F},
@@ -377,7 +401,7 @@ constexpr Choice<Problem> kRanking43[] = {
     {VariantId::global_insertion, {{"block", 256}}, 759.85F},
 };
 
-constexpr Choice<Problem> kRanking44[] = {
+constexpr Choice<Problem> kRanking47[] = {
     {VariantId::radix_sort_rows, {}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 4.16F},
     {VariantId::segmented_radix_sort, {}, 4.53F},
@@ -758,22 +782,78 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 27,
-        .problems = 17,
-        .margin = 5.30F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
+        .problems = 10,
+        .margin = 3.75F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "columns > 3000 "
                 "and k <= 200 "
                 "and rows > 2 "
                 "and k <= 80 "
                 "and rows <= 400 "
                 "and k <= 14 "
-                "and elements <= 12000000",
+                "and elements <= 12000000 "
+                "and results <= 800 "
+                "and elements <= 4000000",
         .ranking = kRanking27,
     },
     {
         .id = 28,
+        .problems = 3,
+        .margin = 7.29F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "columns > 3000 "
+                "and k <= 200 "
+                "and rows > 2 "
+                "and k <= 80 "
+                "and rows <= 400 "
+                "and k <= 14 "
+                "and elements <= 12000000 "
+                "and results <= 800 "
+                "and elements > 4000000",
+        .ranking = kRanking28,
+    },
+    {
+        .id = 29,
+        .problems = 1,
+        .margin = 2.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "columns > 3000 "
+                "and k <= 200 "
+                "and rows > 2 "
+                "and k <= 80 "
+                "and rows <= 400 "
+                "and k <= 14 "
+                "and elements <= 12000000 "
+                "and results > 800 "
+                "and elements <= 7000000",
+        .ranking = kRanking29,
+    },
+    {
+        .id = 30,
+        .problems = 3,
+        .margin = 5.96F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "columns > 3000 "
+                "and k <= 200 "
+                "and rows > 2 "
+                "and k <= 80 "
+                "and rows <= 400 "
+                "and k <= 14 "
+                "and elements <= 12000000 "
+                "and results > 800 "
+                "and elements > 7000000",
+        .ranking = kRanking30,
+    },
+    {
+        .id = 31,
         .problems = 0,
         .margin = 11.74F,
         .regret = 1.02F,
@@ -786,20 +866,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 400 "
                 "and k <= 14 "
                 "and elements > 12000000",
-        .ranking = kRanking28,
+        .ranking = kRanking31,
     },
     {
-        .id = 29,
+        .id = 32,
         .problems = 13,
         .margin = 2.32F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.04F,
         .path = "columns > 3000 and k <= 200 and rows > 2 and k <= 80 and rows <= 400 and k > 14",
-        .ranking = kRanking29,
+        .ranking = kRanking32,
     },
     {
-        .id = 30,
+        .id = 33,
         .problems = 2,
         .margin = 5.71F,
         .regret = 1.00F,
@@ -812,10 +892,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 400 "
                 "and elements <= 20000000 "
                 "and results <= 7000",
-        .ranking = kRanking30,
+        .ranking = kRanking33,
     },
     {
-        .id = 31,
+        .id = 34,
         .problems = 2,
         .margin = 5.14F,
         .regret = 1.02F,
@@ -828,10 +908,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 400 "
                 "and elements <= 20000000 "
                 "and results > 7000",
-        .ranking = kRanking31,
+        .ranking = kRanking34,
     },
     {
-        .id = 32,
+        .id = 35,
         .problems = 10,
         .margin = 7.29F,
         .regret = 1.00F,
@@ -844,10 +924,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 400 "
                 "and elements > 20000000 "
                 "and k <= 50",
-        .ranking = kRanking32,
+        .ranking = kRanking35,
     },
     {
-        .id = 33,
+        .id = 36,
         .problems = 0,
         .margin = 9.13F,
         .regret = 1.01F,
@@ -860,10 +940,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 400 "
                 "and elements > 20000000 "
                 "and k > 50",
-        .ranking = kRanking33,
+        .ranking = kRanking36,
     },
     {
-        .id = 34,
+        .id = 37,
         .problems = 2,
         .margin = 1.77F,
         .regret = 1.00F,
@@ -875,10 +955,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 80 "
                 "and elements <= 4000000 "
                 "and columns <= 40000",
-        .ranking = kRanking34,
+        .ranking = kRanking37,
     },
     {
-        .id = 35,
+        .id = 38,
         .problems = 1,
         .margin = 1.80F,
         .regret = 1.00F,
@@ -890,10 +970,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 80 "
                 "and elements <= 4000000 "
                 "and columns > 40000",
-        .ranking = kRanking35,
+        .ranking = kRanking38,
     },
     {
-        .id = 36,
+        .id = 39,
         .problems = 0,
         .margin = 1.39F,
         .regret = 1.00F,
@@ -906,10 +986,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 4000000 "
                 "and results <= 460000 "
                 "and results <= 4000",
-        .ranking = kRanking36,
+        .ranking = kRanking39,
     },
     {
-        .id = 37,
+        .id = 40,
         .problems = 3,
         .margin = 1.95F,
         .regret = 1.00F,
@@ -922,10 +1002,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 4000000 "
                 "and results <= 460000 "
                 "and results > 4000",
-        .ranking = kRanking37,
+        .ranking = kRanking40,
     },
     {
-        .id = 38,
+        .id = 41,
         .problems = 2,
         .margin = 6.82F,
         .regret = 1.00F,
@@ -937,20 +1017,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 80 "
                 "and elements > 4000000 "
                 "and results > 460000",
-        .ranking = kRanking38,
+        .ranking = kRanking41,
     },
     {
-        .id = 39,
+        .id = 42,
         .problems = 1,
         .margin = 1.57F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "columns > 3000 and k > 200 and columns <= 70000 and results <= 900",
-        .ranking = kRanking39,
+        .ranking = kRanking42,
     },
     {
-        .id = 40,
+        .id = 43,
         .problems = 4,
         .margin = 2.58F,
         .regret = 1.00F,
@@ -961,47 +1041,47 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 70000 "
                 "and results > 900 "
                 "and elements <= 200000000",
-        .ranking = kRanking40,
+        .ranking = kRanking43,
     },
     {
-        .id = 41,
+        .id = 44,
         .problems = 0,
         .margin = 1.53F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "columns > 3000 and k > 200 and columns <= 70000 and results > 900 and elements > 200000000",
-        .ranking = kRanking41,
+        .ranking = kRanking44,
     },
     {
-        .id = 42,
+        .id = 45,
         .problems = 1,
         .margin = 7.59F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "columns > 3000 and k > 200 and columns > 70000 and results <= 2000",
-        .ranking = kRanking42,
+        .ranking = kRanking45,
     },
     {
-        .id = 43,
+        .id = 46,
         .problems = 1,
         .margin = 1.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "columns > 3000 and k > 200 and columns > 70000 and results > 2000 and columns <= 300000",
-        .ranking = kRanking43,
+        .ranking = kRanking46,
     },
     {
-        .id = 44,
+        .id = 47,
         .problems = 0,
         .margin = 4.16F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "columns > 3000 and k > 200 and columns > 70000 and results > 2000 and columns > 300000",
-        .ranking = kRanking44,
+        .ranking = kRanking47,
     },
 };
 
@@ -1172,39 +1252,57 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (problem.rows <= 400) {
                         if (problem.k <= 14) {
                             if (problem.elements() <= 12'000'000) {
-                                // warp_select warps=16
-                                // 17 problems, margin 5.30, regret 1.03 [1.01, 1.05]
-                                return kLeaves[27];
+                                if (problem.results() <= 800) {
+                                    if (problem.elements() <= 4'000'000) {
+                                        // warp_select warps=16
+                                        // 10 problems, margin 3.75, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[27];
+                                    } else {
+                                        // warp_select warps=8
+                                        // 3 problems, margin 7.29, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[28];
+                                    }
+                                } else {
+                                    if (problem.elements() <= 7'000'000) {
+                                        // warp_select warps=16
+                                        // 1 problems, margin 2.25, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[29];
+                                    } else {
+                                        // warp_select warps=8
+                                        // 3 problems, margin 5.96, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[30];
+                                    }
+                                }
                             } else {
                                 // warp_select warps=4
                                 // guessed, margin 11.74, regret 1.02 [1.00, 1.05]
-                                return kLeaves[28];
+                                return kLeaves[31];
                             }
                         } else {
                             // warp_select warps=16
                             // 13 problems, margin 2.32, regret 1.01 [1.00, 1.04]
-                            return kLeaves[29];
+                            return kLeaves[32];
                         }
                     } else {
                         if (problem.elements() <= 20'000'000) {
                             if (problem.results() <= 7000) {
                                 // warp_select warps=4
                                 // 2 problems, margin 5.71, regret 1.00 [1.00, 1.00]
-                                return kLeaves[30];
+                                return kLeaves[33];
                             } else {
                                 // warp_select warps=8
                                 // 2 problems, margin 5.14, regret 1.02 [1.02, 1.02]
-                                return kLeaves[31];
+                                return kLeaves[34];
                             }
                         } else {
                             if (problem.k <= 50) {
                                 // warp_select warps=4
                                 // 10 problems, margin 7.29, regret 1.00 [1.00, 1.00]
-                                return kLeaves[32];
+                                return kLeaves[35];
                             } else {
                                 // warp_select warps=8
                                 // guessed, margin 9.13, regret 1.01 [1.00, 1.03]
-                                return kLeaves[33];
+                                return kLeaves[36];
                             }
                         }
                     }
@@ -1213,27 +1311,27 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (problem.columns <= 40'000) {
                             // segmented_radix_sort default
                             // 2 problems, margin 1.77, regret 1.00 [1.00, 1.00]
-                            return kLeaves[34];
+                            return kLeaves[37];
                         } else {
                             // warp_select warps=16
                             // 1 problems, margin 1.80, regret 1.00 [1.00, 1.00]
-                            return kLeaves[35];
+                            return kLeaves[38];
                         }
                     } else {
                         if (problem.results() <= 460'000) {
                             if (problem.results() <= 4000) {
                                 // radix_sort_rows default
                                 // guessed, margin 1.39, regret 1.00 [1.00, 1.00]
-                                return kLeaves[36];
+                                return kLeaves[39];
                             } else {
                                 // warp_select warps=16
                                 // 3 problems, margin 1.95, regret 1.00 [1.00, 1.00]
-                                return kLeaves[37];
+                                return kLeaves[40];
                             }
                         } else {
                             // warp_select warps=8
                             // 2 problems, margin 6.82, regret 1.00 [1.00, 1.00]
-                            return kLeaves[38];
+                            return kLeaves[41];
                         }
                     }
                 }
@@ -1243,32 +1341,32 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (problem.results() <= 900) {
                     // radix_sort_rows default
                     // 1 problems, margin 1.57, regret 1.00 [1.00, 1.00]
-                    return kLeaves[39];
+                    return kLeaves[42];
                 } else {
                     if (problem.elements() <= 200'000'000) {
                         // segmented_radix_sort default
                         // 4 problems, margin 2.58, regret 1.00 [1.00, 1.00]
-                        return kLeaves[40];
+                        return kLeaves[43];
                     } else {
                         // warp_select warps=8
                         // guessed, margin 1.53, regret 1.00 [1.00, 1.00]
-                        return kLeaves[41];
+                        return kLeaves[44];
                     }
                 }
             } else {
                 if (problem.results() <= 2000) {
                     // radix_sort_rows default
                     // 1 problems, margin 7.59, regret 1.00 [1.00, 1.00]
-                    return kLeaves[42];
+                    return kLeaves[45];
                 } else {
                     if (problem.columns <= 300'000) {
                         // segmented_radix_sort default
                         // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                        return kLeaves[43];
+                        return kLeaves[46];
                     } else {
                         // radix_sort_rows default
                         // guessed, margin 4.16, regret 1.00 [1.00, 1.00]
-                        return kLeaves[44];
+                        return kLeaves[47];
                     }
                 }
             }
