@@ -568,6 +568,23 @@ TEST(Learner, LeavesMayRestOnGuessesAlone) {
     EXPECT_EQ(tree.leaves[tree.leaf_of(std::vector<double>{8192, 64})].ranking.front(), 0U);
 }
 
+// The second choice is better by `gain` for the largest of `problems` sizes, and much worse for the others.
+std::size_t leaves_for_one(std::size_t problems, double gain) {
+    std::vector<double> sizes;
+    for (std::size_t n = 1; n <= problems; ++n) sizes.push_back(static_cast<double>(n));
+    const Matrix matrix = matrix_of({{"n"}}, grid({sizes}), 2, [&](std::span<const double> row, std::size_t c) {
+        return c == 0 ? 0.0 : row[0] == sizes.back() ? -gain : 1.0;
+    });
+    return best_tree(matrix, matrix.all(), {.tests = true, .halfway = false, .pairs = {}}, {}).leaves.size();
+}
+
+TEST(Learner, ALeafCostsNoMoreOfManyProblemsThanOfSixtyFour) {
+    EXPECT_EQ(leaves_for_one(40, 0.03), 1U);
+    EXPECT_EQ(leaves_for_one(40, 0.05), 2U);
+    EXPECT_EQ(leaves_for_one(200, 0.05), 1U);
+    EXPECT_EQ(leaves_for_one(200, 0.08), 2U);
+}
+
 // A fold along one axis was seen at the least size of the other only.
 TEST(Surrogate, CarriesWhatAnAxisDoesToOtherCombinations) {
     const auto log = [](double n, double m) { return 0.3 * std::abs(std::log2(n) - 8) + 0.1 * std::log2(m); };
