@@ -25,7 +25,7 @@ __device__ inline double sum_of_products(const float* a, const float* b, std::in
     return sum;
 }
 
-/// The sum of one number per thread of a block of so many, as a tree in shared memory. Thread 0 gets it.
+/// The sum of one number per thread of a block of `threads`, as a tree in shared memory. Thread 0 gets it.
 template <int threads = kThreads>
 __device__ double block_sum(double value) {
     auto& sums = device::shared<double[threads]>();

@@ -13,8 +13,8 @@ using namespace device;
 
 constexpr int kThreads = 512;
 constexpr int kReplicas = 32;
-/// That make a block worth its flush: a chunk for every thread. Four of them, and so a quarter of the blocks, take 1.3
-/// times as long for 32 to 512 KiB, on an H200.
+/// For which a block is worth its flush: a chunk for every thread. With four chunks, and so a quarter of the blocks, 32
+/// to 512 KiB take 1.3 times as long on an H200.
 constexpr std::int64_t kBytesPerBlock = std::int64_t{kThreads} * 16;
 
 __device__ void count_word(unsigned* lane_bins, std::uint32_t word) {
