@@ -109,26 +109,10 @@ Sizes sizes_for(bool cpu, Effort effort) {
         sizes.insert(sizes.end(),
                      {{128, 96}, {1920, 1080}, {2240, 1260}, {2560, 1440}, {3840, 2160}, {4992, 3744}, {16384, 8192}});
     if (!cpu)
-        sizes.insert(sizes.end(), {{333, 250},
-                                   {1344, 756},
-                                   {1366, 768},
-                                   {1440, 810},
-                                   {1536, 864},
-                                   {1599, 901},
-                                   {1600, 900},
-                                   {1680, 945},
-                                   {1750, 1002},
-                                   {1760, 990},
-                                   {1919, 1079},
-                                   {2047, 1153},
-                                   {2501, 1667},
-                                   {2881, 1621},
-                                   {3200, 1800},
-                                   {3838, 2158},
-                                   {4416, 2944},
-                                   {4991, 3743},
-                                   {7999, 4001},
-                                   {10240, 5760}});
+        sizes.insert(sizes.end(),
+                     {{333, 250},   {1344, 756},  {1366, 768},  {1440, 810},  {1536, 864},  {1599, 901},  {1600, 900},
+                      {1680, 945},  {1750, 1002}, {1760, 990},  {1919, 1079}, {2047, 1153}, {2501, 1667}, {2881, 1621},
+                      {3200, 1800}, {3838, 2158}, {4416, 2944}, {4991, 3743}, {7999, 4001}, {10240, 5760}});
     return sizes;
 }
 
@@ -161,7 +145,7 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
         if (!cpu) problems.push_back({128, 96, 3, border, Coefficients::narrow});
         for (const auto& [width, height] : {std::pair{64, 48}, {1280, 720}})
             for (const auto coefficients : {Coefficients::narrow, Coefficients::float32})
-                if (effort == Effort::full || (width == 64) == (coefficients == Coefficients::narrow))
+                if (effort == Effort::full || (coefficients == Coefficients::narrow ? width == 64 : width > 64 && !cpu))
                     problems.push_back({width, height, 3, border, coefficients});
     }
     // The largest that leaves the scalar loops of a CPU their samples.

@@ -101,8 +101,8 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     for (std::int64_t bytes = kKiB; bytes <= 16 * kMiB; bytes *= 4) add_skewed(bytes);
     // 56 and 100 MiB are the sources' and the peers' sizes; 56 fits most L2 caches of today's GPUs.
     problems.push_back({100 * kMiB});
-    add_skewed(100 * kMiB);
     if (cpu && effort != Effort::full) return problems;
+    add_skewed(100 * kMiB);
     for (const std::int64_t bytes : {56 * kMiB, 256 * kMiB, 1024 * kMiB}) problems.push_back({bytes});
     if (!cpu) problems.push_back({4096 * kMiB});
     return problems;
