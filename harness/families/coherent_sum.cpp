@@ -195,15 +195,17 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
         for (const auto output : {Coherence::maximum, Coherence::sums})
             problems.push_back({receivers, samples, edge * edge * edge, 512, output});
     };
+    const auto add_maximum = [&](std::int64_t receivers, std::int64_t samples, std::int64_t edge) {
+        problems.push_back({receivers, samples, edge * edge * edge, 512, Coherence::maximum});
+    };
     add(16, 200, 2);
     add(256, 1000, 3);
     if (effort == Effort::quick) return problems;
     add(64, 4000, 3);
     add(1920, 1000, 2);
     if (cpu) {
-        for (const std::int64_t receivers : {16, 64, 256})
+        for (const std::int64_t receivers : {16, 64, 256, 600})
             for (const std::int64_t samples : {500, 1000, 2000}) add(receivers, samples, 2);
-        for (const std::int64_t samples : {500, 1000, 2000}) add(600, samples, 2);
         add(64, 1000, 3);
         add(256, 500, 3);
         add(256, 4000, 2);
@@ -216,21 +218,19 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
                 if (!largest || effort == Effort::full)
                     add(receivers, samples, edge);
                 else if (receivers == 1920)
-                    problems.push_back({receivers, samples, edge * edge * edge, 512, Coherence::maximum});
+                    add_maximum(receivers, samples, edge);
             }
     // Windows that a block's threads do not fill, or just so.
     for (const std::int64_t receivers : {256, 1920})
         for (const std::int64_t edge : {10, 15}) {
             add(receivers, 500, edge);
-            problems.push_back({receivers, 2000, edge * edge * edge, 512, Coherence::maximum});
+            add_maximum(receivers, 2000, edge);
         }
     for (const std::int64_t edge : {20, 25})
-        for (const std::int64_t samples : {500, 1000})
-            problems.push_back({1920, samples, edge * edge * edge, 512, Coherence::maximum});
-    problems.push_back({1920, 500, 27000, 512, Coherence::maximum});
-    problems.push_back({1920, 1000, 35937, 512, Coherence::maximum});
-    for (const std::int64_t samples : {50000, 200000})
-        problems.push_back({256, samples, 1000, 512, Coherence::maximum});
+        for (const std::int64_t samples : {500, 1000}) add_maximum(1920, samples, edge);
+    add_maximum(1920, 500, 30);
+    add_maximum(1920, 1000, 33);
+    for (const std::int64_t samples : {50000, 200000}) add_maximum(256, samples, 10);
     if (effort == Effort::standard) return problems;
     for (const auto& [receivers, samples] : {std::pair<std::int64_t, std::int64_t>{256, 100000},
                                              {2048, 50000},
@@ -239,8 +239,8 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
                                              {1920, 200000},
                                              {2048, 100000},
                                              {2048, 200000}})
-        problems.push_back({receivers, samples, 1000, 512, Coherence::maximum});
-    problems.push_back({1920, 5000, 35937, 512, Coherence::maximum});
+        add_maximum(receivers, samples, 10);
+    add_maximum(1920, 5000, 33);
     return problems;
 }
 

@@ -10,7 +10,7 @@ namespace espalier::select {
 
 struct SizesOptions {
     int most_leaves = 16;
-    int deepest = 10;
+    int deepest = GrowOptions{}.deepest;
     SplitOptions split;
     Loss least_gain = 0;                 ///< what a further leaf must win
     std::size_t most_work = 40'000'000;  ///< additions that the exact search may take before it settles for less depth
