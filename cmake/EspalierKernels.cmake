@@ -1,7 +1,7 @@
 # What the library dispatches with, generated from the folders of variants/ and the generated selectors.
 #
 # A file <selectors-dir>/<family>/<device-key>.gen.cpp defines `Selector<Problem> <key>()` in namespace
-# espalier::<family>::selectors, where <key> is the device key as a C identifier: cpu_avx512_2t.
+# espalier::<family>::selectors, where <key> is the device key as a C identifier: cpu_zen4_avx2_2t.
 
 # espalier_add_selectors(<target> <selectors-dir>): an object library with the selectors of every family and
 # the definitions of their tables, selectors().

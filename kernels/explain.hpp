@@ -20,8 +20,10 @@ void describe_leaf(Explanation& explanation, const Tables<P>& tables, const P& p
     const Leaf<P>& leaf = *decision.leaf;
     explanation.tree = tree.device_key == device.key ? Explanation::Tree::exact : Explanation::Tree::related;
     explanation.tree_device = tree.device_key;
+    explanation.difference = difference(traits_of(device), tree.device);
     explanation.tree_data = tree.data_sha256;
     explanation.leaf = leaf.id;
+    explanation.other_leaf = decision.other_leaf;
     explanation.path = leaf.path;
     explanation.problems = leaf.problems;
     explanation.margin = leaf.margin;

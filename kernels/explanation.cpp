@@ -32,7 +32,9 @@ std::ptrdiff_t place(const Explanation& explanation) {
 std::string tree_in_words(const Explanation& explanation) {
     if (explanation.tree == Explanation::Tree::exact)
         return "the tree trained on this very device, " + explanation.device;
-    return "the tree of the most similar trained device, " + explanation.tree_device;
+    const std::string& difference = explanation.difference;
+    return "the tree of a similar device, " + explanation.tree_device +
+           " (here: " + (difference.empty() ? "nothing that is known differs" : difference) + ")";
 }
 
 std::string ranking_text(const Explanation& explanation) {
@@ -53,11 +55,14 @@ std::string ranking_text(const Explanation& explanation) {
 std::string detail::summary(const Explanation& explanation) {
     if (!explanation.forced_by.empty()) return explanation.forced_by + " asks for it";
     if (explanation.tree == Explanation::Tree::none)
-        return "no tree was trained on a device like " + explanation.device + ", so the baseline runs";
+        return "nothing was trained on any device of the kind of " + explanation.device + ", so the baseline runs";
     const auto rank = place(explanation);
+    if (rank < 0) return "nothing that any tree ranks can run this problem here, so the baseline runs";
     const std::string tree = tree_in_words(explanation);
+    if (explanation.other_leaf)
+        return "no tree's leaf for this problem has a choice that can run here; it is ranked in another leaf of " +
+               tree;
     if (rank == 0) return "first choice of " + tree;
-    if (rank < 0) return "nothing that " + tree + ", ranks can run this problem here, so the baseline runs";
     return "choice " + std::to_string(rank + 1) + " of " + tree + "; the " +
            (rank == 1 ? "one" : std::to_string(rank)) + " before it cannot run this problem here";
 }

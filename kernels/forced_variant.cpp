@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "harness/device/host_cpu.hpp"
 #include "kernels/families.hpp"
 
 namespace espalier {
@@ -62,6 +63,14 @@ const Result<ForcedVariants>& ForcedVariants::of_environment() {
         return parse(text ? text : "");
     }();
     return forced;
+}
+
+const std::optional<Error>& wrong_environment() {
+    static const std::optional<Error> wrong = []() -> std::optional<Error> {
+        if (auto message = device::wrong_cpu_isa()) return Error{ErrorCode::invalid_argument, std::move(*message)};
+        return std::nullopt;
+    }();
+    return wrong;
 }
 
 const ForcedVariant* ForcedVariants::find(std::string_view family) const {

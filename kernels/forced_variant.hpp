@@ -40,12 +40,16 @@ private:
 /// "variant[:configuration]", the form of `Options::variant`; nothing for an empty text.
 std::optional<ForcedVariant> parse_forced_variant(std::string_view text, std::string_view origin);
 
+/// What is wrong with the environment variables that narrow what the CPU can do, read at the first call and kept.
+const std::optional<Error>& wrong_environment();
+
 /// Calls `function` with what is forced for a call of the family: by the call's own option if it has one,
 /// else by the environment, else null. Returns its result, or the error in the environment. `origin` is
 /// what messages call the option.
 template <class Function>
 auto with_forced_variant(std::string_view family, std::string_view option, Function function,
                          std::string_view origin = "Options::variant") -> decltype(function(nullptr)) {
+    if (const auto& wrong = wrong_environment()) return *wrong;
     if (const auto forced = parse_forced_variant(option, origin)) return function(&*forced);
     const auto& environment = ForcedVariants::of_environment();
     if (!environment) return environment.error();

@@ -25,8 +25,8 @@ Result<void> run(const Device& device, const P& problem, const Options& options,
     if (auto error = invalid_options(state, options)) return *error;
     const auto decision = decide(problem, state.info, options.variant);
     if (!decision) return decision.error();
-    const auto& [entry, configuration, tree, leaf, forced] = decision.value();
-    const Variant<P>& variant = entry->variant;
+    const Variant<P>& variant = decision.value().entry->variant;
+    const Configuration& configuration = decision.value().configuration;
 
     const CurrentDevice current(state);
     Arrays arrays(state, options);

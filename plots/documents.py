@@ -34,7 +34,7 @@ def strategies_page(program: Path) -> str:
 
 def pages(program: Path | None) -> dict[Path, str]:
     results = ROOT / "results"
-    h200, cpu = Evidence.load(results / "nvidia-h200"), Evidence.load(results / "cpu-avx512-2t")
+    h200, cpu = Evidence.load(results / "nvidia-h200"), Evidence.load(results / "cpu-graniterapids-avx512vnni-2t")
     published = json.loads((results / "published" / "tables.json").read_text())
     found = {
         ROOT / "docs/performance/published.md": published_page(published, h200, cpu),
@@ -43,7 +43,7 @@ def pages(program: Path | None) -> dict[Path, str]:
     }
     selectors = ROOT / "docs/performance/selectors.md"
     devices = {h200.device["key"]: h200.device["name"], cpu.device["key"]: "CPU, AVX-512, 2 threads",
-               "cpu-avx512-16t": "CPU, AVX-512, 16 threads"}
+               "cpu-emeraldrapids-avx512vnni-16t": "CPU, AVX-512, 16 threads"}
     found[selectors] = with_figures(selectors.read_text(encoding="utf-8"), results, devices)
     if program:
         found[ROOT / "docs/strategies.md"] = strategies_page(program)

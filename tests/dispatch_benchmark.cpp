@@ -16,6 +16,7 @@ using convolution_2d::Problem;
 DeviceInfo cpu(std::string_view key, int threads) {
     DeviceInfo device;
     device.key = key;
+    device.microarchitecture = "zen4";
     device.threads = threads;
     device.avx2 = device.fma = true;
     return device;
@@ -38,10 +39,10 @@ void decide_for(benchmark::State& state, const DeviceInfo& device) {
     for (auto _ : state) benchmark::DoNotOptimize(decide(problems[i++ % problems.size()], device));
 }
 
-BENCHMARK_CAPTURE(decide_for, tree_of_the_very_device, cpu("cpu-avx2-4t", 4));
-BENCHMARK_CAPTURE(decide_for, tree_of_a_related_cpu, cpu("cpu-avx2-64t", 64));
+BENCHMARK_CAPTURE(decide_for, tree_of_the_very_device, cpu("cpu-zen4-avx2-4t", 4));
+BENCHMARK_CAPTURE(decide_for, tree_of_a_related_cpu, cpu("cpu-zen4-avx2-64t", 64));
 BENCHMARK_CAPTURE(decide_for, tree_of_a_related_gpu, gpu("nvidia-h100", 90));
-BENCHMARK_CAPTURE(decide_for, baseline_without_a_tree, gpu("nvidia-b200", 100));
+BENCHMARK_CAPTURE(decide_for, tree_of_an_older_gpu, gpu("nvidia-b200", 100));
 
 /// Everything around the kernel: checks, choice, binding. One pixel, so that the filter itself is short.
 void one_pixel(benchmark::State& state) {

@@ -1,4 +1,4 @@
-// Which variant runs where: the search for the nearest tree, the walk down a leaf's ranking, forced
+// Which variant runs where: the order of the trees, the walk down a leaf's ranking, forced
 // variants and explanations, over trees and registries that are made here.
 
 #include "kernels/dispatch.hpp"
@@ -38,6 +38,7 @@ constexpr auto kBaseline = static_cast<VariantId>(1);
 constexpr auto kMissing = static_cast<VariantId>(2);
 constexpr auto kGpuFast = static_cast<VariantId>(3);
 constexpr auto kGpuBaseline = static_cast<VariantId>(4);
+constexpr auto kVector = static_cast<VariantId>(5);
 
 void run_nothing(Context&, const Problem&, const Buffers&, const Configuration&) {}
 
@@ -46,6 +47,11 @@ Support anything(const Problem&, const Configuration&, const DeviceInfo&) { retu
 Support narrow_images(const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
     if (problem.width > configuration["block"]) return Support::no("wider than a block");
     return Support::yes();
+}
+
+Support with_avx2(const Problem& problem, const Configuration&, const DeviceInfo& device) {
+    if (!device.avx2) return Support::no("needs AVX2");
+    return problem.width > 100 ? Support::no("too wide") : Support::yes();
 }
 
 Variant<Problem> fast(std::string_view name) {
@@ -62,6 +68,7 @@ const std::vector<Registered<Problem>> registry{
     {{.name = "missing"}, DeviceKind::cpu, false, 0, "", ""},
     {fast("gpu_fast"), DeviceKind::cuda, true, 90, "", ""},
     {baseline("gpu_baseline"), DeviceKind::cuda, false, 0, "", ""},
+    {{.supports = with_avx2, .run = run_nothing, .name = "vector"}, DeviceKind::cpu, false, 0, "", ""},
 };
 
 constexpr Choice<Problem> cpu_small[] = {{kMissing, {{"block", 8}}, 1.0F},
@@ -69,30 +76,39 @@ constexpr Choice<Problem> cpu_small[] = {{kMissing, {{"block", 8}}, 1.0F},
                                          {kFast, {{"block", 64}}, 1.2F},
                                          {kBaseline, {}, 3.0F}};
 constexpr Choice<Problem> cpu_large[] = {{kBaseline, {}, 1.0F}};
+constexpr Choice<Problem> cpu_vector[] = {{kVector, {}, 1.0F}, {kBaseline, {}, 9.0F}};
 constexpr Choice<Problem> gpu[] = {{kGpuFast, {{"block", 128}}, 1.0F}, {kGpuBaseline, {}, 2.0F}};
 
-constexpr Leaf<Problem> small_leaf{0, 10, 2.7F, 1.1F, 1.0F, 1.2F, "height <= 100", cpu_small};
-constexpr Leaf<Problem> large_leaf{1, 20, 1.0F, 1.0F, 1.0F, 1.0F, "height > 100", cpu_large};
-constexpr Leaf<Problem> gpu_leaf{0, 5, 2.0F, 1.0F, 1.0F, 1.0F, "", gpu};
+constexpr Leaf<Problem> cpu_leaves[] = {{0, 10, 2.7F, 1.1F, 1.0F, 1.2F, "height <= 100", cpu_small},
+                                        {1, 20, 1.0F, 1.0F, 1.0F, 1.0F, "height > 100", cpu_large}};
+constexpr Leaf<Problem> vector_leaves[] = {{0, 5, 9.0F, 1.0F, 1.0F, 1.0F, "", cpu_vector}};
+constexpr Leaf<Problem> gpu_leaves[] = {{0, 5, 2.0F, 1.0F, 1.0F, 1.0F, "", gpu}};
 
 const Leaf<Problem>& select_cpu(const Problem& problem, const DeviceInfo&) {
-    return problem.height <= 100 ? small_leaf : large_leaf;
+    return cpu_leaves[problem.height <= 100 ? 0 : 1];
 }
-const Leaf<Problem>& select_gpu(const Problem&, const DeviceInfo&) { return gpu_leaf; }
+const Leaf<Problem>& select_vector(const Problem&, const DeviceInfo&) { return vector_leaves[0]; }
+const Leaf<Problem>& select_gpu(const Problem&, const DeviceInfo&) { return gpu_leaves[0]; }
 
-Selector<Problem> cpu_tree(std::string_view key, int threads, std::string_view isa) {
-    return {key, DeviceKind::cpu, 0, threads, isa, "abc", select_cpu};
+Selector<Problem> cpu_tree(std::string_view key, int threads, Isa isa, std::string_view design = "zen4") {
+    const DeviceTraits traits{.isa = isa, .microarchitecture = design, .threads = threads};
+    return {key, traits, "abc", select_cpu, cpu_leaves};
 }
-Selector<Problem> gpu_tree(std::string_view key, int sm) {
-    return {key, DeviceKind::cuda, sm, 0, "", "def", select_gpu};
+Selector<Problem> vector_tree(std::string_view key, int threads, Isa isa) {
+    return {key, {.isa = isa, .microarchitecture = "zen4", .threads = threads}, "abc", select_vector, vector_leaves};
+}
+Selector<Problem> gpu_tree(std::string_view key, int sm, int sm_count = 132) {
+    return {key, {.kind = DeviceKind::cuda, .sm = sm, .sm_count = sm_count}, "def", select_gpu, gpu_leaves};
 }
 
-DeviceInfo cpu_device(int threads, std::string_view isa) {
+DeviceInfo cpu_device(int threads, Isa isa, std::string_view design = "zen4") {
     DeviceInfo device;
-    device.key = "cpu-" + std::string(isa) + "-" + std::to_string(threads) + "t";
+    device.microarchitecture = design;
     device.threads = threads;
-    device.avx2 = device.fma = isa != "generic";
-    device.avx512 = isa == "avx512";
+    device.avx2 = device.fma = device.avx512 = device.avx512_vnni = true;
+    narrow(device, isa);
+    device.key =
+        "cpu-" + device.microarchitecture + "-" + std::string(to_string(isa)) + "-" + std::to_string(threads) + "t";
     return device;
 }
 
@@ -101,19 +117,23 @@ DeviceInfo gpu_device(std::string_view key, int sm) {
     device.kind = DeviceKind::cuda;
     device.key = key;
     device.sm = sm;
+    device.sm_count = 132;
     return device;
 }
 
-std::string nearest(const std::vector<Selector<Problem>>& trees, const DeviceInfo& device) {
-    const auto* tree = nearest_tree(std::span<const Selector<Problem>>(trees), device);
-    return tree ? std::string(tree->device_key) : "none";
+/// Keys of the trees in the order in which they are asked.
+std::string order(const std::vector<Selector<Problem>>& trees, const DeviceInfo& device) {
+    SimilarTrees<Problem> walk(trees, device);
+    std::string keys;
+    while (const auto* tree = walk.next()) keys.append(keys.empty() ? "" : " ").append(tree->device_key);
+    return keys;
 }
 
 Problem sized(std::int64_t width, std::int64_t height) { return {.width = width, .height = height, .channels = 1}; }
 
 class Dispatch : public testing::Test {
 protected:
-    std::vector<Selector<Problem>> trees_{cpu_tree("cpu-avx2-4t", 4, "avx2"), gpu_tree("nvidia-h200", 90)};
+    std::vector<Selector<Problem>> trees_{cpu_tree("cpu-zen4-avx2-4t", 4, Isa::avx2), gpu_tree("nvidia-h200", 90)};
 
     [[nodiscard]] Tables<Problem> tables() const { return {"convolution_2d", registry, trees_}; }
 
@@ -127,47 +147,77 @@ protected:
     }
 };
 
-TEST(NearestTree, PrefersTheVeryKeyOverEveryLikeness) {
+TEST(SimilarTrees, VeryKeyComesFirst) {
     const std::vector trees{gpu_tree("nvidia-h100", 90), gpu_tree("nvidia-h200", 90)};
-    EXPECT_EQ(nearest(trees, gpu_device("nvidia-h200", 90)), "nvidia-h200");
-    EXPECT_EQ(nearest(trees, gpu_device("nvidia-h100", 90)), "nvidia-h100");
+    EXPECT_EQ(order(trees, gpu_device("nvidia-h200", 90)), "nvidia-h200 nvidia-h100");
+    EXPECT_EQ(order(trees, gpu_device("nvidia-h100", 90)), "nvidia-h100 nvidia-h200");
 }
 
-TEST(NearestTree, OfAGpuIsTheSameArchitectureThenTheNewestOlderOneOfItsMajorVersion) {
+TEST(SimilarTrees, AreOfTheSameKindOfDevice) {
+    const std::vector trees{gpu_tree("a", 80), cpu_tree("b", 2, Isa::avx2)};
+    EXPECT_EQ(order(trees, cpu_device(2, Isa::generic)), "b");
+    EXPECT_EQ(order(trees, gpu_device("x", 120)), "a");
+    EXPECT_EQ(order({}, gpu_device("x", 120)), "");
+}
+
+TEST(SimilarTrees, GpuGoesByArchitectureThenSize) {
     const std::vector trees{gpu_tree("a", 75), gpu_tree("b", 80), gpu_tree("c", 86), gpu_tree("d", 90)};
-    EXPECT_EQ(nearest(trees, gpu_device("x", 80)), "b");
-    EXPECT_EQ(nearest(trees, gpu_device("x", 86)), "c");
-    EXPECT_EQ(nearest(trees, gpu_device("x", 87)), "c");
-    EXPECT_EQ(nearest(trees, gpu_device("x", 89)), "c");
-    EXPECT_EQ(nearest(trees, gpu_device("x", 82)), "b");
-    EXPECT_EQ(nearest(trees, gpu_device("x", 70)), "none");   // 7.5 is newer
-    EXPECT_EQ(nearest(trees, gpu_device("x", 100)), "none");  // another major version
-    EXPECT_EQ(nearest(trees, cpu_device(4, "avx512")), "none");
+    EXPECT_EQ(order(trees, gpu_device("x", 80)), "b c a d");
+    EXPECT_EQ(order(trees, gpu_device("x", 89)), "b c a d");
+    EXPECT_EQ(order(trees, gpu_device("x", 100)), "d b c a");
+    EXPECT_EQ(order(trees, gpu_device("x", 70)), "a b c d");
+    const std::vector sizes{gpu_tree("large", 90, 132), gpu_tree("small", 90, 16)};
+    DeviceInfo device = gpu_device("x", 90);
+    device.sm_count = 20;
+    EXPECT_EQ(order(sizes, device), "small large");
+    device.sm_count = 114;
+    EXPECT_EQ(order(sizes, device), "large small");
 }
 
-TEST(NearestTree, OfACpuIsTheSameInstructionSetThenTheNextLowerOne) {
-    const std::vector trees{cpu_tree("g8", 8, "generic"), cpu_tree("a2", 2, "avx2"), cpu_tree("a16", 16, "avx2"),
-                            cpu_tree("x64", 64, "avx512")};
-    EXPECT_EQ(nearest(trees, cpu_device(1, "avx512")), "x64");  // far in threads, but the same instructions
-    EXPECT_EQ(nearest(trees, cpu_device(4, "avx2")), "a2");
-    EXPECT_EQ(nearest(trees, cpu_device(9, "avx2")), "a2");  // 7 away from both: the smaller
-    EXPECT_EQ(nearest(trees, cpu_device(10, "avx2")), "a16");
-    EXPECT_EQ(nearest(trees, cpu_device(64, "generic")), "g8");
-    const std::vector wide_only{cpu_tree("x64", 64, "avx512"), gpu_tree("d", 90)};
-    EXPECT_EQ(nearest(wide_only, cpu_device(64, "avx2")), "none");
-    const std::vector lower{cpu_tree("g4", 4, "generic"), cpu_tree("a64", 64, "avx2")};
-    EXPECT_EQ(nearest(lower, cpu_device(4, "avx512")), "a64");  // one level down before two
+TEST(SimilarTrees, CpuGoesByInstructionSetThenThreads) {
+    const std::vector trees{cpu_tree("g8", 8, Isa::generic), cpu_tree("a2", 2, Isa::avx2),
+                            cpu_tree("a16", 16, Isa::avx2), cpu_tree("x64", 64, Isa::avx512)};
+    EXPECT_EQ(order(trees, cpu_device(1, Isa::avx512)), "x64 a2 a16 g8");  // far in threads, but the same instructions
+    EXPECT_EQ(order(trees, cpu_device(4, Isa::avx2)), "a2 a16 x64 g8");    // a richer tree ranks AVX2, too
+    EXPECT_EQ(order(trees, cpu_device(12, Isa::avx2)), "a16 a2 x64 g8");
+    EXPECT_EQ(order(trees, cpu_device(64, Isa::generic)), "g8 a16 a2 x64");
+    EXPECT_EQ(order(trees, cpu_device(2, Isa::avx512vnni)), "x64 a2 a16 g8");
+}
+
+TEST(SimilarTrees, CpuOfTheSameDesignWinsAmongEqualThreads) {
+    const std::vector trees{cpu_tree("a", 8, Isa::avx2, "zen3"), cpu_tree("b", 8, Isa::avx2, "haswell"),
+                            cpu_tree("c", 64, Isa::avx2, "haswell")};
+    EXPECT_EQ(order(trees, cpu_device(8, Isa::avx2, "haswell")), "b a c");
+    EXPECT_EQ(order(trees, cpu_device(8, Isa::avx2, "zen3")), "a b c");
+}
+
+TEST(SimilarTrees, DifferenceNamesWhatDiffers) {
+    const auto here = cpu_device(16, Isa::avx2, "zen3");
+    const auto words = [&](const DeviceTraits& trained) { return difference(traits_of(here), trained); };
+    EXPECT_EQ(words({.isa = Isa::avx2, .microarchitecture = "zen3", .threads = 16}), "");
+    EXPECT_EQ(words({.isa = Isa::avx512, .microarchitecture = "", .threads = 2}),
+              "avx2 instead of avx512, zen3 instead of an unknown design, 16 threads instead of 2");
+    DeviceInfo gpu = gpu_device("x", 89);
+    gpu.l2_bytes = std::size_t{96} << 20, gpu.shared_per_block_optin = 99 << 10, gpu.nominal_bytes_per_second = 864e9;
+    EXPECT_EQ(difference(traits_of(gpu), {.kind = DeviceKind::cuda,
+                                          .sm = 90,
+                                          .sm_count = 132,
+                                          .shared_per_block = 227 << 10,
+                                          .l2_bytes = std::size_t{60} << 20,
+                                          .bytes_per_second = 4.8e12}),
+              "sm_89 instead of sm_90, 99 KiB of shared memory instead of 227, 96 MiB of L2 instead of 60, 864 GB/s "
+              "instead of 4800");
 }
 
 TEST_F(Dispatch, WalksTheRankingToTheFirstChoiceThatIsLinkedAndSupportsTheProblem) {
-    const auto device = cpu_device(4, "avx2");
+    const auto device = cpu_device(4, Isa::avx2);
     EXPECT_EQ(decided(sized(100, 50), device), "fast block=128");    // the first is not linked
     EXPECT_EQ(decided(sized(200, 50), device), "baseline default");  // too wide for every block
     EXPECT_EQ(decided(sized(10, 500), device), "baseline default");  // another leaf
 }
 
 TEST_F(Dispatch, AllocatesNothingWhenTheFirstChoiceFits) {
-    const auto device = cpu_device(4, "avx2");
+    const auto device = cpu_device(4, Isa::avx2);
     const Problem problem = sized(10, 500);
     const Tables<Problem> all = tables();
     const int before = allocations;
@@ -184,8 +234,34 @@ TEST_F(Dispatch, FallsToTheBaselineWhenTheRankingHasNothingForTheDevice) {
 }
 
 TEST_F(Dispatch, IsTheBaselineWithoutATree) {
-    EXPECT_EQ(decided(sized(10, 10), cpu_device(4, "generic")), "baseline default");
-    EXPECT_EQ(decided(sized(10, 10), gpu_device("nvidia-b200", 100)), "gpu_baseline default");
+    trees_ = {gpu_tree("nvidia-h200", 90)};
+    EXPECT_EQ(decided(sized(10, 10), cpu_device(4, Isa::generic)), "baseline default");
+}
+
+TEST_F(Dispatch, AnotherMajorVersionRunsWhatItCan) {
+    EXPECT_EQ(decided(sized(10, 10), gpu_device("nvidia-b200", 100)), "gpu_fast block=128");
+    EXPECT_EQ(decided(sized(10, 10), gpu_device("nvidia-a100", 80)), "gpu_baseline default");  // needs 9.0
+}
+
+TEST_F(Dispatch, SkipsTreesWhoseLeafCannotRunHere) {
+    trees_ = {vector_tree("near", 4, Isa::avx2), cpu_tree("far", 64, Isa::avx512)};
+    EXPECT_EQ(decided(sized(10, 10), cpu_device(4, Isa::generic)), "fast block=128");  // no AVX2: the farther tree's
+    EXPECT_EQ(decided(sized(10, 10), cpu_device(4, Isa::avx2)), "vector default");
+    EXPECT_EQ(decided(sized(10, 500), cpu_device(4, Isa::generic)), "baseline default");  // the fastest, far away
+}
+
+TEST_F(Dispatch, TakesAnotherLeafBeforeTheBaseline) {
+    // In the leaf of images this wide nothing runs here; the leaf of low ones ranks what does.
+    constexpr static Choice<Problem> wide[] = {{kMissing, {}, 1.0F}, {kBaseline, {}, 5.0F}};
+    constexpr static Leaf<Problem> leaves[] = {{0, 3, 1.0F, 1.0F, 1.0F, 1.0F, "width > 10", wide}, cpu_leaves[0]};
+    const auto select = [](const Problem&, const DeviceInfo&) -> const Leaf<Problem>& { return leaves[0]; };
+    trees_ = {{"cpu-zen4-avx2-4t", {.isa = Isa::avx2, .microarchitecture = "zen4", .threads = 4}, "", select, leaves}};
+    EXPECT_EQ(decided(sized(100, 50), cpu_device(4, Isa::avx2)), "fast block=128");
+    const auto why = explain(tables(), sized(100, 50), cpu_device(4, Isa::avx2), nullptr);
+    ASSERT_TRUE(why);
+    EXPECT_TRUE(why.value().other_leaf);
+    EXPECT_NE(why.value().reason.find("another leaf"), std::string::npos) << why.value().reason;
+    EXPECT_EQ(decided(sized(1000, 50), cpu_device(4, Isa::avx2)), "baseline default");  // too wide for anything
 }
 
 TEST_F(Dispatch, NeverRunsAVariantBelowItsArchitecture) {
@@ -211,7 +287,7 @@ TEST_F(Dispatch, SaysWhyWhenEvenTheBaselineDeclines) {
         return Support::no("the grid is full");
     };
     const Tables<Problem> tables{"convolution_2d", refusing, {}};
-    const auto decision = decide(tables, sized(1, 1), cpu_device(1, "generic"), nullptr);
+    const auto decision = decide(tables, sized(1, 1), cpu_device(1, Isa::generic), nullptr);
     ASSERT_FALSE(decision);
     EXPECT_EQ(decision.error().code, ErrorCode::unsupported);
     EXPECT_NE(decision.error().message.find("the grid is full"), std::string::npos);
@@ -226,7 +302,7 @@ TEST_F(Dispatch, SaysWhenABuildHasNothingForAKindOfDevice) {
 }
 
 TEST_F(Dispatch, AForcedVariantRunsWithTheNamedConfigurationElseTheTreesElseItsDefault) {
-    const auto device = cpu_device(4, "avx2");
+    const auto device = cpu_device(4, Isa::avx2);
     EXPECT_EQ(decided(sized(10, 10), device, "fast:block=64"), "fast block=64");
     EXPECT_EQ(decided(sized(10, 10), device, "fast"), "fast block=128");  // the leaf ranks 128 first
     EXPECT_EQ(decided(sized(10, 500), device, "fast"), "fast block=64");  // that leaf does not rank it
@@ -234,7 +310,7 @@ TEST_F(Dispatch, AForcedVariantRunsWithTheNamedConfigurationElseTheTreesElseItsD
 }
 
 TEST_F(Dispatch, AForcedVariantThatCannotRunIsAnErrorNeverAnotherVariant) {
-    const auto device = cpu_device(4, "avx2");
+    const auto device = cpu_device(4, Isa::avx2);
     const auto code = [&](const Problem& problem, std::string_view text) {
         const auto forced = parse_forced_variant(text, "the test");
         const auto decision = decide(tables(), problem, device, &*forced);
@@ -270,13 +346,13 @@ TEST(ForcedVariants, RefusesWhatItCannotMean) {
 }
 
 TEST_F(Dispatch, ExplainsTheLeafTheRankingAndTheTree) {
-    const auto explained = explain(tables(), sized(100, 50), cpu_device(4, "avx2"), nullptr);
+    const auto explained = explain(tables(), sized(100, 50), cpu_device(4, Isa::avx2), nullptr);
     ASSERT_TRUE(explained);
     const Explanation& why = explained.value();
     EXPECT_EQ(why.variant, "fast");
     EXPECT_EQ(why.configuration, "block=128");
     EXPECT_EQ(why.tree, Explanation::Tree::exact);
-    EXPECT_EQ(why.tree_device, "cpu-avx2-4t");
+    EXPECT_EQ(why.tree_device, "cpu-zen4-avx2-4t");
     EXPECT_EQ(why.leaf, 0);
     EXPECT_EQ(why.path, "height <= 100");
     EXPECT_FLOAT_EQ(static_cast<float>(why.margin), 2.7F);
@@ -290,19 +366,21 @@ TEST_F(Dispatch, ExplainsTheLeafTheRankingAndTheTree) {
 }
 
 TEST_F(Dispatch, ExplainsARelatedTreeABaselineAndAForcedVariant) {
-    const auto related = explain(tables(), sized(1, 1), cpu_device(8, "avx512"), nullptr);
+    const auto related = explain(tables(), sized(1, 1), cpu_device(8, Isa::avx512), nullptr);
     ASSERT_TRUE(related);
     EXPECT_EQ(related.value().tree, Explanation::Tree::related);
-    EXPECT_NE(related.value().reason.find("cpu-avx2-4t"), std::string::npos);
+    EXPECT_EQ(related.value().difference, "avx512 instead of avx2, 8 threads instead of 4");
+    EXPECT_NE(related.value().reason.find("cpu-zen4-avx2-4t (here: avx512"), std::string::npos);
 
-    const auto without = explain(tables(), sized(1, 1), cpu_device(4, "generic"), nullptr);
+    const Tables<Problem> gpu_only{"convolution_2d", registry, std::span(trees_).last(1)};
+    const auto without = explain(gpu_only, sized(1, 1), cpu_device(4, Isa::generic), nullptr);
     ASSERT_TRUE(without);
     EXPECT_EQ(without.value().tree, Explanation::Tree::none);
     EXPECT_EQ(without.value().leaf, -1);
     EXPECT_NE(without.value().reason.find("baseline"), std::string::npos);
 
     const ForcedVariant forced{"baseline", "", "the test"};
-    const auto asked = explain(tables(), sized(1, 1), cpu_device(4, "avx2"), &forced);
+    const auto asked = explain(tables(), sized(1, 1), cpu_device(4, Isa::avx2), &forced);
     ASSERT_TRUE(asked);
     EXPECT_EQ(asked.value().forced_by, "the test");
     EXPECT_EQ(asked.value().reason, "the test asks for it");

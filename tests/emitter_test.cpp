@@ -43,10 +43,10 @@ TEST(Emitter, CompiledSelectorDecidesAsTheTree) {
     ASSERT_GE(trained.tree.leaves.size(), 4U);
     const auto selector = synthetic::selectors::cpu_test_2t();
     EXPECT_EQ(selector.device_key, "cpu-test-2t");
-    EXPECT_EQ(selector.kind, DeviceKind::cpu);
-    EXPECT_EQ(selector.sm, 0);
-    EXPECT_EQ(selector.threads, 2);
-    EXPECT_EQ(selector.isa, "avx2");
+    EXPECT_EQ(selector.device.kind, DeviceKind::cpu);
+    EXPECT_EQ(selector.device.threads, 2);
+    EXPECT_EQ(selector.device.isa, Isa::avx2);
+    EXPECT_EQ(selector.leaves.size(), trained.tree.leaves.size());
     EXPECT_EQ(selector.data_sha256, trained.evidence.data_sha256);
 
     const Matrix& matrix = trained.evidence.matrix;

@@ -87,7 +87,7 @@ void compare_compiled_with_learned(const Family& family, const DeviceResults& re
     ASSERT_NE(compiled, selectors.end()) << "no selector of " << results.device.key << " is compiled in";
     const Evidence evidence = read_evidence(family, results.device, cases_of(results, family.name()),
                                             {.allow_partial = true, .allow_mixed = true});
-    const Tree tree = learn(evidence.matrix, evidence.matrix.all());
+    const Tree tree = tree_for(family, results.device, evidence.matrix);
     std::vector<bool> reached(tree.leaves.size());
     std::vector<double> features;
     const auto compare = [&](const P& problem) {
@@ -135,7 +135,7 @@ DeviceInfo fake_device(Random& random) {
         device.threads = static_cast<int>(any_of({1, 2, 3, 8, 256}, random));
         device.avx2 = random() % 2, device.fma = random() % 2;
         device.avx512 = random() % 2, device.avx512_vnni = random() % 2;
-        device.key = any_of({0, 1}, random) ? "cpu-avx512-2t" : "cpu-fake";
+        device.key = any_of({0, 1}, random) ? "cpu-graniterapids-avx512vnni-2t" : "cpu-fake";
         return device;
     }
     device.key = any_of({0, 1}, random) ? "nvidia-h200" : "gpu-fake";
@@ -175,8 +175,9 @@ void expect_feasible(const Family& family, const Tables<P>& all, const P& proble
         return;
     }
     ++chosen;
-    const auto& [entry, configuration, tree, leaf, forced] = decision.value();
-    const Support support = supports(*entry, problem, configuration, device);
+    const Registered<P>* entry = decision.value().entry;
+    const Leaf<P>* leaf = decision.value().leaf;
+    const Support support = supports(*entry, problem, decision.value().configuration, device);
     ASSERT_TRUE(support) << entry->variant.name << ": " << support.reason;
     ASSERT_EQ(entry->kind, device.kind);
     ASSERT_NE(entry->variant.role, Role::peer);

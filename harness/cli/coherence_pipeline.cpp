@@ -56,8 +56,9 @@ void CoherencePipeline::run(Context& context, std::int64_t samples, coherent_sum
                             float* copies) const {
     const Plan& plan = plan_of(samples);
     if (settings_.phases > 1) {
-        const auto& [entry, configuration, tree, leaf, forced] = plan.interpolation_decision;
-        entry->variant.run(context, plan.interpolation, {.traces = buffers.traces, .copies = copies}, configuration);
+        const auto& decision = plan.interpolation_decision;
+        decision.entry->variant.run(context, plan.interpolation, {.traces = buffers.traces, .copies = copies},
+                                    decision.configuration);
         buffers.traces = copies;
     }
     plan.decision.entry->variant.run(context, plan.sum, buffers, plan.decision.configuration);

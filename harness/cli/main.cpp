@@ -7,6 +7,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/commands.hpp"  // generated
+#include "harness/device/host_cpu.hpp"
 #include "harness/families/family.hpp"
 
 namespace {
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
     using namespace espalier;
     using cli::ExitCode;
 
+    if (const auto wrong = device::wrong_cpu_isa()) return report(ExitCode::usage, wrong->c_str());
     CLI::App app("Measures every documented way of computing a thing, and ships the fastest.", "espalier");
     app.require_subcommand(1);
     app.set_version_flag("--version", ESPALIER_VERSION);

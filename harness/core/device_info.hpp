@@ -12,7 +12,7 @@ enum class DeviceKind { cpu, cuda };
 /// the one of a device that is not here is read from `results/<device-key>/device.json`.
 struct DeviceInfo {
     DeviceKind kind = DeviceKind::cpu;
-    std::string key;        ///< slug that results are filed under, e.g. "nvidia-h200", "cpu-avx512-2t"
+    std::string key;        ///< slug that results are filed under, e.g. "nvidia-h200", "cpu-zen4-avx2-2t"
     std::string name;       ///< as the driver or the operating system spells it
     bool emulated = false;  ///< the host executor: runs CUDA sources for tests and is never timed
     std::size_t memory_bytes = 0;
@@ -25,15 +25,18 @@ struct DeviceInfo {
     double int_per_second = 0;           ///< the fastest integer multiply-add it has (dp4a, VNNI), counted as two
 
     // CPU
-    int threads = 1;  ///< hardware threads that this process may use
+    std::string microarchitecture{};  ///< "zen4", "intel-6-250"; empty if nobody recorded it
+    int threads = 1;                  ///< hardware threads that this process may use
     bool avx2 = false;
     bool fma = false;
     bool avx512 = false;       ///< F, BW, DQ and VL together
     bool avx512_vnni = false;  ///< and VBMI
+    bool neon = false;         ///< aarch64
 
     // CUDA
     int sm = 0;  ///< compute capability, 90 for 9.0
     int sm_count = 0;
+    double nominal_bytes_per_second = 0;  ///< of its memory, by clock and width of the bus; 0 when unknown
     int clock_khz = 0;
     int max_threads_per_sm = 0;
     int registers_per_sm = 0;

@@ -5,6 +5,7 @@
 
 #include "harness/core/configuration.hpp"
 #include "harness/core/device_info.hpp"
+#include "harness/core/device_traits.hpp"
 #include "harness/core/variant.hpp"
 
 namespace espalier {
@@ -25,19 +26,17 @@ struct Leaf {
     float margin;                        ///< slowdown of the best other variant over the first one; 1 if there is none
     float regret, regret_lo, regret_hi;  ///< geometric mean of what the ranking runs, bootstrap 95%
     std::string_view path;               ///< the conditions from the root, as text
-    std::span<const Choice<P>> ranking;
+    std::span<const Choice<P>> ranking;  ///< never empty
 };
 
 /// The generated selector of one family for one device. Pure and total.
 template <class P>
 struct Selector {
     std::string_view device_key;
-    DeviceKind kind;
-    int sm;                ///< compute capability it was trained on; 0 for CPUs
-    int threads;           ///< CPU threads; 0 for GPUs
-    std::string_view isa;  ///< "avx512", "avx2" or "generic" for CPUs, empty for GPUs
+    DeviceTraits device;  ///< what it was trained on
     std::string_view data_sha256;
     const Leaf<P>& (*select)(const P&, const DeviceInfo&);
+    std::span<const Leaf<P>> leaves;  ///< all that `select` may return
 };
 
 /// What a selector's ranking comes down to for one problem: a variant that can run it, ready to be run.

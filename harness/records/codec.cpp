@@ -193,6 +193,9 @@ ordered_json encode(const DeviceInfo& device) {
             {"fma", device.fma},
             {"avx512", device.avx512},
             {"avx512_vnni", device.avx512_vnni},
+            {"neon", device.neon},
+            {"microarchitecture", device.microarchitecture},
+            {"nominal_bytes_per_second", device.nominal_bytes_per_second},
             {"sm", device.sm},
             {"sm_count", device.sm_count},
             {"clock_khz", device.clock_khz},
@@ -232,6 +235,10 @@ DeviceInfo decode_device(const json& body) {
     device.fma = fields.flag("fma");
     device.avx512 = fields.flag("avx512");
     device.avx512_vnni = fields.flag("avx512_vnni");
+    device.neon = fields.has("neon") && fields.flag("neon");
+    if (fields.has("microarchitecture")) device.microarchitecture = fields.word("microarchitecture", "-");
+    if (fields.has("nominal_bytes_per_second"))
+        device.nominal_bytes_per_second = fields.amount("nominal_bytes_per_second");
     device.sm = count("sm");
     device.sm_count = count("sm_count");
     device.clock_khz = count("clock_khz");

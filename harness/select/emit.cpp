@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "harness/core/device_traits.hpp"
 #include "harness/select/pairs.hpp"
 #include "harness/select/ranking.hpp"
 
@@ -250,19 +251,30 @@ private:
     }
 
     void factory() {
-        const bool cpu = device_.kind == DeviceKind::cpu;
-        const char* isa = !cpu ? "" : device_.avx512 ? "avx512" : device_.avx2 && device_.fma ? "avx2" : "generic";
         line("Selector<Problem> {}() {{", device_identifier(device_.key));
         line("    return {{");
         line("        .device_key = \"{}\",", device_.key);
-        line("        .kind = DeviceKind::{},", to_string(device_.kind));
-        line("        .sm = {},", cpu ? 0 : device_.sm);
-        line("        .threads = {},", cpu ? device_.threads : 0);
-        line("        .isa = \"{}\",", isa);
+        line("        .device = {},", traits());
         line("        .data_sha256 = \"{}\",", evidence_.data_sha256);
         line("        .select = select,");
+        line("        .leaves = kLeaves,");
         line("    }};");
         line("}}");
+    }
+
+    std::string traits() const {
+        const DeviceTraits t = traits_of(device_);
+        if (device_.kind == DeviceKind::cpu)
+            return fmt::format("{{.isa = Isa::{}, .microarchitecture = \"{}\", .threads = {}}}", to_string(t.isa),
+                               t.microarchitecture, t.threads);
+        return fmt::format(
+            "{{.kind = DeviceKind::cuda,\n"
+            "                   .sm = {},\n"
+            "                   .sm_count = {},\n"
+            "                   .shared_per_block = {},\n"
+            "                   .l2_bytes = {},\n"
+            "                   .bytes_per_second = {:.0f}}}",
+            t.sm, t.sm_count, t.shared_per_block, t.l2_bytes, t.bytes_per_second);
     }
 
     const Family& family_;

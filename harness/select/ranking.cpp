@@ -182,6 +182,10 @@ void annotate(const Matrix& matrix, Tree& tree, std::uint64_t seed) {
         if (!leaf.rows.empty()) annotate(matrix, leaf, seed);
 }
 
+double slowdown_over(const Matrix& matrix, std::span<const std::size_t> rows, std::size_t candidate) {
+    return Ranker(matrix, rows).slowdown(candidate);
+}
+
 std::size_t chosen(const Matrix& matrix, std::size_t problem, std::span<const std::size_t> ranking) {
     for (const std::size_t c : ranking)
         if (matrix.state(problem, c) != CellState::unsupported) return c;

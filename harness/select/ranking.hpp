@@ -21,6 +21,9 @@ void annotate(const Matrix& matrix, TreeLeaf& leaf, std::uint64_t seed);
 /// Those of all leaves that have rows; what others have stays.
 void annotate(const Matrix& matrix, Tree& tree, std::uint64_t seed);
 
+/// Geometric mean of a candidate's slowdown over those of `rows` that it has a time of; of what runs instead if on none.
+double slowdown_over(const Matrix& matrix, std::span<const std::size_t> rows, std::size_t candidate);
+
 /// The candidate that the library would run for `problem` by this ranking: the first one supported there.
 std::size_t chosen(const Matrix& matrix, std::size_t problem, std::span<const std::size_t> ranking);
 

@@ -4,6 +4,7 @@
 
 #include "harness/select/emit.hpp"
 #include "harness/select/feasibility.hpp"
+#include "harness/select/other_devices.hpp"
 
 namespace espalier::select {
 namespace {
@@ -40,11 +41,17 @@ ordered_json kept(const ordered_json& before, const char* member, const std::str
 
 }  // namespace
 
+Tree tree_for(const Family& family, const DeviceInfo& device, const Matrix& matrix, const LearnOptions& options) {
+    Tree tree = learn(matrix, matrix.all(), options);
+    serve_other_devices(family, device, matrix, tree);
+    return tree;
+}
+
 Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
               const TrainOptions& options) {
     Trained trained{.family = &family, .evidence = read_evidence(family, device, records, options.evidence)};
     const Matrix& matrix = trained.evidence.matrix;
-    trained.tree = learn(matrix, matrix.all(), options.learn);
+    trained.tree = tree_for(family, device, matrix, options.learn);
     constexpr int kDraws = 2000;
     if (const auto stranded = find_stranded_problem(family, device, matrix, trained.tree, kDraws, options.learn.seed))
         throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *stranded +

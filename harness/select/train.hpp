@@ -26,6 +26,9 @@ struct Trained {
     std::string source;
 };
 
+/// The tree of a family for a device: learnt from all rows, with rankings that serve other devices, too.
+Tree tree_for(const Family& family, const DeviceInfo& device, const Matrix& matrix, const LearnOptions& options = {});
+
 /// From records to C++. The same records give the same bytes, whatever their order. Throws `BadEvidence`
 /// for results that must not be trained on, and if some problem would be left without a supported choice.
 Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,

@@ -41,7 +41,7 @@ nlohmann::ordered_json to_json(const select::TrainedDevice& trained) {
 }
 
 void print_heading() {
-    fmt::print("{:<18} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6} {:>6} {:>6}  {:>8} {:>6} {:>6}  {:>6}\n", "device",
+    fmt::print("{:<34} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6} {:>6} {:>6}  {:>8} {:>6} {:>6}  {:>6}\n", "device",
                "family", "problems", "choices", "leaves", "depth", "regret", "P90", "max", "held out", "P90", "max",
                "single");
 }
@@ -53,7 +53,7 @@ void print_rows(const select::TrainedDevice& trained) {
         const auto decimal = [&](double value) {
             return t.evaluation.held_out.logs.empty() ? "-" : fmt::format("{:.3f}", value);
         };
-        fmt::print("{:<18} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6.3f} {:>6.3f} {:>6.3f}  {:>8} {:>6} {:>6}  {:>6.3f}\n",
+        fmt::print("{:<34} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6.3f} {:>6.3f} {:>6.3f}  {:>8} {:>6} {:>6}  {:>6.3f}\n",
                    trained.device.key, t.family->name(), matrix.rows(), matrix.candidates.size(), t.tree.leaves.size(),
                    t.tree.depth(), training.geomean, training.p90, training.worst, decimal(held_out.geomean),
                    decimal(held_out.p90), decimal(held_out.worst), t.evaluation.best_single);
@@ -114,16 +114,19 @@ void print_transfer(const Options& options) {
     for (const std::string& key : options.devices)
         trained.push_back(select::train_device(key, options.folders, options.families, options.train));
     auto json = nlohmann::ordered_json::array();
-    if (!options.json) fmt::print("{:<16} {:<18}  regret with the tree of\n", "family", "device");
+    if (!options.json)
+        fmt::print("{:<16} {:<34}  regret with the tree of (* the one it would fall back on)\n", "family", "device");
     for (const select::TransferRow& row : select::transfer(trained)) {
         std::string cells;
         auto list = nlohmann::ordered_json::array();
         for (const select::TransferCell& cell : row.cells) {
             const std::string unknown = cell.unknown ? fmt::format(" ({} problems without a time)", cell.unknown) : "";
-            cells += fmt::format("{}{} {:.3f}{}", cells.empty() ? "" : ", ", cell.tree, cell.regret, unknown);
-            list.push_back({{"tree", cell.tree}, {"regret", cell.regret}, {"unknown", cell.unknown}});
+            cells += fmt::format("{}{}{} {:.3f}{}", cells.empty() ? "" : ", ", cell.fallback ? "*" : "", cell.tree,
+                                 cell.regret, unknown);
+            list.push_back(
+                {{"tree", cell.tree}, {"regret", cell.regret}, {"unknown", cell.unknown}, {"fallback", cell.fallback}});
         }
-        if (!options.json) fmt::print("{:<16} {:<18}  {}\n", row.family, row.device, cells);
+        if (!options.json) fmt::print("{:<16} {:<34}  {}\n", row.family, row.device, cells);
         json.push_back({{"family", row.family}, {"device", row.device}, {"trees", std::move(list)}});
     }
     if (options.json) fmt::print("{}\n", json.dump(2));

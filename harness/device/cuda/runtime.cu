@@ -86,6 +86,9 @@ DeviceInfo open(int ordinal) {
     info.sm = properties.major * 10 + properties.minor;
     info.sm_count = properties.multiProcessorCount;
     info.clock_khz = attribute(cudaDevAttrClockRate, ordinal);
+    // Two transfers a clock; the bus is told in bits.
+    info.nominal_bytes_per_second = 2e3 * attribute(cudaDevAttrMemoryClockRate, ordinal) *
+                                    attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal) / 8;
     info.max_threads_per_sm = properties.maxThreadsPerMultiProcessor;
     info.registers_per_sm = properties.regsPerMultiprocessor;
     info.shared_per_block = properties.sharedMemPerBlock;

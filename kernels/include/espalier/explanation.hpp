@@ -14,9 +14,9 @@ namespace espalier {
 struct ESPALIER_API Explanation {
     /// How the tree that was asked relates to the device.
     enum class Tree {
-        none,     ///< no tree fits the device: the baseline runs
+        none,     ///< nothing was ever trained on this kind of device: the baseline runs
         exact,    ///< trained on devices of this very key
-        related,  ///< trained on the most similar device that there is a tree for
+        related,  ///< trained on another one: the most similar whose tree has a choice that can run
     };
 
     /// One choice of the leaf's ranking.
@@ -37,8 +37,10 @@ struct ESPALIER_API Explanation {
 
     Tree tree = Tree::none;
     std::string tree_device;  ///< device key that the tree was trained on; empty without a tree
+    std::string difference;   ///< of the device from the tree's: "16 threads instead of 2"; empty if none is known
     std::string tree_data;    ///< SHA-256 of the measurements that it was trained from
     int leaf = -1;            ///< number of the leaf, from the left; -1 without a tree
+    bool other_leaf = false;  ///< no tree's own leaf for the problem has a choice that runs here; this one has
     std::string path;         ///< the leaf's conditions from the root
     int problems = 0;         ///< measured problems in the leaf
     double margin = 0;        ///< slowdown of the best other variant over the leaf's first choice

@@ -168,12 +168,15 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
 Selector<Problem> nvidia_h200() {
     return {
         .device_key = "nvidia-h200",
-        .kind = DeviceKind::cuda,
-        .sm = 90,
-        .threads = 0,
-        .isa = "",
+        .device = {.kind = DeviceKind::cuda,
+                   .sm = 90,
+                   .sm_count = 132,
+                   .shared_per_block = 232448,
+                   .l2_bytes = 62914560,
+                   .bytes_per_second = 4347555271510},
         .data_sha256 = "f4707f1db9beaf1a27a67092ca15e5b65ef235942ee525c32ecea9b11bcb86aa",
         .select = select,
+        .leaves = kLeaves,
     };
 }
 

@@ -50,9 +50,9 @@ constexpr Choice<Problem> kRanking2[] = {
 
 constexpr Choice<Problem> kRanking3[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
-    {VariantId::shared_float_32x8, {}, 1.53F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.47F},
     {VariantId::shared_u8_int, {}, 1.43F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.47F},
+    {VariantId::shared_float_32x8, {}, 1.53F},
     {VariantId::global, {}, 1.65F},
 };
 
@@ -73,8 +73,8 @@ constexpr Choice<Problem> kRanking5[] = {
 constexpr Choice<Problem> kRanking6[] = {
     {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.01F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.09F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.57F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.36F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.57F},
     {VariantId::global, {}, 1.84F},
 };
 
@@ -570,12 +570,15 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
 Selector<Problem> nvidia_h200() {
     return {
         .device_key = "nvidia-h200",
-        .kind = DeviceKind::cuda,
-        .sm = 90,
-        .threads = 0,
-        .isa = "",
+        .device = {.kind = DeviceKind::cuda,
+                   .sm = 90,
+                   .sm_count = 132,
+                   .shared_per_block = 232448,
+                   .l2_bytes = 62914560,
+                   .bytes_per_second = 4347555271510},
         .data_sha256 = "9b37caa68ab2633fa43ffc1cb9090a0f4af6a7130eaff56eff91447c4d0270c4",
         .select = select,
+        .leaves = kLeaves,
     };
 }
 

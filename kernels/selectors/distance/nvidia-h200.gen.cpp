@@ -25,8 +25,8 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.09F},
     {VariantId::texture_1d_shared_tile, {}, 1.09F},
+    {VariantId::shared_load_tile, {}, 1.09F},
     {VariantId::shared_load_all, {}, 1.35F},
     {VariantId::global, {{"width", 32}}, 3.42F},
 };
@@ -97,6 +97,7 @@ constexpr Choice<Problem> kRanking8[] = {
 
 constexpr Choice<Problem> kRanking9[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
+    {VariantId::one_warp_partials, {}, 1.01F},
     {VariantId::shared_load_tile, {}, 1.06F},
     {VariantId::global_uncoalesced, {}, 1.21F},
     {VariantId::shared_load_all, {}, 1.34F},
@@ -145,6 +146,7 @@ constexpr Choice<Problem> kRanking14[] = {
 
 constexpr Choice<Problem> kRanking15[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 2.94F},
     {VariantId::shared_load_tile, {}, 3.01F},
     {VariantId::global_uncoalesced, {}, 3.04F},
@@ -163,12 +165,14 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.04F},
     {VariantId::shared_load_tile, {}, 1.07F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.10F},
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.12F},
     {VariantId::shared_load_all, {}, 1.23F},
     {VariantId::global, {{"width", 32}}, 3.51F},
 };
 
 constexpr Choice<Problem> kRanking18[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.12F},
     {VariantId::texture_1d_shared_tile, {}, 1.49F},
     {VariantId::shared_load_tile, {}, 1.53F},
     {VariantId::global_uncoalesced, {}, 1.79F},
@@ -186,15 +190,15 @@ constexpr Choice<Problem> kRanking19[] = {
 constexpr Choice<Problem> kRanking20[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 1.92F},
-    {VariantId::shared_load_all, {}, 2.06F},
     {VariantId::shared_load_tile, {}, 1.99F},
+    {VariantId::shared_load_all, {}, 2.06F},
     {VariantId::global, {{"width", 32}}, 4.25F},
 };
 
 constexpr Choice<Problem> kRanking21[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 2.01F},
     {VariantId::shared_load_tile, {}, 1.98F},
+    {VariantId::texture_1d_shared_tile, {}, 2.01F},
     {VariantId::shared_load_all, {}, 2.45F},
     {VariantId::global, {{"width", 32}}, 3.04F},
 };
@@ -241,6 +245,7 @@ constexpr Choice<Problem> kRanking26[] = {
 
 constexpr Choice<Problem> kRanking27[] = {
     {VariantId::global, {{"width", 16}}, 1.02F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::global, {{"width", 32}}, 1.03F},
 };
 
@@ -253,12 +258,14 @@ constexpr Choice<Problem> kRanking28[] = {
 
 constexpr Choice<Problem> kRanking29[] = {
     {VariantId::global_uncoalesced, {}, 1.02F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::global, {{"width", 16}}, 1.06F},
     {VariantId::global, {{"width", 32}}, 1.11F},
 };
 
 constexpr Choice<Problem> kRanking30[] = {
     {VariantId::global, {{"width", 16}}, 1.02F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::global, {{"width", 32}}, 1.07F},
 };
 
@@ -318,6 +325,7 @@ constexpr Choice<Problem> kRanking37[] = {
 
 constexpr Choice<Problem> kRanking38[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.03F},
     {VariantId::global_uncoalesced, {}, 1.15F},
     {VariantId::shared_load_all, {}, 1.16F},
@@ -327,8 +335,8 @@ constexpr Choice<Problem> kRanking38[] = {
 constexpr Choice<Problem> kRanking39[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 1.39F},
-    {VariantId::shared_load_all, {}, 1.50F},
     {VariantId::shared_load_tile, {}, 1.44F},
+    {VariantId::shared_load_all, {}, 1.50F},
     {VariantId::global, {{"width", 32}}, 1.86F},
 };
 
@@ -342,6 +350,7 @@ constexpr Choice<Problem> kRanking40[] = {
 
 constexpr Choice<Problem> kRanking41[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 2.23F},
     {VariantId::shared_load_tile, {}, 2.28F},
     {VariantId::shared_load_all, {}, 2.48F},
@@ -358,6 +367,7 @@ constexpr Choice<Problem> kRanking42[] = {
 
 constexpr Choice<Problem> kRanking43[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 1.59F},
     {VariantId::shared_load_tile, {}, 1.68F},
     {VariantId::shared_load_all, {}, 1.84F},
@@ -1285,12 +1295,15 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
 Selector<Problem> nvidia_h200() {
     return {
         .device_key = "nvidia-h200",
-        .kind = DeviceKind::cuda,
-        .sm = 90,
-        .threads = 0,
-        .isa = "",
+        .device = {.kind = DeviceKind::cuda,
+                   .sm = 90,
+                   .sm_count = 132,
+                   .shared_per_block = 232448,
+                   .l2_bytes = 62914560,
+                   .bytes_per_second = 4347555271510},
         .data_sha256 = "8a5ce145b4f9cff94828df71f26b13eb9a82ac598a603a131998eb5a3790fec3",
         .select = select,
+        .leaves = kLeaves,
     };
 }
 

@@ -131,12 +131,15 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
 Selector<Problem> nvidia_h200() {
     return {
         .device_key = "nvidia-h200",
-        .kind = DeviceKind::cuda,
-        .sm = 90,
-        .threads = 0,
-        .isa = "",
+        .device = {.kind = DeviceKind::cuda,
+                   .sm = 90,
+                   .sm_count = 132,
+                   .shared_per_block = 232448,
+                   .l2_bytes = 62914560,
+                   .bytes_per_second = 4347555271510},
         .data_sha256 = "16c8616a2966277ff0b9f2445f179a61a8443d231491352927aa869d9d409072",
         .select = select,
+        .leaves = kLeaves,
     };
 }
 

@@ -21,6 +21,7 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 1.00F},
+    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.00F},
     {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.11F},
     {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 1.39F},
 };
@@ -118,12 +119,15 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
 Selector<Problem> nvidia_h200() {
     return {
         .device_key = "nvidia-h200",
-        .kind = DeviceKind::cuda,
-        .sm = 90,
-        .threads = 0,
-        .isa = "",
+        .device = {.kind = DeviceKind::cuda,
+                   .sm = 90,
+                   .sm_count = 132,
+                   .shared_per_block = 232448,
+                   .l2_bytes = 62914560,
+                   .bytes_per_second = 4347555271510},
         .data_sha256 = "0502c709b6a7fbb76ab397318b576bca66845e5e75f15c843e4367a539be7304",
         .select = select,
+        .leaves = kLeaves,
     };
 }
 

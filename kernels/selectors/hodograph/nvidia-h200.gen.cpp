@@ -43,12 +43,15 @@ const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
 Selector<Problem> nvidia_h200() {
     return {
         .device_key = "nvidia-h200",
-        .kind = DeviceKind::cuda,
-        .sm = 90,
-        .threads = 0,
-        .isa = "",
+        .device = {.kind = DeviceKind::cuda,
+                   .sm = 90,
+                   .sm_count = 132,
+                   .shared_per_block = 232448,
+                   .l2_bytes = 62914560,
+                   .bytes_per_second = 4347555271510},
         .data_sha256 = "417e4ce8cae1890b6456f15a84c3bd9f8903596fc09594a4f904766f45bad5ce",
         .select = select,
+        .leaves = kLeaves,
     };
 }
 

@@ -37,6 +37,7 @@ constexpr Choice<Problem> kRanking2[] = {
 
 constexpr Choice<Problem> kRanking3[] = {
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.05F},
 };
 
@@ -48,6 +49,7 @@ constexpr Choice<Problem> kRanking4[] = {
 
 constexpr Choice<Problem> kRanking5[] = {
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.03F},
 };
 
@@ -303,12 +305,15 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
 Selector<Problem> nvidia_h200() {
     return {
         .device_key = "nvidia-h200",
-        .kind = DeviceKind::cuda,
-        .sm = 90,
-        .threads = 0,
-        .isa = "",
+        .device = {.kind = DeviceKind::cuda,
+                   .sm = 90,
+                   .sm_count = 132,
+                   .shared_per_block = 232448,
+                   .l2_bytes = 62914560,
+                   .bytes_per_second = 4347555271510},
         .data_sha256 = "4e6f0168b26ac4e4afed2b8657a6435a4375d8578284eb8ef479a3b2bed75d7f",
         .select = select,
+        .leaves = kLeaves,
     };
 }
 

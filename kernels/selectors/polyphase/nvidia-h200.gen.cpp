@@ -43,12 +43,15 @@ const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
 Selector<Problem> nvidia_h200() {
     return {
         .device_key = "nvidia-h200",
-        .kind = DeviceKind::cuda,
-        .sm = 90,
-        .threads = 0,
-        .isa = "",
+        .device = {.kind = DeviceKind::cuda,
+                   .sm = 90,
+                   .sm_count = 132,
+                   .shared_per_block = 232448,
+                   .l2_bytes = 62914560,
+                   .bytes_per_second = 4347555271510},
         .data_sha256 = "ba46d71ad67d0b7e2e17cf1a495a32da2817052332978fc638d986e7f38cf5d5",
         .select = select,
+        .leaves = kLeaves,
     };
 }
 

@@ -43,6 +43,7 @@ constexpr Choice<Problem> kRanking1[] = {
 
 constexpr Choice<Problem> kRanking2[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 1.62F},
     {VariantId::block_rank_merge, {{"tile", 1024}}, 1.65F},
     {VariantId::rank_sort, {}, 2.21F},
@@ -67,9 +68,9 @@ constexpr Choice<Problem> kRanking4[] = {
 
 constexpr Choice<Problem> kRanking5[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 3.71F},
     {VariantId::warp_select, {{"warps", 16}}, 3.95F},
     {VariantId::rank_sort, {}, 6.77F},
-    {VariantId::segmented_radix_sort, {}, 3.71F},
     {VariantId::global_insertion, {{"block", 256}}, 163.22F},
 };
 
@@ -99,8 +100,8 @@ constexpr Choice<Problem> kRanking8[] = {
 
 constexpr Choice<Problem> kRanking9[] = {
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::local_insertion, {{"block", 64}}, 1.96F},
     {VariantId::shared_insertion, {{"block", 128}}, 1.90F},
+    {VariantId::local_insertion, {{"block", 64}}, 1.96F},
     {VariantId::warp_select, {{"warps", 4}}, 2.83F},
     {VariantId::global_insertion, {{"block", 256}}, 3.64F},
 };
@@ -115,6 +116,7 @@ constexpr Choice<Problem> kRanking10[] = {
 
 constexpr Choice<Problem> kRanking11[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
     {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.82F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.92F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 5.80F},
@@ -139,6 +141,7 @@ constexpr Choice<Problem> kRanking13[] = {
 
 constexpr Choice<Problem> kRanking14[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.46F},
     {VariantId::segmented_radix_sort, {}, 5.08F},
     {VariantId::block_rank_merge, {{"tile", 1024}}, 9.22F},
@@ -163,6 +166,7 @@ constexpr Choice<Problem> kRanking16[] = {
 
 constexpr Choice<Problem> kRanking17[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 1.89F},
     {VariantId::segmented_radix_sort, {}, 3.90F},
     {VariantId::block_rank_merge, {{"tile", 1024}}, 15.44F},
@@ -187,8 +191,8 @@ constexpr Choice<Problem> kRanking19[] = {
 
 constexpr Choice<Problem> kRanking20[] = {
     {VariantId::radix_sort_rows, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.74F},
     {VariantId::segmented_radix_sort, {}, 1.57F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.74F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.94F},
     {VariantId::global_insertion, {{"block", 256}}, 68.28F},
 };
@@ -260,8 +264,8 @@ constexpr Choice<Problem> kRanking28[] = {
 constexpr Choice<Problem> kRanking29[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 2.25F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 8.94F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.87F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 8.94F},
     {VariantId::global_insertion, {{"block", 256}}, 100.95F},
 };
 
@@ -275,6 +279,7 @@ constexpr Choice<Problem> kRanking30[] = {
 
 constexpr Choice<Problem> kRanking31[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.02F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.03F},
     {VariantId::segmented_radix_sort, {}, 11.97F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 12.07F},
     {VariantId::radix_sort_rows, {}, 88.69F},
@@ -315,6 +320,7 @@ constexpr Choice<Problem> kRanking35[] = {
 
 constexpr Choice<Problem> kRanking36[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.01F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 9.23F},
     {VariantId::segmented_radix_sort, {}, 11.57F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 25.61F},
@@ -323,8 +329,8 @@ constexpr Choice<Problem> kRanking36[] = {
 
 constexpr Choice<Problem> kRanking37[] = {
     {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.28F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.77F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.28F},
     {VariantId::radix_sort_rows, {}, 16.08F},
     {VariantId::global_insertion, {{"block", 256}}, 309.38F},
 };
@@ -1379,12 +1385,15 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
 Selector<Problem> nvidia_h200() {
     return {
         .device_key = "nvidia-h200",
-        .kind = DeviceKind::cuda,
-        .sm = 90,
-        .threads = 0,
-        .isa = "",
+        .device = {.kind = DeviceKind::cuda,
+                   .sm = 90,
+                   .sm_count = 132,
+                   .shared_per_block = 232448,
+                   .l2_bytes = 62914560,
+                   .bytes_per_second = 4347555271510},
         .data_sha256 = "ad925619c160c5bafa82223ad0cddc3cbdc4274961e92ad7190380889fcf59bf",
         .select = select,
+        .leaves = kLeaves,
     };
 }
 

@@ -22,12 +22,10 @@ const Leaf<Problem>& select(const Problem&, const DeviceInfo&) { return leaves[0
 
 Selector<Problem> nvidia_h200() {
     return {.device_key = "nvidia-h200",
-            .kind = DeviceKind::cuda,
-            .sm = 90,
-            .threads = 0,
-            .isa = "",
+            .device = {.kind = DeviceKind::cuda, .sm = 90},
             .data_sha256 = "0000000000000000000000000000000000000000000000000000000000000000",
-            .select = select};
+            .select = select,
+            .leaves = leaves};
 }
 
 }  // namespace espalier::convolution_2d::selectors

@@ -1,0 +1,119 @@
+// What a device without a tree of its own would pay: the library's decisions for every swept device with that device's
+// tree taken away, judged by the device's own committed times. Prints the table that docs/performance/fallbacks.md
+// quotes.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/records/results.hpp"
+#include "harness/select/evidence.hpp"
+#include "harness/select/training.hpp"
+#include "kernels/dispatch.hpp"
+#include "tests/each_family.hpp"
+
+namespace espalier::select {
+namespace {
+
+/// Geometric mean over the problems of the time of what is decided over the best time there.
+struct Cost {
+    double regret = 1, baseline = 1;
+    std::size_t problems = 0, unknown = 0;  ///< those where the decision has no time are left out
+    std::map<std::string_view, int> trees;  ///< how many problems each of them decided
+};
+
+template <class P>
+double log_of(const Matrix& matrix, std::size_t problem, const Decision<P>& decision, const Tables<P>& all) {
+    const auto variant = static_cast<std::size_t>(decision.entry - all.registry.data());
+    const auto space = decision.entry->variant.space.enumerate();
+    const auto configuration =
+        static_cast<std::size_t>(std::ranges::find(space, decision.configuration) - space.begin());
+    const auto at = std::ranges::find(matrix.candidates, Candidate{variant, configuration});
+    if (at == matrix.candidates.end()) return NAN;
+    const auto candidate = static_cast<std::size_t>(at - matrix.candidates.begin());
+    return matrix.measured(problem, candidate) ? matrix.log_slowdown(problem, candidate) : NAN;
+}
+
+/// What deciding by these trees costs on a device.
+template <class P>
+Cost cost_of(const Matrix& matrix, const DeviceInfo& device, const std::vector<Selector<P>>& trees) {
+    const Tables<P> known = tables<P>();
+    const Tables<P> all{known.family, known.registry, trees};
+    Cost cost;
+    double sum = 0, baseline = 0;
+    for (std::size_t p = 0; p < matrix.rows(); ++p) {
+        std::string wrong;
+        const auto decision = decide(all, parse_problem<P>(matrix.problems[p], wrong).value(), device, nullptr);
+        const double log = decision ? log_of(matrix, p, decision.value(), all) : NAN;
+        if (std::isnan(log)) {
+            ++cost.unknown;
+            continue;
+        }
+        sum += log, baseline += matrix.log_slowdown(p, matrix.baseline);
+        ++cost.problems;
+        if (decision.value().tree) ++cost.trees[decision.value().tree->device_key];
+    }
+    const auto count = static_cast<double>(std::max<std::size_t>(cost.problems, 1));
+    cost.regret = std::exp(sum / count), cost.baseline = std::exp(baseline / count);
+    return cost;
+}
+
+std::string in_words(const Cost& cost) {
+    std::string text;
+    for (const auto& [key, problems] : cost.trees)
+        text.append(text.empty() ? "" : ", ").append(key).append(" ").append(std::to_string(problems));
+    return text;
+}
+
+TEST(Fallback, CostsAtMostATenthOnEverySweptCpu) {
+    constexpr double kMost = 1.10;
+    int judged = 0;
+    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+        const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
+        if (results.device.kind != DeviceKind::cpu) continue;
+        for_each_family([&]<class P>(const P*, const std::string& name) {
+            const auto records = cases_of(results, name);
+            if (records.empty()) return;
+            const Evidence evidence = read_evidence(*find_family(name), results.device, records,
+                                                    {.allow_partial = true, .allow_mixed = true});
+            std::vector<Selector<P>> others;
+            for (const Selector<P>& tree : tables<P>().selectors)
+                if (tree.device_key != key) others.push_back(tree);
+            const Cost cost = cost_of<P>(evidence.matrix, results.device, others);
+            std::printf("%-34s %-15s %4zu %6.3f %7.3f  %s\n", key.c_str(), name.c_str(), cost.problems, cost.regret,
+                        cost.baseline, in_words(cost).c_str());
+            EXPECT_LE(cost.regret, kMost) << name << " on " << key;
+            EXPECT_LE(10 * cost.unknown, evidence.matrix.rows()) << name << " on " << key << ": too few are known";
+            ++judged;
+        });
+    }
+    if (judged == 0) GTEST_SKIP() << "no CPU's results are committed";
+}
+
+TEST(Fallback, EveryOtherCpusTreeAloneIsShown) {
+    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+        const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
+        if (results.device.kind != DeviceKind::cpu) continue;
+        for_each_family([&]<class P>(const P*, const std::string& name) {
+            const auto records = cases_of(results, name);
+            if (records.empty()) return;
+            const Evidence evidence = read_evidence(*find_family(name), results.device, records,
+                                                    {.allow_partial = true, .allow_mixed = true});
+            for (const Selector<P>& tree : tables<P>().selectors) {
+                if (tree.device_key == key || tree.device.kind != DeviceKind::cpu) continue;
+                const Cost cost = cost_of<P>(evidence.matrix, results.device, {tree});
+                std::printf("%-34s %-15s %-34s %6.3f\n", key.c_str(), name.c_str(),
+                            std::string(tree.device_key).c_str(), cost.regret);
+                EXPECT_LT(cost.regret, cost.baseline * 1.10) << "worse than no tree at all";
+            }
+        });
+    }
+}
+
+}  // namespace
+}  // namespace espalier::select
