@@ -86,7 +86,8 @@ def write_device(results: Path, cases: list[dict], key: str = "test-gpu", name: 
     device = {"kind": "cuda", "key": key, "name": name, "emulated": False}
     device |= dict.fromkeys(("memory_bytes", "l2_bytes"), 2**30)
     device |= dict.fromkeys(("bytes_per_second", "cached_bytes_per_second", "fp32_per_second", "int_per_second"), 1e12)
-    device |= {"threads": 4} | dict.fromkeys(("avx2", "fma", "avx512", "avx512_vnni"), False)
+    device |= {"threads": 4, "microarchitecture": "zen4", "nominal_bytes_per_second": 0.0}
+    device |= dict.fromkeys(("avx2", "fma", "avx512", "avx512_vnni", "neon"), False)
     device |= dict.fromkeys(
         ("sm", "sm_count", "clock_khz", "max_threads_per_sm", "registers_per_sm", "shared_per_block",
          "shared_per_block_optin", "shared_per_sm", "constant_bytes", "texture_1d_linear_floats", "texture_2d_width",

@@ -96,7 +96,7 @@ TEST(CommittedSelectors, DecideAsTheTreesOfTheCommittedResults) {
             SCOPED_TRACE(key + " " + std::string(family->name()));
             const Evidence evidence =
                 read_evidence(*family, results.device, records, {.allow_partial = true, .allow_mixed = true});
-            const Tree tree = learn(evidence.matrix, evidence.matrix.all());
+            const Tree tree = tree_for(*family, results.device, evidence.matrix);
             for (const std::string& problem : evidence.matrix.problems)
                 compare(*family, results.device, evidence.matrix, tree, problem);
             compare_boundaries(*family, results.device, evidence.matrix, tree);

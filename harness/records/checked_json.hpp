@@ -25,8 +25,6 @@ class Fields {
 public:
     Fields(const nlohmann::json& object, std::string what);
 
-    /// Whether there is such a member: for those that older records lack.
-    [[nodiscard]] bool has(const char* name) const { return object_.contains(name); }
     [[nodiscard]] std::string text(const char* name, std::size_t longest = 256);
     /// Lower-case letters, digits and the characters of `extra`; what names and keys are made of.
     [[nodiscard]] std::string word(const char* name, std::string_view extra = "_", std::size_t longest = 256);

@@ -235,10 +235,9 @@ DeviceInfo decode_device(const json& body) {
     device.fma = fields.flag("fma");
     device.avx512 = fields.flag("avx512");
     device.avx512_vnni = fields.flag("avx512_vnni");
-    device.neon = fields.has("neon") && fields.flag("neon");
-    if (fields.has("microarchitecture")) device.microarchitecture = fields.word("microarchitecture", "-");
-    if (fields.has("nominal_bytes_per_second"))
-        device.nominal_bytes_per_second = fields.amount("nominal_bytes_per_second");
+    device.neon = fields.flag("neon");
+    device.microarchitecture = fields.word("microarchitecture", "-");
+    device.nominal_bytes_per_second = fields.amount("nominal_bytes_per_second");
     device.sm = count("sm");
     device.sm_count = count("sm_count");
     device.clock_khz = count("clock_khz");

@@ -74,7 +74,7 @@ def row_15(machine: Machine) -> Outcome:
 def row_23(machine: Machine) -> Outcome:
     """A device that no shipped tree knows."""
     outcome = Outcome()
-    count_tests(outcome, gtest(machine, "dispatch_test", "NearestTree.*:Dispatch.*"))
+    count_tests(outcome, gtest(machine, "dispatch_test", "SimilarTrees.*:Dispatch.*"))
     families = [entry["family"] for entry in json.loads(run([machine.espalier, "list", "--json"]).out)]
     with machine.folder() as folder:
         for key, members in UNKNOWN.items():
@@ -101,7 +101,8 @@ UNKNOWN = {
 def device(key: str, members: dict) -> dict:
     described = {"kind": "cpu", "key": key, "name": key, "emulated": False, "memory_bytes": 1 << 33, "l2_bytes": 1 << 20}
     described |= dict.fromkeys(("bytes_per_second", "cached_bytes_per_second", "fp32_per_second", "int_per_second"), 0.0)
-    described |= {"threads": 4} | dict.fromkeys(("avx2", "fma", "avx512", "avx512_vnni"), False)
+    described |= {"threads": 4, "microarchitecture": "", "nominal_bytes_per_second": 0.0}
+    described |= dict.fromkeys(("avx2", "fma", "avx512", "avx512_vnni", "neon"), False)
     gpu = {"sm": 0, "sm_count": 0, "clock_khz": 1_000_000, "max_threads_per_sm": 1024, "registers_per_sm": 65536,
            "shared_per_block": 48 << 10, "shared_per_block_optin": 48 << 10, "shared_per_sm": 64 << 10,
            "constant_bytes": 64 << 10, "texture_1d_linear_floats": 1 << 27, "texture_2d_width": 65536,
