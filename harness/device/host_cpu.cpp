@@ -34,15 +34,21 @@ DeviceInfo describe_cpu() {
     info.kind = DeviceKind::cpu;
     info.name = model_name();
     info.threads = usable_threads();
+#if defined(__x86_64__)
     info.avx2 = __builtin_cpu_supports("avx2");
     info.fma = __builtin_cpu_supports("fma");
     info.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     info.avx512_vnni = info.avx512 && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi");
+#endif
     info.memory_bytes = positive(sysconf(_SC_PHYS_PAGES)) * positive(sysconf(_SC_PAGESIZE));
     info.l2_bytes = positive(sysconf(_SC_LEVEL3_CACHE_SIZE));
     if (info.l2_bytes == 0) info.l2_bytes = positive(sysconf(_SC_LEVEL2_CACHE_SIZE));
+#if defined(__aarch64__)
+    const char* isa = "neon";  // a part of the architecture
+#else
     const char* isa = info.avx512 ? "avx512" : info.avx2 && info.fma ? "avx2" : "generic";
+#endif
     info.key = std::string("cpu-") + isa + "-" + std::to_string(info.threads) + "t";
     return info;
 }
