@@ -1,11 +1,22 @@
 # The registry of variants, generated from the files under variants/.
 #
-# A variant is a file variants/<family>/[gpu_only/|sm_90a/]<name>.{cpp,cu} that defines
+# A variant is a file variants/<family>/[gpu_only/|sm_90a/|x86/|aarch64/]<name>.{cpp,cu} that defines
 # `Variant<Problem> <name>()` in namespace espalier::<family>. From the file names come, per family and
 # in the build tree, the enumeration VariantId and the table registry(); a file whose function is
-# called otherwise fails at link. Nothing else lists variants.
+# called otherwise fails at link. Nothing else lists variants. Those in x86/ and aarch64/ are compiled for
+# processors of that name alone; elsewhere they keep their place in both, so that a committed selector
+# means the same everywhere.
 
 set(ESPALIER_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
+
+# The processors that this build is for, by the name of their folder.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  set(ESPALIER_ARCHITECTURE x86)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(ESPALIER_ARCHITECTURE aarch64)
+else()
+  set(ESPALIER_ARCHITECTURE ${CMAKE_SYSTEM_PROCESSOR})
+endif()
 
 # write_if_changed(<path> <text>): leaves the file, and so what depends on it, alone when nothing changed.
 function(write_if_changed path text)
@@ -34,6 +45,29 @@ function(espalier_family_sources family out)
   list(SORT files)
   list(TRANSFORM files REPLACE "^[^|]+\\|" "")
   set(${out} ${files} PARENT_SCOPE)
+endfunction()
+
+# espalier_foreign(<file> <out>): the processors that a variant's file is for where this build is for others, else
+# empty. <file> is relative to its family's folder.
+function(espalier_foreign file out)
+  set(foreign "")
+  if(file MATCHES "^(x86|aarch64)/" AND NOT CMAKE_MATCH_1 STREQUAL ESPALIER_ARCHITECTURE)
+    set(foreign ${CMAKE_MATCH_1})
+  endif()
+  set(${out} "${foreign}" PARENT_SCOPE)
+endfunction()
+
+# espalier_compiled_sources(<family> <out>): those of its variants' files that this build compiles.
+function(espalier_compiled_sources family out)
+  espalier_family_sources(${family} files)
+  set(compiled)
+  foreach(file ${files})
+    espalier_foreign(${file} foreign)
+    if(NOT foreign)
+      list(APPEND compiled ${file})
+    endif()
+  endforeach()
+  set(${out} ${compiled} PARENT_SCOPE)
 endfunction()
 
 # espalier_baselines(<family> <out>): names of the variants whose source says Role::baseline.
@@ -67,7 +101,7 @@ function(espalier_shipped family out)
     list(APPEND names ${uses})
   endforeach()
   list(REMOVE_DUPLICATES names)
-  espalier_family_sources(${family} files)
+  espalier_compiled_sources(${family} files)
   set(linked)
   foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
@@ -106,8 +140,15 @@ function(espalier_write_registry family path with_source_ids)
     if(file MATCHES "^sm_[0-9]+a/")
       set(exact_sm true)
     endif()
+    espalier_foreign(${file} foreign)
     set(variant "{}")
-    if(name IN_LIST ARGN)
+    if(foreign)
+      # Its code cannot be asked: the role is read, for listings.
+      file(STRINGS ${PROJECT_SOURCE_DIR}/variants/${family}/${file} role REGEX "Role::" LIMIT_COUNT 1)
+      if(role MATCHES "(Role::[a-z]+)")
+        set(variant "{.role = ${CMAKE_MATCH_1}}")
+      endif()
+    elseif(name IN_LIST ARGN)
       set(variant "${name}()")
       string(APPEND declarations "Variant<Problem> ${name}();\n")
     endif()
@@ -116,7 +157,7 @@ function(espalier_write_registry family path with_source_ids)
       set(source_id "source_id::${name}")
     endif()
     string(APPEND entries "        entry(\"${name}\", ${variant}, DeviceKind::${kind}, ${gpu_only}, ${min_sm}, "
-           "\"variants/${family}/${file}\", ${source_id}, ${exact_sm}),\n")
+           "\"variants/${family}/${file}\", ${source_id}, ${exact_sm}, \"${foreign}\"),\n")
   endforeach()
   write_if_changed(${path} "#include \"variants/${family}/registry.hpp\"
 
@@ -128,9 +169,10 @@ ${declarations}
 namespace {
 
 Registered<Problem> entry(std::string_view name, Variant<Problem> variant, DeviceKind kind, bool gpu_only, int min_sm,
-                          std::string_view path, std::string_view source_id, bool exact_sm) {
+                          std::string_view path, std::string_view source_id, bool exact_sm,
+                          std::string_view foreign) {
     variant.name = name;
-    return {std::move(variant), kind, gpu_only, min_sm, path, source_id, exact_sm};
+    return {std::move(variant), kind, gpu_only, min_sm, path, source_id, exact_sm, foreign};
 }
 
 }  // namespace
@@ -146,7 +188,8 @@ ${entries}    };
 endfunction()
 
 # espalier_generate_registry(<family>): writes ids.hpp, registry.hpp and registry.cpp, hashes the sources at
-# build time, and makes of them the library espalier_<family>_registry, which needs every variant's code.
+# build time, and makes of them the library espalier_<family>_registry, which needs the code of every variant
+# that this build compiles.
 function(espalier_generate_registry family)
   espalier_family_sources(${family} files)
   set(enumerators "")
@@ -155,7 +198,10 @@ function(espalier_generate_registry family)
   foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
     string(APPEND enumerators "    ${name},\n")
-    list(APPEND names ${name})
+    espalier_foreign(${file} foreign)
+    if(NOT foreign)
+      list(APPEND names ${name})
+    endif()
     list(APPEND paths ${PROJECT_SOURCE_DIR}/variants/${family}/${file})
   endforeach()
 
@@ -181,7 +227,7 @@ ${enumerators}};
 namespace espalier::${family} {
 
 /// Every variant of the family, in the order of VariantId. Which of them are linked is the program's choice:
-/// the harness has them all, the shipping library those that its selectors name.
+/// the harness has all that are for its processor, the shipping library those that its selectors name.
 std::span<const Registered<Problem>> registry();
 
 }  // namespace espalier::${family}
@@ -204,7 +250,7 @@ endfunction()
 function(espalier_variant_objects suffix twin)
   espalier_families(families)
   foreach(family ${families})
-    espalier_family_sources(${family} files)
+    espalier_compiled_sources(${family} files)
     foreach(file ${files})
       get_filename_component(name ${file} NAME_WE)
       set(target espalier_${family}_${name}${suffix})
@@ -237,7 +283,7 @@ function(espalier_variants_of suffix out)
   set(objects)
   espalier_families(families)
   foreach(family ${families})
-    espalier_family_sources(${family} files)
+    espalier_compiled_sources(${family} files)
     foreach(file ${files})
       get_filename_component(name ${file} NAME_WE)
       list(APPEND objects $<TARGET_OBJECTS:espalier_${family}_${name}${suffix}>)
@@ -254,7 +300,7 @@ function(espalier_variant_sizes out)
   set(objects)
   espalier_families(families)
   foreach(family ${families})
-    espalier_family_sources(${family} files)
+    espalier_compiled_sources(${family} files)
     foreach(file ${files})
       if(ESPALIER_CUDA OR file MATCHES "\\.cpp$")
         get_filename_component(name ${file} NAME_WE)

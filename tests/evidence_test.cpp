@@ -240,5 +240,20 @@ TEST_F(EvidenceTest, NoiseCostsNothing) {
     EXPECT_LE(paid, static_cast<int>(evidence.matrix.rows()) * 5 / 100);
 }
 
+TEST(ForeignEvidenceTest, TimesOfOtherProcessorsAreRefused) {
+    for (const Family* family : families())
+        for (const VariantInfo& variant : family->variants()) {
+            if (variant.foreign.empty()) continue;
+            const DeviceInfo device{.key = "cpu-elsewhere-2t"};
+            CaseRecord record;
+            record.family = family->name();
+            record.variant = variant.name;
+            record.provenance.device_key = device.key;
+            EXPECT_THROW(static_cast<void>(read_evidence(*family, device, std::span(&record, 1))), ForeignEvidence);
+            return;
+        }
+    ADD_FAILURE() << "no processor runs the code of all variants";
+}
+
 }  // namespace
 }  // namespace espalier::select

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "harness/core/registry.hpp"
 #include "harness/device/host_cpu.hpp"
 #include "harness/device/runtime.hpp"
 #include "harness/families/family.hpp"
@@ -121,6 +122,7 @@ protected:
 TEST_P(Limits, AreRightUpToThemAndToldBeyondThem) {
     const auto& [family, v] = GetParam();
     const VariantInfo& variant = family->variants()[v];
+    if (!variant.foreign.empty()) GTEST_SKIP() << foreign_reason(variant.foreign);
     if (variant.kind == DeviceKind::cuda && device::count() == 0) GTEST_SKIP() << device::unavailable_reason();
     device_ = variant.kind == DeviceKind::cpu ? device::describe_cpu() : device::open(0);
     if (device_->emulated && variant.gpu_only) GTEST_SKIP() << "needs a real GPU: the host executor does not run it";

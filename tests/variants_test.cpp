@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "harness/core/registry.hpp"
 #include "harness/device/host_cpu.hpp"
 #include "harness/device/runtime.hpp"
 #include "harness/families/family.hpp"
@@ -56,6 +57,7 @@ class EveryVariant : public testing::TestWithParam<Parameter> {};
 TEST_P(EveryVariant, MatchesTheOracleOnEveryEdgeCase) {
     const auto& [family, v] = GetParam();
     const VariantInfo& variant = family->variants()[v];
+    if (!variant.foreign.empty()) GTEST_SKIP() << foreign_reason(variant.foreign);
     const auto device = device_for(variant.kind);
     if (!device) GTEST_SKIP() << device::unavailable_reason();
     if (device->emulated && variant.gpu_only) GTEST_SKIP() << "needs a real GPU: the host executor does not run it";
@@ -98,6 +100,7 @@ std::vector<std::byte> joined(const std::vector<std::vector<std::byte>>& outputs
 TEST_P(EveryGpuVariant, ComputesTheSameInWhateverOrderItsThreadsRun) {
     const auto& [family, v] = GetParam();
     const VariantInfo& variant = family->variants()[v];
+    if (!variant.foreign.empty()) GTEST_SKIP() << foreign_reason(variant.foreign);
     const auto device = device_for(variant.kind);
     if (!device) GTEST_SKIP() << device::unavailable_reason();
     if (device->emulated && variant.gpu_only) GTEST_SKIP() << "needs a real GPU: the host executor does not run it";
@@ -149,6 +152,23 @@ TEST(Registry, EveryFamilyHasABaselineForEveryKindOfDeviceThatSupportsEveryEdgeC
                                      << support.reason;
             }
         }
+}
+
+TEST(Registry, VariantsForOtherProcessorsSayWhy) {
+    const DeviceInfo device = device::describe_cpu();
+    int found = 0;
+    for (const Family* family : families())
+        for (std::size_t v = 0; v < family->variants().size(); ++v) {
+            const VariantInfo& variant = family->variants()[v];
+            if (variant.foreign.empty()) continue;
+            ++found;
+            SCOPED_TRACE(variant.path);
+            EXPECT_TRUE(variant.configurations.empty()) << "it must not become a candidate";
+            EXPECT_EQ(family->supports(v, family->edge_cases().front().problem, {}, device).reason,
+                      foreign_reason(variant.foreign));
+            EXPECT_EQ(variant.source_id.size(), 64U);
+        }
+    EXPECT_GT(found, 0) << "no processor runs the code of all";
 }
 
 TEST(Registry, KeysRoundTrip) {

@@ -17,15 +17,22 @@ struct Registered {
     std::string_view path;       ///< source file, relative to the repository
     std::string_view source_id;  ///< SHA-256 of the source without comments and white space
     bool exact_sm = false;       ///< in sm_90a/: code for that architecture alone, older and newer ones lack it
+    std::string_view foreign{};  ///< in x86/ or aarch64/: that name if this build is for other processors, else empty
 
     /// False for an entry that only keeps the place of a variant which is not linked into this program.
     [[nodiscard]] bool linked() const { return variant.run != nullptr; }
 };
 
+/// Why a variant that is code for other processors is not in this build.
+inline std::string foreign_reason(std::string_view foreign) {
+    return "is code for " + std::string(foreign) + " processors, this build is for others";
+}
+
 /// Whether a variant can run a problem there: what its file's place says, then its own predicate.
 template <class P>
 Support supports(const Registered<P>& entry, const P& problem, const Configuration& configuration,
                  const DeviceInfo& device) {
+    if (!entry.foreign.empty()) return Support::no(foreign_reason(entry.foreign));
     if (!entry.linked()) return Support::no("it is not in this build");
     if (entry.kind != device.kind)
         return Support::no(entry.kind == DeviceKind::cpu ? "runs on a cpu device" : "runs on a cuda device");

@@ -33,8 +33,9 @@ struct VariantInfo {
     int min_sm;
     std::string_view summary, source, limits, path, source_id;
     Tolerance tolerance;
-    std::vector<Configuration> configurations;  ///< the default first
+    std::vector<Configuration> configurations;  ///< the default first; none if `foreign`
     std::string_view nondeterminism;
+    std::string_view foreign;  ///< the processors that its code is for if this build is for others, else empty
 };
 
 /// How much a default sweep measures.

@@ -160,7 +160,8 @@ public:
         for (const auto& r : registry_)
             variants_.push_back({r.variant.name, r.variant.role, r.kind, r.gpu_only, r.min_sm, r.variant.summary,
                                  r.variant.source, r.variant.limits, r.path, r.source_id, r.variant.tolerance,
-                                 r.variant.space.enumerate(), r.variant.nondeterminism});
+                                 r.foreign.empty() ? r.variant.space.enumerate() : std::vector<Configuration>{},
+                                 r.variant.nondeterminism, r.foreign});
     }
 
     std::string_view name() const override { return name_; }

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "harness/core/registry.hpp"
 #include "harness/records/roofline.hpp"
 #include "harness/select/guesses.hpp"
 #include "harness/select/noise.hpp"
@@ -100,11 +101,15 @@ private:
                 notice("skipped records of " + shown(record.variant) + ", which is no variant of this build");
             return std::nullopt;
         }
-        const auto& configurations = family_.variants()[variant].configurations;
+        const VariantInfo& info = family_.variants()[variant];
+        if (!info.foreign.empty())
+            throw ForeignEvidence(name() + " has times of " + std::string(info.name) + ", which " +
+                                  foreign_reason(info.foreign) + "; train it on a machine of that kind");
+        const auto& configurations = info.configurations;
         for (std::size_t i = 0; i < configurations.size(); ++i)
             if (configurations[i].text() == record.configuration) return Candidate{variant, i};
         if (unknown_.insert(record.variant + " " + record.configuration).second)
-            notice("skipped records of " + std::string(family_.variants()[variant].name) + " with configuration " +
+            notice("skipped records of " + std::string(info.name) + " with configuration " +
                    shown(record.configuration) + ", which this build does not offer");
         return std::nullopt;
     }

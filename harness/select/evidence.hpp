@@ -16,6 +16,12 @@ class BadEvidence : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// Results with times of variants that are code for other processors than this build is for: sound, but what such a
+/// variant supports cannot be asked here.
+class ForeignEvidence : public BadEvidence {
+    using BadEvidence::BadEvidence;
+};
+
 struct EvidenceOptions {
     double noise_floor = 0.01;   ///< medians closer than this are the same
     bool allow_partial = false;  ///< train on what is there although cases are missing
@@ -39,7 +45,7 @@ struct Evidence {
 /// a problem of which nothing was measured, unless an adaptive sweep had no use for it (`kNotAskedFor`). Other
 /// `not_measured` rows are no holes: they are guessed from those that were measured, the baseline's too (guesses.hpp),
 /// and a notice says how many. Records of variants or configurations that the registry does not know and sources that
-/// have changed since are notices, or refused when `strict`.
+/// have changed since are notices, or refused when `strict`. Throws `ForeignEvidence` for times of other processors.
 Evidence read_evidence(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
                        const EvidenceOptions& options = {});
 

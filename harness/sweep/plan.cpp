@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/core/registry.hpp"
+
 namespace espalier {
 namespace {
 
@@ -35,11 +37,21 @@ void refuse_unknown_variants(const SweepOptions& options, const std::vector<cons
     for (const std::string& wanted : options.variants) {
         const auto slash = wanted.find('/');
         const auto name = slash == std::string::npos ? wanted : wanted.substr(slash + 1);
-        const bool found = std::ranges::any_of(chosen, [&](const Family* family) {
-            return (slash == std::string::npos || wanted.substr(0, slash) == family->name()) &&
-                   family->find(name) != Family::npos;
-        });
-        if (!found) throw BadProblem("unknown variant '" + wanted + "'; espalier list shows them all");
+        bool found = false;
+        std::string_view foreign;
+        for (const Family* family : chosen) {
+            const std::size_t variant = family->find(name);
+            if (variant == Family::npos || (slash != std::string::npos && wanted.substr(0, slash) != family->name()))
+                continue;
+            const std::string_view elsewhere = family->variants()[variant].foreign;
+            if (elsewhere.empty())
+                found = true;
+            else
+                foreign = elsewhere;
+        }
+        if (found) continue;
+        if (!foreign.empty()) throw BadProblem("variant '" + wanted + "' " + foreign_reason(foreign));
+        throw BadProblem("unknown variant '" + wanted + "'; espalier list shows them all");
     }
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/core/registry.hpp"
 #include "harness/families/family.hpp"
 
 namespace espalier::cli {
@@ -54,6 +55,7 @@ nlohmann::ordered_json to_json(const Family& family) {
                             {"source", variant.source},
                             {"limits", variant.limits},
                             {"path", variant.path},
+                            {"unavailable", variant.foreign.empty() ? "" : foreign_reason(variant.foreign)},
                             {"source_id", variant.source_id},
                             {"configurations", configurations}});
     }
@@ -74,6 +76,7 @@ std::string axes_of(const Family& family) {
 
 /// Where it runs, as a person says it.
 std::string device_of(const VariantInfo& variant) {
+    if (!variant.foreign.empty()) return fmt::format("CPU, {}", variant.foreign);
     if (variant.kind == DeviceKind::cpu) return "CPU";
     return variant.min_sm ? fmt::format("GPU, sm {}", variant.min_sm) : "GPU";
 }
@@ -85,7 +88,10 @@ void print_text(const Family& family) {
     for (const VariantInfo& variant : family.variants()) {
         fmt::print("  {:<{}}  {:<10}  {:<9}  {:>3}  {}\n", variant.name, width, to_string(variant.role),
                    device_of(variant), variant.configurations.size(), variant.path);
-        if (!variant.limits.empty()) fmt::print("  {:<{}}  needs {}\n", "", width, variant.limits);
+        if (!variant.foreign.empty())
+            fmt::print("  {:<{}}  {}\n", "", width, foreign_reason(variant.foreign));
+        else if (!variant.limits.empty())
+            fmt::print("  {:<{}}  needs {}\n", "", width, variant.limits);
     }
     fmt::print("\n");
 }
@@ -102,7 +108,8 @@ void print_markdown(const Family& family) {
     fmt::print("| variant | role | runs on | what it does | needs | source |\n| --- | --- | --- | --- | --- | --- |\n");
     for (const VariantInfo& variant : family.variants())
         fmt::print("| [`{}`]({}) | {} | {} | {} | {} | {} |\n", variant.name, variant.path, to_string(variant.role),
-                   device_of(variant), cell(variant.summary), cell(variant.limits), cell(variant.source));
+                   device_of(variant), variant.foreign.empty() ? cell(variant.summary) : "see its source",
+                   cell(variant.limits), cell(variant.source));
     fmt::print("\n");
 }
 

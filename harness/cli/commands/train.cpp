@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,19 @@ struct Options {
     std::filesystem::path matrices;
     WhatIfQuestions what_if;  ///< if there are any, nothing is written
     bool transfer = false, check = false, json = false, quiet = false;
+    bool every_device = false;  ///< none was named
 };
+
+/// The trees of one device. Nothing where its results belong to other processors and nobody named it.
+std::optional<select::TrainedDevice> train(const Options& options, const std::string& key) {
+    try {
+        return select::train_device(key, options.folders, options.families, options.train);
+    } catch (const select::ForeignEvidence& error) {
+        if (!options.every_device) throw;
+        if (!options.quiet) fmt::print(stderr, "{} is left out: {}\n", key, error.what());
+        return std::nullopt;
+    }
+}
 
 nlohmann::ordered_json to_json(const select::TrainedDevice& trained) {
     auto list = nlohmann::ordered_json::array();
@@ -95,7 +108,9 @@ void answer_what_if(const Options& options) {
     auto json = nlohmann::ordered_json::array();
     std::string text;
     for (const std::string& key : options.devices) {
-        const auto trained = select::train_device(key, options.folders, options.families, options.train);
+        const auto maybe = train(options, key);
+        if (!maybe) continue;
+        const select::TrainedDevice& trained = *maybe;
         if (!options.json)
             text += what_if_text(trained, options.what_if, options.train.learn);
         else
@@ -112,7 +127,7 @@ void answer_what_if(const Options& options) {
 void print_transfer(const Options& options) {
     std::vector<select::TrainedDevice> trained;
     for (const std::string& key : options.devices)
-        trained.push_back(select::train_device(key, options.folders, options.families, options.train));
+        if (auto device = train(options, key)) trained.push_back(std::move(*device));
     auto json = nlohmann::ordered_json::array();
     if (!options.json)
         fmt::print("{:<16} {:<34}  regret with the tree of (* the one it would fall back on)\n", "family", "device");
@@ -139,7 +154,8 @@ void run(Options options, ExitCode& code) {
             for (const Family* f : families()) known.append(known.empty() ? "" : ", ").append(f->name());
             throw Failure(ExitCode::usage, "no family is called '" + family + "'; there are " + known);
         }
-    const bool everything = options.devices.empty() && options.families.empty();
+    options.every_device = options.devices.empty();
+    const bool everything = options.every_device && options.families.empty();
     if (options.devices.empty()) options.devices = select::devices_with_results(options.folders.results);
     if (options.what_if.any()) return answer_what_if(options);
     if (options.transfer) return print_transfer(options);
@@ -148,7 +164,9 @@ void run(Options options, ExitCode& code) {
     auto json = nlohmann::ordered_json::array();
     for (const std::string& key : options.devices) {
         if (!options.quiet) fmt::print(stderr, "training {}\n", key);
-        const auto trained = select::train_device(key, options.folders, options.families, options.train);
+        const auto maybe = train(options, key);
+        if (!maybe) continue;
+        const select::TrainedDevice& trained = *maybe;
         if (!options.quiet)
             for (const auto& notice : trained.notices) fmt::print(stderr, "{}: {}\n", key, notice);
         if (!options.quiet) {

@@ -1,0 +1,9 @@
+#include "harness/sweep/cpu_loops.hpp"
+
+#include "harness/sweep/portable_loops.hpp"
+
+namespace espalier {
+
+CpuLoops cpu_loops(const DeviceInfo&) { return {read_portable, multiply_add_portable, integer_multiply_add_portable}; }
+
+}  // namespace espalier
