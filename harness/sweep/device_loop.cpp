@@ -54,6 +54,7 @@ void DeviceLoop::run() {
 
 /// Before a task is taken: its share is then of the time that waiting leaves.
 void DeviceLoop::wait_for_quiet() {
+    if (shared_.options.counters == CounterMode::only) return;  // nothing is timed
     if (shared_.queue.standing().left > 0) totals_.waiting_seconds += shared_.quiet.wait(frame_.device.kind);
 }
 

@@ -73,13 +73,14 @@ def row_25(machine: Machine) -> Outcome:
     outcome = Outcome()
     with machine.folder() as folder:
         quiet, busy = folder / "quiet", folder / "busy"
-        swept, trained = sweep_dot(machine, quiet), train_dot(machine, quiet, allow_disturbed=False)
+        sizes = "-p", "elements=" + ",".join(str(2**power) for power in range(10, 22, machine.times(1, 2)))
+        swept, trained = sweep_dot(machine, quiet, *sizes), train_dot(machine, quiet, allow_disturbed=False)
         if trained.code == 4 and "--allow-disturbed" in trained.err:
             raise NotRun(f"the machine is busy as it is: {trained.err.strip().splitlines()[-1]}")
         if swept.code or trained.code:
             raise AssertionError(f"{swept}; {trained}")
         with busy_loops(len(os.sched_getaffinity(0))):
-            swept = sweep_dot(machine, busy, "--wait-for-quiet", "2s")
+            swept = sweep_dot(machine, busy, *sizes, "--wait-for-quiet", "2s")
         trained = train_dot(machine, busy, allow_disturbed=False)
         outcome.count(swept.code == 0 and "waiting for quiet, for up to" in swept.err and
                       "still busy after waiting 2.0 s" in swept.err, f"it does not wait, or not say so: {swept}")
