@@ -27,9 +27,9 @@ constexpr const char* kStat =
 TEST(ProcessorTimes, CountsTheProcessorsThatMayBeUsed) {
     const LoadReading reading = parse_processor_times(kStat, {0, 12});
     EXPECT_EQ(reading.processors, 2);
-    EXPECT_EQ(reading.busy, 112 + 6 + 672) << "waiting for a disk is idle, interrupts are not";
+    EXPECT_EQ(reading.busy, 113 + 678) << "waiting for a disk is idle, interrupts are not";
     EXPECT_EQ(reading.steal, 70);
-    EXPECT_EQ(reading.all, 790 + 70 + 7000 + 70);
+    EXPECT_EQ(reading.all, 791 + 70 + 7000 + 70);
 }
 
 TEST(ProcessorTimes, TextThatIsNoneGivesNothing) {
@@ -109,7 +109,9 @@ class Judgement : public testing::TestWithParam<Judged> {};
 TEST_P(Judgement, NamesTheCause) {
     const auto disturbance = disturbance_of(GetParam().conditions);
     ASSERT_EQ(disturbance.has_value(), GetParam().cause.has_value());
-    if (disturbance) EXPECT_EQ(disturbance->cause, *GetParam().cause);
+    if (disturbance) {
+        EXPECT_EQ(disturbance->cause, *GetParam().cause);
+    }
 }
 
 constexpr auto kPrograms = DisturbanceCause::programs;
@@ -142,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
         Judged{"rounds_alone_say_little", {{"disturbed_share", 1}, {"foreign_cpu_share", 0}, {"processors", 2}}, {}},
         Judged{"hot_gpu", {{"sm_clock_mhz", 900}, {"disturbed_share", 0.7}}, DisturbanceCause::slow_gpu},
         Judged{"cool_gpu", {{"sm_clock_mhz", 1900}, {"disturbed_share", 0.3}, {"host_foreign_share", 0.9}}, {}}),
-    [](const testing::TestParamInfo<Judged>& info) { return std::string(info.param.name); });
+    [](const auto& judged) { return std::string(judged.param.name); });
 
 TEST(Disturbances, TypicalIsTheMostFrequentCauseAndItsMedian) {
     using enum DisturbanceCause;

@@ -153,7 +153,7 @@ void DeviceGroup::run(std::size_t number, SweepProgress& progress, QuietWatch& q
     Lane& lane = lanes_.at(number);
     RecordFrame frame = frame_;
     frame.ordinal = ordinal_of(lane.pool->name());
-    DeviceLoop loop({options_, plan_, recorded_, *queue_, statuses_, progress, quiet}, *lane.pool, *lane.journal,
+    DeviceLoop loop({options_, plan_, recorded_, *queue_, statuses_, progress, &quiet}, *lane.pool, *lane.journal,
                     std::move(frame), first_number_ + number);
     try {
         loop.run();

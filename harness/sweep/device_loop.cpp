@@ -45,7 +45,7 @@ double timing_seconds(Effort effort) {
 void DeviceLoop::run() {
     const Stopwatch watch(totals_.wall_seconds);
     wait_for_quiet();
-    while (const auto task = shared_.queue.next(shared_.quiet.quiet())) {
+    while (const auto task = shared_.queue.next(shared_.quiet && shared_.quiet->quiet())) {
         measure(*task);
         shared_.progress.idle(worker_);  // it may wait for the others' records now
         wait_for_quiet();
@@ -54,8 +54,8 @@ void DeviceLoop::run() {
 
 /// Before a task is taken: its share is then of the time that waiting leaves.
 void DeviceLoop::wait_for_quiet() {
-    if (shared_.options.counters == CounterMode::only) return;  // nothing is timed
-    if (shared_.queue.standing().left > 0) totals_.waiting_seconds += shared_.quiet.wait(frame_.device.kind);
+    if (!shared_.quiet || shared_.options.counters == CounterMode::only) return;  // counters are of no time
+    if (shared_.queue.standing().left > 0) totals_.waiting_seconds += shared_.quiet->wait(frame_.device.kind);
 }
 
 void DeviceLoop::measure(const Task& task) {

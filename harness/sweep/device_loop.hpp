@@ -30,7 +30,7 @@ struct SharedSweep {
     ProblemQueue& queue;
     StatusCount& statuses;
     SweepProgress& progress;
-    QuietWatch& quiet;
+    QuietWatch* quiet = nullptr;  ///< none: it never waits
 };
 
 /// What one worker did, and where its time went.
