@@ -38,6 +38,16 @@ protected:
         return "";
     }
 
+    /// So many of the 75 problems were measured beside other programs.
+    void disturb(std::size_t problems, const char* condition = "foreign_cpu_share", double share = 0.48) {
+        const auto all = synthetic::problems();
+        for (CaseRecord& r : records) {
+            const auto at = std::find(all.begin(), all.end(), r.problem) - all.begin();
+            if (r.status == Status::ok && at < static_cast<std::ptrdiff_t>(problems))
+                r.conditions = {{condition, share}, {"processors", 2}};
+        }
+    }
+
     static std::vector<std::string> variants(const Evidence& evidence) {
         std::vector<std::string> names;
         for (const Candidate& c : evidence.matrix.candidates)
@@ -133,6 +143,38 @@ TEST_F(EvidenceTest, RefusesMixtures) {
         EXPECT_EQ(refusal(), "");
         options.allow_mixed = false;
     }
+}
+
+TEST_F(EvidenceTest, LeavesOutAFewDisturbedProblems) {
+    const std::string before = read().data_sha256;
+    disturb(18);
+    const Evidence evidence = read();
+    EXPECT_EQ(evidence.matrix.rows(), 57U);
+    EXPECT_NE(evidence.data_sha256, before) << "what is left out was not used";
+    EXPECT_TRUE(mentions(evidence,
+                         "left out 18 of 75 problems, which were measured while other programs used 48% of the "
+                         "processors (median)"));
+    options.allow_disturbed = true;
+    EXPECT_EQ(read().matrix.rows(), 75U);
+    EXPECT_EQ(read().data_sha256, before);
+    EXPECT_TRUE(read().notices.empty());
+}
+
+TEST_F(EvidenceTest, RefusesMoreThanAQuarterDisturbed) {
+    disturb(19);
+    for (const char* part : {"25% of the problems of synthetic on cpu-", "other programs used 48% of the processors",
+                             "sweep again on a quiet machine", "--allow-disturbed"})
+        EXPECT_NE(refusal().find(part), std::string::npos) << part << " is not in: " << refusal();
+    options.allow_disturbed = true;
+    EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(EvidenceTest, RefusalNamesTheCause) {
+    disturb(40, "steal_cpu_share", 0.3);
+    EXPECT_NE(refusal().find("53% of the problems"), std::string::npos) << refusal();
+    EXPECT_NE(refusal().find("other guests of the host took 30%"), std::string::npos) << refusal();
+    disturb(75, "clock_share", 0.4);
+    EXPECT_NE(refusal().find("the processor ran at 40% of its fastest clock"), std::string::npos) << refusal();
 }
 
 TEST_F(EvidenceTest, RefusesDuplicatesHowevertheProblemIsSpelled) {

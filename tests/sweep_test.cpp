@@ -236,15 +236,60 @@ TEST_F(Sweeping, TheTimeBudgetHoldsAndWhatItCutsIsRecorded) {
     for (int i = 1; i < 60; ++i) seeds += "," + std::to_string(i);
     const auto start = std::chrono::steady_clock::now();
     // So little noise is out of reach: every problem uses up its share.
-    std::string cases("--variant right,right_baseline -p size=100000 --max-time 4s -p ");
+    std::string cases("--variant right,right_baseline -p size=100000 --max-time 4s --json -p ");
     cases += seeds;
-    EXPECT_EQ(run(sweep(cases, "0.0001%")).code, 0);
+    const Finished finished = run(sweep(cases, "0.0001%"));
+    EXPECT_EQ(finished.code, 0);
     EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 12);
     const auto all = results();
     EXPECT_EQ(all.cases.size(), 180U) << "what was not measured is recorded too";
     EXPECT_TRUE(all.holes.empty());
     for (const CaseRecord& record : all.cases)
         EXPECT_EQ(record.reason, record.status == Status::not_measured ? "time budget" : "");
+    const auto cut = std::ranges::count(all.cases, Status::not_measured, &CaseRecord::status);
+    ASSERT_GT(cut, 0) << "nothing was cut";
+    const auto summary = nlohmann::json::parse(finished.out).at(0);
+    EXPECT_EQ(summary.at("not_measured"), nlohmann::json({{"time budget", cut}}));
+    const std::string warning =
+        std::to_string(cut) + " of the 180 cases that could run were not measured: the time budget";
+    expect_holds(summary.at("warnings").at(0).get<std::string>(), {warning.c_str()});
+    expect_holds(finished.err, {warning.c_str()});
+}
+
+TEST_F(Sweeping, EveryRecordSaysWhatElseTheMachineDid) {
+    const Finished finished = run(sweep("--variant right,right_baseline -p size=1000 -p seed=1,2 --json"));
+    ASSERT_EQ(finished.code, 0) << finished.err;
+    std::string label;
+    double user = 0;  // of all processors; some sandboxes tell none
+    const bool told = std::ifstream("/proc/stat") >> label >> user && user > 0;
+    for (const CaseRecord& record : results().cases) {
+        const std::map<std::string, double> conditions(record.conditions.begin(), record.conditions.end());
+        for (const char* name : {"clock_share", "disturbed_share", "foreign_cpu_share", "steal_cpu_share"}) {
+            if (!told && std::string(name).ends_with("cpu_share")) continue;
+            ASSERT_TRUE(conditions.contains(name)) << name;
+            EXPECT_GE(conditions.at(name), 0) << name;
+            EXPECT_LE(conditions.at(name), 1) << name;
+        }
+        EXPECT_EQ(conditions.contains("processors"), told);
+    }
+    EXPECT_EQ(nlohmann::json::parse(finished.out).at(0).at("waiting_seconds"), 0);
+}
+
+TEST_F(Sweeping, ResumingMeasuresAgainWhatWasDisturbed) {
+    const std::string cases = "--variant right,right_baseline -p size=100 -p seed=1,2 --resume ";
+    ASSERT_EQ(run(sweep(cases)).code, 0);
+    auto journal = load_journal(journal_file());
+    std::erase_if(journal.cases, [](const CaseRecord& r) { return r.problem.find("seed=2") == std::string::npos; });
+    ASSERT_EQ(journal.cases.size(), 3U);
+    for (CaseRecord& record : journal.cases) record.conditions = {{"foreign_cpu_share", 0.9}, {"processors", 1}};
+    JournalWriter(journal_file()).append(journal.cases);
+    ASSERT_EQ(run(sweep(cases + "--wait-for-quiet 0")).code, 0);
+    EXPECT_EQ(cases_in(journal_file()).size(), 6U);
+    for (const auto& [key, count] : cases_in(journal_file()))
+        EXPECT_EQ(count, key.find("seed=2") == std::string::npos ? 1 : 2) << key << ", when nobody asks for quiet";
+    ASSERT_EQ(run(sweep(cases + "--wait-for-quiet 0.1s")).code, 0);
+    for (const auto& [key, count] : cases_in(journal_file()))
+        if (key.find("seed=2") != std::string::npos) EXPECT_GE(count, 3) << key;
 }
 
 TEST_F(Sweeping, TimeThatIsLeftGoesToWhatTheBudgetCut) {

@@ -240,6 +240,25 @@ TEST_F(TrainCommand, RefusesHoles) {
     EXPECT_EQ(train("--device gpu-sm90 --allow-partial").code, 0);
 }
 
+TEST_F(TrainCommand, RefusesWhatWasDisturbedUnlessAllowed) {
+    auto results = load_results(results_ / "cpu-generic-1t");
+    for (CaseRecord& record : results.cases)
+        if (record.status == Status::ok) record.conditions = {{"foreign_cpu_share", 0.7}, {"processors", 1}};
+    save_results(results_ / "cpu-generic-1t", results);
+    const std::string arguments = "train --device cpu-generic-1t --results " + quoted(results_.string()) +
+                                  " --output " + quoted(folder_ / "selectors");
+    const std::string strictly = "unset ESPALIER_ALLOW_DISTURBED; ";
+    const auto run = run_espalier(folder_, arguments, strictly);
+    EXPECT_EQ(run.code, 4);
+    expect_holds(run.err,
+                 {"100% of the problems of convolution_2d on cpu-generic-1t were measured while other programs "
+                  "used 70% of the processors (median)",
+                  "--allow-disturbed"});
+    EXPECT_FALSE(std::filesystem::exists(selector("cpu-generic-1t")));
+    EXPECT_EQ(run_espalier(folder_, arguments + " --allow-disturbed", strictly).code, 0);
+    EXPECT_TRUE(std::filesystem::exists(selector("cpu-generic-1t")));
+}
+
 TEST_F(TrainCommand, ExplainsMistakes) {
     auto run = train("--device no-such");
     EXPECT_EQ(run.code, 4);

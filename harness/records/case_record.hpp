@@ -40,6 +40,9 @@ inline constexpr const char* kTransferCondition = "transfer_ns";
 /// the times of problems that nothing was measured of.
 inline constexpr const char* kNotAskedFor = "--adaptive: not asked for";
 
+/// The reason of a `not_measured` case that the sweep's time did not suffice for.
+inline constexpr const char* kTimeBudget = "time budget";
+
 /// The condition of a case on a GPU that says which of its host's GPUs it was, counted from 0.
 inline constexpr const char* kOrdinalCondition = "gpu_ordinal";
 

@@ -1,5 +1,7 @@
 #include "harness/select/evidence.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,6 +10,7 @@
 #include <utility>
 
 #include "harness/core/registry.hpp"
+#include "harness/records/disturbance.hpp"
 #include "harness/records/roofline.hpp"
 #include "harness/select/guesses.hpp"
 #include "harness/select/noise.hpp"
@@ -16,6 +19,11 @@
 
 namespace espalier::select {
 namespace {
+
+/// Share of a family's problems that may be left out because others disturbed them. Leaving out a random quarter of the
+/// problems of results/cpu-avx512-2t changes what a family's tree costs on all of them by at most 0.3%, half of them by
+/// up to 3.3% (histogram).
+constexpr double kMostDisturbed = 0.25;
 
 /// Text from a results file as a message may show it: short, printable, no terminal escapes.
 std::string shown(std::string_view text) {
@@ -55,6 +63,7 @@ public:
         static_cast<void>(common("builds", &Provenance::build));
         exclude_failed_variants();
         note_stale_sources();
+        if (!options_.allow_disturbed) leave_out_disturbed();
         evidence_.data_sha256 = digest();
         adaptive_ = std::any_of(rows_.begin(), rows_.end(), [](const Row& row) { return not_asked_for(*row.record); });
         choose_candidates();
@@ -192,6 +201,34 @@ private:
         for (const std::size_t v : stale)
             notice("the source of " + std::string(variants[v].name) +
                    " has changed since it was measured: sweep again");
+    }
+
+    /// Of all problems, and of those that were disturbed the first disturbance of each.
+    std::pair<std::size_t, std::map<std::string, Disturbance>> find_disturbed() const {
+        std::set<std::string_view> problems;
+        std::map<std::string, Disturbance> disturbed;
+        for (const Row& row : rows_) {
+            problems.insert(row.problem);
+            if (row.record->status != Status::ok) continue;
+            if (const auto disturbance = disturbance_of(row.record->conditions))
+                disturbed.emplace(row.problem, *disturbance);
+        }
+        return {problems.size(), std::move(disturbed)};
+    }
+
+    void leave_out_disturbed() {
+        const auto [problems, disturbed] = find_disturbed();
+        if (disturbed.empty()) return;
+        std::vector<Disturbance> list;
+        for (const auto& [problem, disturbance] : disturbed) list.push_back(disturbance);
+        const std::string cause = describe(*typical(list)) + " (median)";
+        const double share = static_cast<double>(disturbed.size()) / static_cast<double>(problems);
+        if (share > kMostDisturbed)
+            refuse(fmt::format("{:.0f}% of the problems of {} were measured while {}", 100 * share, name(), cause),
+                   "sweep again on a quiet machine, or train all the same with --allow-disturbed");
+        std::erase_if(rows_, [&disturbed](const Row& row) { return disturbed.contains(row.problem); });
+        notice(
+            fmt::format("left out {} of {} problems, which were measured while {}", disturbed.size(), problems, cause));
     }
 
     /// Of nothing but what training uses: other reasons, counters and conditions are free to differ.

@@ -23,10 +23,11 @@ class ForeignEvidence : public BadEvidence {
 };
 
 struct EvidenceOptions {
-    double noise_floor = 0.01;   ///< medians closer than this are the same
-    bool allow_partial = false;  ///< train on what is there although cases are missing
-    bool allow_mixed = false;    ///< train on times of several drivers, runtimes or builds
-    bool strict = false;         ///< refuse what is otherwise a notice
+    double noise_floor = 0.01;     ///< medians closer than this are the same
+    bool allow_partial = false;    ///< train on what is there although cases are missing
+    bool allow_mixed = false;      ///< train on times of several drivers, runtimes or builds
+    bool allow_disturbed = false;  ///< train on what others disturbed (records/disturbance.hpp), too
+    bool strict = false;           ///< refuse what is otherwise a notice
 };
 
 /// What one family's results on one device say, checked and reduced to what training uses.
@@ -44,8 +45,10 @@ struct Evidence {
 /// `allow_partial`, missing cases: a candidate without a row for a problem that others have rows for, or
 /// a problem of which nothing was measured, unless an adaptive sweep had no use for it (`kNotAskedFor`). Other
 /// `not_measured` rows are no holes: they are guessed from those that were measured, the baseline's too (guesses.hpp),
-/// and a notice says how many. Records of variants or configurations that the registry does not know and sources that
-/// have changed since are notices, or refused when `strict`. Throws `ForeignEvidence` for times of other processors.
+/// and a notice says how many. Problems that others disturbed while they were timed are left out with a notice, or
+/// refused if they are more than a quarter, unless `allow_disturbed`. Records of variants or configurations that the
+/// registry does not know and sources that have changed since are notices, or refused when `strict`. Throws
+/// `ForeignEvidence` for times of other processors.
 Evidence read_evidence(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
                        const EvidenceOptions& options = {});
 

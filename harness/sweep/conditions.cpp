@@ -1,50 +1,66 @@
 #include "harness/sweep/conditions.hpp"
 
 #include <sys/resource.h>
-#include <sys/times.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
+#include <optional>
 
 #include "harness/device/clocks.hpp"
+#include "harness/records/disturbance.hpp"
+#include "harness/sweep/calibration_loop.hpp"
 #include "harness/sweep/clock.hpp"
+#include "harness/sweep/processor_load.hpp"
 #include "harness/sweep/statistics.hpp"
 
 namespace espalier {
 namespace {
 
-class CpuConditions final : public Conditions {
-public:
-    void begin_round() override { preempted_ = preemptions(); }
-    bool disturbed() override { return preemptions() != preempted_; }
+using Readings = std::vector<std::pair<std::string, double>>;
 
-    std::vector<std::pair<std::string, double>> read() override {
-        const Ticks stop = now();
-        const double all = stop.all - start_.all;
-        if (!(all > 0)) return {};
-        const double foreign = (stop.busy - start_.busy) - (stop.own - start_.own);
-        return {{"foreign_cpu_share", std::clamp(foreign / all, 0.0, 1.0)},
-                {"steal_cpu_share", std::clamp((stop.steal - start_.steal) / all, 0.0, 1.0)}};
+LoadHistory& history() {
+    static LoadHistory readings;
+    return readings;
+}
+
+/// The worker's parent is the sweep.
+LoadReading read_own_load() { return read_load(getppid()); }
+
+/// The host's processors from here on, or, where that is too short a time, from somewhat before.
+class HostLoad {
+public:
+    HostLoad() { history().add(start_); }
+
+    [[nodiscard]] std::optional<Load> read() const {
+        const LoadReading stop = read_own_load();
+        return load_between(history().before(stop.at).value_or(start_), stop);
     }
 
 private:
-    struct Ticks {
-        double all = 0, busy = 0, steal = 0, own = 0;
-    };
+    LoadReading start_ = read_own_load();
+};
 
-    static Ticks now() {
-        std::ifstream file("/proc/stat");
-        std::string label;
-        double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0;
-        if (!(file >> label >> user >> nice >> system >> idle >> wait >> irq >> soft >> steal) || label != "cpu")
-            return {};
-        tms own{};
-        times(&own);
-        const double busy = user + nice + system + irq + soft;
-        return {busy + idle + wait + steal, busy, steal, static_cast<double>(own.tms_utime + own.tms_stime)};
+class CpuConditions final : public Conditions {
+public:
+    void begin_round() override {
+        loop_.run();
+        preempted_ = preemptions();
+    }
+    bool disturbed() override { return preemptions() != preempted_; }
+
+    Readings read() override {
+        Readings readings;
+        if (loop_.known()) readings.emplace_back(kClockShare, loop_.share());
+        if (const auto load = load_.read()) {
+            readings.emplace_back(kForeignShare, load->foreign_share);
+            readings.emplace_back(kStealShare, load->steal_share);
+            readings.emplace_back(kProcessors, load->processors);
+        }
+        return readings;
     }
 
+private:
     /// How often the scheduler took a processor from one of this process's threads.
     static long preemptions() {
         rusage usage{};
@@ -52,7 +68,8 @@ private:
         return usage.ru_nivcsw;
     }
 
-    Ticks start_ = now();
+    CalibrationLoop loop_;
+    HostLoad load_;
     long preempted_ = 0;
 };
 
@@ -64,11 +81,17 @@ public:
         return last_.slowed_down();
     }
 
-    std::vector<std::pair<std::string, double>> read() override {
-        if (clocks_.empty()) return {};
-        return {{"sm_clock_mhz", median_interval(clocks_).median},
-                {"temperature_c", hottest_},
-                {"throttle_reasons", static_cast<double>(reasons_)}};
+    Readings read() override {
+        Readings readings;
+        if (const auto load = load_.read()) {
+            readings.emplace_back("host_foreign_share", load->foreign_share);
+            readings.emplace_back("host_steal_share", load->steal_share);
+        }
+        if (clocks_.empty()) return readings;
+        readings.emplace_back(kGpuClock, median_interval(clocks_).median);
+        readings.emplace_back("temperature_c", hottest_);
+        readings.emplace_back("throttle_reasons", static_cast<double>(reasons_));
+        return readings;
     }
 
 private:
@@ -84,6 +107,7 @@ private:
         reasons_ |= last_.throttle_reasons;
     }
 
+    HostLoad load_;
     double sampled_ = 0;
     device::ClockState last_;
     std::vector<double> clocks_;
@@ -92,6 +116,8 @@ private:
 };
 
 }  // namespace
+
+void note_load() { history().add(read_own_load()); }
 
 std::unique_ptr<Conditions> watch_conditions(const DeviceInfo& device) {
     if (device.kind == DeviceKind::cpu) return std::make_unique<CpuConditions>();

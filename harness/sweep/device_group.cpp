@@ -63,7 +63,8 @@ DeviceGroup::DeviceGroup(const SweepOptions& options, std::vector<std::unique_pt
     for (auto& worker : workers) lanes_.push_back({.pool = std::move(worker)});
     for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i].path = journal_path(i);
     if (options.resume) earlier_ = journals_of(options.journal_folder, frame_.device.key);
-    recorded_ = options.resume ? what_is_recorded(earlier_, plan_, frame_) : nothing_recorded(plan_);
+    recorded_ = options.resume ? what_is_recorded(earlier_, plan_, frame_, options_.wait_for_quiet_seconds > 0)
+                               : nothing_recorded(plan_);
 }
 
 /// One file per device and shard: a shard of a cluster, and a worker, appends to a file of its own.
@@ -112,8 +113,9 @@ void DeviceGroup::require_counters() {
             throw NoUsableDevice("device " + lane.pool->name() + ": no hardware counters: " + refusal);
 }
 
-void DeviceGroup::measure_ceilings(SweepProgress& progress) {
+void DeviceGroup::measure_ceilings(SweepProgress& progress, QuietWatch& quiet) {
     if (recorded_.open.empty() || frame_.device.bytes_per_second > 0) return;
+    waiting_seconds_ = quiet.wait(frame_.device.kind);
     const Stopwatch watch(ceilings_seconds_);
     for (const Lane& lane : lanes_) {
         const auto measured = with_ceilings(*lane.pool, [&] { progress.show("measuring the device's ceilings"); });
@@ -147,11 +149,11 @@ PlanRecord DeviceGroup::plan_record() const {
     return record;
 }
 
-void DeviceGroup::run(std::size_t number, SweepProgress& progress) {
+void DeviceGroup::run(std::size_t number, SweepProgress& progress, QuietWatch& quiet) {
     Lane& lane = lanes_.at(number);
     RecordFrame frame = frame_;
     frame.ordinal = ordinal_of(lane.pool->name());
-    DeviceLoop loop({options_, plan_, recorded_, *queue_, statuses_, progress}, *lane.pool, *lane.journal,
+    DeviceLoop loop({options_, plan_, recorded_, *queue_, statuses_, progress, &quiet}, *lane.pool, *lane.journal,
                     std::move(frame), first_number_ + number);
     try {
         loop.run();
@@ -193,7 +195,11 @@ SweepSummary DeviceGroup::summary(double start) const {
     summary.cases = plan_.cases();
     summary.resumed_cases = recorded_.complete_cases;
     summary.statuses = statuses_.counts();
+    summary.not_measured = statuses_.not_measured();
+    summary.disturbed_problems = statuses_.disturbed_problems();
+    summary.disturbance = statuses_.disturbance();
     summary.ceilings_seconds = ceilings_seconds_;
+    summary.waiting_seconds = waiting_seconds_;
     std::set<fs::path> journals(earlier_.begin(), earlier_.end());
     for (const Lane& lane : lanes_) {
         const WorkerTotals& totals = lane.totals;
@@ -201,6 +207,7 @@ SweepSummary DeviceGroup::summary(double start) const {
         summary.verification_seconds += totals.verification_seconds;
         summary.counting_seconds += totals.counting_seconds;
         summary.lost_seconds += totals.lost_seconds;
+        summary.waiting_seconds += totals.waiting_seconds;
         summary.workers.push_back({.device = lane.pool->name(),
                                    .journal = lane.path.string(),
                                    .problems = totals.problems,

@@ -26,13 +26,13 @@ public:
     /// Throws `NoUsableDevice` if the options ask for counters that there are not.
     void require_counters();
     /// Once for all of the group: the devices are equal.
-    void measure_ceilings(SweepProgress& progress);
+    void measure_ceilings(SweepProgress& progress, QuietWatch& quiet);
     /// Opens the journals and the queue.
     void begin(double start, SweepProgress& progress);
 
     [[nodiscard]] std::size_t workers() const { return lanes_.size(); }
     /// Measures with one of the workers until nothing is left, each from a thread of its own. Throws nothing.
-    void run(std::size_t lane, SweepProgress& progress);
+    void run(std::size_t lane, SweepProgress& progress, QuietWatch& quiet);
 
     /// When all workers have returned: journals what the strategy had no use for, if it came to its end. Throws
     /// `BadData` if the journal cannot be written.
@@ -65,7 +65,7 @@ private:
     StatusCount statuses_;
     std::unique_ptr<ProblemQueue> queue_;
     std::size_t first_number_ = 0;  ///< of the group's workers in the progress line
-    double ceilings_seconds_ = 0;
+    double ceilings_seconds_ = 0, waiting_seconds_ = 0;
 };
 
 }  // namespace espalier

@@ -44,10 +44,18 @@ double timing_seconds(Effort effort) {
 
 void DeviceLoop::run() {
     const Stopwatch watch(totals_.wall_seconds);
-    while (const auto task = shared_.queue.next()) {
+    wait_for_quiet();
+    while (const auto task = shared_.queue.next(shared_.quiet && shared_.quiet->quiet())) {
         measure(*task);
         shared_.progress.idle(worker_);  // it may wait for the others' records now
+        wait_for_quiet();
     }
+}
+
+/// Before a task is taken: its share is then of the time that waiting leaves.
+void DeviceLoop::wait_for_quiet() {
+    if (!shared_.quiet || shared_.options.counters == CounterMode::only) return;  // counters are of no time
+    if (shared_.queue.standing().left > 0) totals_.waiting_seconds += shared_.quiet->wait(frame_.device.kind);
 }
 
 void DeviceLoop::measure(const Task& task) {

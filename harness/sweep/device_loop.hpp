@@ -10,6 +10,7 @@
 #include "harness/sweep/options.hpp"
 #include "harness/sweep/plan.hpp"
 #include "harness/sweep/problem_queue.hpp"
+#include "harness/sweep/quiet_watch.hpp"
 #include "harness/sweep/resume.hpp"
 #include "harness/sweep/status_count.hpp"
 #include "harness/sweep/sweep_progress.hpp"
@@ -29,6 +30,7 @@ struct SharedSweep {
     ProblemQueue& queue;
     StatusCount& statuses;
     SweepProgress& progress;
+    QuietWatch* quiet = nullptr;  ///< none: it never waits
 };
 
 /// What one worker did, and where its time went.
@@ -36,7 +38,8 @@ struct WorkerTotals {
     std::size_t problems = 0, cases = 0;
     double wall_seconds = 0;
     double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0;
-    double lost_seconds = 0;  ///< to cases that took the worker along
+    double lost_seconds = 0;     ///< to cases that took the worker along
+    double waiting_seconds = 0;  ///< for quiet
 };
 
 /// Measures task after task on one device, until there is none, and appends what comes of each to the journal.
@@ -56,6 +59,7 @@ public:
     [[nodiscard]] const WorkerTotals& totals() const { return totals_; }
 
 private:
+    void wait_for_quiet();
     void measure(const Task& task);
     ProblemOutcome run_task(const Task& task, const PlannedProblem& planned);
     void record(const Task& task, const PlannedProblem& planned, const ProblemOutcome& outcome);

@@ -7,6 +7,9 @@
 #include <random>
 #include <set>
 
+#include "harness/records/disturbance.hpp"
+#include "harness/sweep/forecast.hpp"
+
 namespace espalier {
 namespace {
 
@@ -16,6 +19,12 @@ constexpr double kMore = 1.5;
 // Judging after the timing has no deadline and may take a quarter of a problem's time beyond its end. In the first
 // pass later problems make up for it; after the second nothing comes.
 constexpr double kKept = 0.8;
+
+double seconds_of_problem(const CaseRecord& record) {
+    const auto found =
+        std::ranges::find_if(record.conditions, [](const auto& each) { return each.first == kProblemSeconds; });
+    return found == record.conditions.end() ? 0 : found->second;
+}
 
 }  // namespace
 
@@ -43,16 +52,34 @@ std::optional<Task> EqualShares::again(const Situation& situation) {
     const double share = equal_share(after, cut_.size() + situation.in_flight);
     const auto least = [](const Cut& cut) { return std::max(kLeastTaskSeconds, kMore * cut.seconds); };
     const auto chosen = std::ranges::find_if(cut_, [&](const Cut& cut) { return least(cut) <= after.seconds_left; });
-    if (chosen == cut_.end()) return std::nullopt;
+    if (chosen == cut_.end()) return situation.quiet ? undisturbed(after) : std::nullopt;
     const Task task{.problem = chosen->problem, .cases = {}, .seconds = std::max(share, least(*chosen))};
     cut_.erase(chosen);
+    return task;
+}
+
+/// The one that was disturbed first and for which there is time.
+std::optional<Task> EqualShares::undisturbed(const Situation& situation) {
+    const auto fits = [&](const Disturbed& each) { return kMore * each.seconds <= situation.seconds_left; };
+    const auto chosen = std::ranges::find_if(disturbed_, fits);
+    if (chosen == disturbed_.end()) return std::nullopt;
+    const double share = equal_share(situation, disturbed_.size() + situation.in_flight);
+    const Task task{.problem = chosen->problem, .cases = {}, .seconds = std::max(share, kMore * chosen->seconds)};
+    disturbed_.erase(chosen);
     return task;
 }
 
 void EqualShares::finished(const Task& task, std::span<const CaseRecord> records) {
     const bool cut =
         std::ranges::any_of(records, [](const CaseRecord& record) { return record.status == Status::not_measured; });
-    if (cut && std::isfinite(task.seconds)) cut_.push_back({task.problem, task.seconds});
+    if (cut && std::isfinite(task.seconds)) {
+        cut_.push_back({task.problem, task.seconds});
+        return;
+    }
+    const auto disturbed = std::ranges::find_if(
+        records, [](const CaseRecord& record) { return disturbance_of(record.conditions).has_value(); });
+    if (task.visit == 0 && disturbed != records.end())
+        disturbed_.push_back({task.problem, seconds_of_problem(*disturbed)});
 }
 
 std::size_t EqualShares::left() const { return order_.empty() ? cut_.size() : order_.size(); }

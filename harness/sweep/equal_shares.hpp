@@ -13,7 +13,7 @@ namespace espalier {
 ///
 /// Time that is left at the end goes to the problems that their share did not suffice for: they are measured again,
 /// whole, because only ratios within one measurement are paired, and with clearly more time than before, or it would be
-/// spent for the same cases again.
+/// spent for the same cases again. Then, while the machine is quiet, to those that others disturbed, each once.
 class EqualShares final : public Strategy {
 public:
     /// Of `problems` problems measures those of `open`. `seed` alone decides the order of all.
@@ -28,10 +28,16 @@ private:
         std::size_t problem = 0;
         double seconds = 0;  ///< which were not enough
     };
+    struct Disturbed {
+        std::size_t problem = 0;
+        double seconds = 0;  ///< that it took
+    };
     std::optional<Task> again(const Situation& situation);
+    std::optional<Task> undisturbed(const Situation& situation);
 
     std::deque<std::size_t> order_;  ///< of the problems that had no turn yet
     std::deque<Cut> cut_;
+    std::deque<Disturbed> disturbed_;
 };
 
 }  // namespace espalier

@@ -33,6 +33,8 @@ struct SweepOptions {
     Effort effort = Effort::standard;
     std::vector<std::pair<std::string, std::vector<std::string>>> axes;  ///< -p axis=v1,v2
     std::optional<double> max_seconds;
+    /// May be spent on waiting while others use the processors. 0: neither waits nor measures again what was disturbed.
+    double wait_for_quiet_seconds = 0;
     double noise = 0.005;  ///< half-width of the interval of a median ratio, relative
     std::uint64_t seed = 1;
     double timeout_seconds = 60;

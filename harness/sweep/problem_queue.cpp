@@ -19,10 +19,10 @@ constexpr std::size_t kMostLosses = 2;
 ProblemQueue::ProblemQueue(std::unique_ptr<Strategy> strategy, std::size_t workers, double deadline)
     : strategy_(std::move(strategy)), workers_(workers), deadline_(deadline) {}
 
-std::optional<Task> ProblemQueue::next() {
+std::optional<Task> ProblemQueue::next(bool quiet) {
     std::unique_lock lock(mutex_);
     while (!closed_ && !stop_requested()) {
-        if (auto task = take()) {
+        if (auto task = take(quiet)) {
             ++in_flight_;
             return task;
         }
@@ -36,14 +36,14 @@ std::optional<Task> ProblemQueue::next() {
     return std::nullopt;
 }
 
-std::optional<Task> ProblemQueue::take() {
+std::optional<Task> ProblemQueue::take(bool quiet) {
     if (!returned_.empty()) {
         Task task = std::move(returned_.front());
         returned_.pop_front();
         task.seconds = std::min(task.seconds, seconds_left());
         return task;
     }
-    auto task = strategy_->next({seconds_left(), workers_, in_flight_});
+    auto task = strategy_->next({seconds_left(), workers_, in_flight_, quiet});
     if (task) task->visit = visits_[task->problem]++;
     return task;
 }

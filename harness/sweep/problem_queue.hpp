@@ -26,8 +26,8 @@ public:
     ProblemQueue(std::unique_ptr<Strategy> strategy, std::size_t workers, double deadline = kUnlimitedSeconds);
 
     /// The next task, whose end has to be told. Waits while others measure what may bring more. Nothing once the queue
-    /// is exhausted or closed or the sweep was asked to stop.
-    std::optional<Task> next();
+    /// is exhausted or closed or the sweep was asked to stop. `quiet`: others leave the machine alone.
+    std::optional<Task> next(bool quiet = false);
 
     /// The task was measured.
     void finished(const Task& task, std::span<const CaseRecord> records);
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] std::vector<LeftOut> left_out() const;
 
 private:
-    std::optional<Task> take();
+    std::optional<Task> take(bool quiet);
     double seconds_left() const;
 
     mutable std::mutex mutex_;

@@ -55,7 +55,7 @@ public:
             if (attempt(deadline - steady_seconds())) break;
         for (const std::size_t i : open_)
             if (outcome_.cases[i].samples_ns.empty() && options_.counters != CounterMode::only)
-                outcome_.cases[i] = {Status::not_measured, "time budget", {}, {}, {}, {}};
+                outcome_.cases[i] = {Status::not_measured, kTimeBudget, {}, {}, {}, {}};
         return std::move(outcome_);
     }
 

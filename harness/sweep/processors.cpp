@@ -2,19 +2,11 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "harness/sweep/devices.hpp"
 
 namespace espalier {
 namespace {
-
-std::vector<int> members(const cpu_set_t& set) {
-    std::vector<int> cpus;
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-    return cpus;
-}
 
 cpu_set_t set_of(const int* first, const int* last) {
     cpu_set_t set;
@@ -24,6 +16,13 @@ cpu_set_t set_of(const int* first, const int* last) {
 }
 
 }  // namespace
+
+std::vector<int> members(const cpu_set_t& set) {
+    std::vector<int> cpus;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    return cpus;
+}
 
 void restrict_threads(int threads) {
     if (threads <= 0) return;

@@ -3,8 +3,12 @@
 #include <sched.h>
 
 #include <cstddef>
+#include <vector>
 
 namespace espalier {
+
+/// The processors of a set, by number.
+std::vector<int> members(const cpu_set_t& set);
 
 /// Confines this process, and the workers that it starts, to its first `threads` processors. 0 changes nothing. Throws
 /// `NoUsableDevice` if there are fewer.

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
+#include "harness/records/disturbance.hpp"
 #include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
 
@@ -19,6 +21,11 @@ std::string identity(const CaseRecord& record) {
     return fmt::format("{}|{}|{}|{}|{}|{}|{}", p.device_key, record.key(), p.source_id, p.driver, p.runtime, p.build,
                        p.cache);
 }
+
+struct Latest {
+    std::string session;
+    bool disturbed = false;
+};
 
 }  // namespace
 
@@ -40,13 +47,14 @@ std::vector<fs::path> journals_of(const fs::path& folder, const std::string& dev
     return journals;
 }
 
-Recorded what_is_recorded(const std::vector<fs::path>& journals, const Plan& plan, RecordFrame& frame) {
+Recorded what_is_recorded(const std::vector<fs::path>& journals, const Plan& plan, RecordFrame& frame,
+                          bool quiet_ones_only) {
     Recorded recorded;
     std::set<std::string> wanted;
     for (const PlannedProblem& planned : plan.problems)
         for (const PlannedCase& planned_case : planned.cases)
             wanted.insert(identity(planned_record(frame, planned, planned_case)));
-    std::set<std::string> done;
+    std::map<std::string, Latest> done;
     for (const fs::path& path : journals) {
         Journal journal = load_journal(path);
         for (const DeviceInfo& known : journal.devices)
@@ -54,14 +62,17 @@ Recorded what_is_recorded(const std::vector<fs::path>& journals, const Plan& pla
                 frame.device = known;
         for (CaseRecord& record : journal.cases) {
             if (record.status == Status::not_measured || !wanted.contains(identity(record))) continue;
-            done.insert(identity(record));
+            Latest& latest = done[identity(record)];
+            if (record.provenance.session >= latest.session)
+                latest = {record.provenance.session, disturbance_of(record.conditions).has_value()};
             recorded.records.push_back(std::move(record));
         }
     }
     for (std::size_t i = 0; i < plan.problems.size(); ++i) {
         const PlannedProblem& planned = plan.problems[i];
         if (std::ranges::all_of(planned.cases, [&](const PlannedCase& planned_case) {
-                return done.contains(identity(planned_record(frame, planned, planned_case)));
+                const auto found = done.find(identity(planned_record(frame, planned, planned_case)));
+                return found != done.end() && !(quiet_ones_only && found->second.disturbed);
             }))
             recorded.complete_cases += planned.cases.size();
         else

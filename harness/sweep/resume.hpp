@@ -24,9 +24,11 @@ Recorded nothing_recorded(const Plan& plan);
 std::vector<std::filesystem::path> journals_of(const std::filesystem::path& folder, const std::string& device_key);
 
 /// What journals have. A problem is complete when every case of it is there, from the same sources, driver, runtime,
-/// build and cache mode, with an outcome other than `not_measured`. Ceilings that are there go to the frame's device:
+/// build and cache mode, with an outcome other than `not_measured`, and, if `quiet_ones_only`, the latest of each not
+/// disturbed. Ceilings that are there go to the frame's device:
 /// between the parts of one sweep they should not change.
-Recorded what_is_recorded(const std::vector<std::filesystem::path>& journals, const Plan& plan, RecordFrame& frame);
+Recorded what_is_recorded(const std::vector<std::filesystem::path>& journals, const Plan& plan, RecordFrame& frame,
+                          bool quiet_ones_only = false);
 
 /// The cases that are timed but have no counters, problem by problem.
 std::vector<Task> without_counters(const Plan& plan, const Recorded& recorded);

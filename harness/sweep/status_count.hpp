@@ -3,10 +3,14 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "harness/records/case_record.hpp"
+#include "harness/records/disturbance.hpp"
 
 namespace espalier {
 
@@ -16,10 +20,23 @@ class StatusCount {
 public:
     void add(std::span<const CaseRecord> records);
     [[nodiscard]] std::map<Status, std::size_t> counts() const;
+    /// The cases that are `not_measured`, by the reason.
+    [[nodiscard]] std::map<std::string, std::size_t> not_measured() const;
+    /// Of the problems as they were measured last.
+    [[nodiscard]] std::size_t disturbed_problems() const;
+    /// What is typical of these; nothing if there is none.
+    [[nodiscard]] std::optional<Disturbance> disturbance() const;
 
 private:
     mutable std::mutex mutex_;
-    std::map<std::string, Status> latest_;  ///< by case
+    struct Latest {
+        Status status;
+        std::string reason;
+    };
+    [[nodiscard]] std::vector<Disturbance> disturbances() const;
+
+    std::map<std::string, Latest> latest_;                                  ///< by case
+    std::map<std::pair<std::string, std::string>, Disturbance> disturbed_;  ///< by family and problem
 };
 
 }  // namespace espalier

@@ -35,6 +35,7 @@ struct Situation {
     double seconds_left = kUnlimitedSeconds;  ///< of `--max-time`
     std::size_t workers = 1;                  ///< that measure side by side
     std::size_t in_flight = 0;                ///< tasks that are being measured now
+    bool quiet = false;                       ///< others leave the machine alone: disturbed problems may be repeated
 };
 
 /// Seconds for the next of so many tasks: each worker still has all the time that is left, for as many as it will get.

@@ -1,5 +1,7 @@
 #include "harness/sweep/sweep.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <iterator>
@@ -66,11 +68,11 @@ std::list<DeviceGroup> open_groups(const SweepOptions& options, const std::vecto
     return groups;
 }
 
-void run_all(std::list<DeviceGroup>& groups, SweepProgress& progress) {
+void run_all(std::list<DeviceGroup>& groups, SweepProgress& progress, QuietWatch& quiet) {
     std::vector<std::jthread> threads;
     for (DeviceGroup& group : groups)
         for (std::size_t lane = 0; lane < group.workers(); ++lane)
-            threads.emplace_back([&group, &progress, lane] { group.run(lane, progress); });
+            threads.emplace_back([&group, &progress, &quiet, lane] { group.run(lane, progress, quiet); });
 }
 
 /// The first one is the sweep's; of several, the others are at least told.
@@ -93,7 +95,8 @@ void rethrow_errors(const std::list<DeviceGroup>& groups, SweepProgress& progres
 double SweepSummary::overhead_share() const {
     const double all = wall_seconds * static_cast<double>(workers.size());
     if (!(all > 0)) return 0;
-    const double accounted = timing_seconds + verification_seconds + counting_seconds + ceilings_seconds + lost_seconds;
+    const double accounted =
+        timing_seconds + verification_seconds + counting_seconds + ceilings_seconds + lost_seconds + waiting_seconds;
     return std::max(0.0, 1 - accounted / all);
 }
 
@@ -102,6 +105,25 @@ std::size_t SweepSummary::failed() const {
     for (const auto& [status, count] : statuses)
         if (is_failure(status)) total += count;
     return total;
+}
+
+std::vector<std::string> SweepSummary::warnings() const {
+    std::vector<std::string> list;
+    std::size_t runnable = 0;
+    for (const auto& [status, count] : statuses)
+        if (status != Status::unsupported) runnable += count;
+    for (const auto& [reason, count] : not_measured)
+        if (reason == kTimeBudget)
+            list.push_back(
+                fmt::format("{} of the {} cases that could run were not measured: the time budget "
+                            "(--max-time) ended first; go on with --resume and more time",
+                            count, runnable));
+    if (disturbance)
+        list.push_back(
+            fmt::format("{} of {} problems were disturbed: {} (median); train leaves them out, or refuses; "
+                        "sweep again with --resume on a quiet machine",
+                        disturbed_problems, problems, describe(*disturbance)));
+    return list;
 }
 
 SweepOutcome sweep(const SweepOptions& options, const std::vector<std::string>& devices) {
@@ -118,10 +140,12 @@ SweepOutcome sweep(const SweepOptions& options, const std::vector<std::string>& 
         return outcome;
     }
     SweepProgress progress(options.quiet, options.max_seconds.value_or(kUnlimitedSeconds));
+    QuietWatch quiet(waiting_budget(options.wait_for_quiet_seconds, options.max_seconds), this_machine(),
+                     [&](const std::string& text) { progress.say(text); });
     for (const std::string& why : outcome.left_out) progress.complain("espalier: left out: " + why);
-    for (DeviceGroup& group : groups) group.measure_ceilings(progress);
+    for (DeviceGroup& group : groups) group.measure_ceilings(progress, quiet);
     for (DeviceGroup& group : groups) group.begin(start, progress);
-    run_all(groups, progress);
+    run_all(groups, progress, quiet);
     rethrow_errors(groups, progress);
     for (DeviceGroup& group : groups) {
         group.record_left_out();

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/records/case_record.hpp"
+#include "harness/records/disturbance.hpp"
 #include "harness/sweep/options.hpp"
 
 namespace espalier {
@@ -23,16 +25,22 @@ struct SweepSummary {
     std::vector<WorkerSummary> workers;
     std::vector<std::string> journals;  ///< that hold the sweep, earlier parts of it included
     std::size_t problems = 0, cases = 0, resumed_cases = 0;
-    std::map<Status, std::size_t> statuses;  ///< of the cases that this run recorded
+    std::map<Status, std::size_t> statuses;           ///< of the cases that this run recorded
+    std::map<std::string, std::size_t> not_measured;  ///< of these, cases by the reason
+    std::size_t disturbed_problems = 0;               ///< of those that this run recorded
+    std::optional<Disturbance> disturbance;           ///< what is typical of these
     double wall_seconds = 0;
     double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0, ceilings_seconds = 0;
-    double lost_seconds = 0;  ///< to cases that took the worker along
-    bool unfinished = false;  ///< problems are left, because of the user or for want of a device
+    double lost_seconds = 0;     ///< to cases that took the worker along
+    double waiting_seconds = 0;  ///< for other programs to leave the processors alone
+    bool unfinished = false;     ///< problems are left, because of the user or for want of a device
 
     /// Share of the devices' wall time that went neither into measuring nor into verifying.
     [[nodiscard]] double overhead_share() const;
     /// Cases that were wrong, crashed, timed out or ran out of memory.
     [[nodiscard]] std::size_t failed() const;
+    /// What a user should know before using the results, a sentence each.
+    [[nodiscard]] std::vector<std::string> warnings() const;
 };
 
 /// What became of a sweep.

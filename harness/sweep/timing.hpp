@@ -32,6 +32,11 @@ inline constexpr std::size_t kLeastRounds = 3;
 
 struct TimingOutcome {
     std::size_t rounds = 0, disturbed = 0, repeated = 0;  ///< repeated ones are not among the rounds
+
+    /// Share of the rounds that were disturbed and counted all the same.
+    [[nodiscard]] double disturbed_share() const {
+        return rounds == 0 ? 0 : static_cast<double>(disturbed - repeated) / static_cast<double>(rounds);
+    }
 };
 
 /// Times all contenders in rounds: each round takes one sample of each, in random order, so that what drifts

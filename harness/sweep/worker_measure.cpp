@@ -9,6 +9,7 @@
 
 #include "harness/device/runtime.hpp"
 #include "harness/records/case_record.hpp"
+#include "harness/records/disturbance.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/conditions.hpp"
 #include "harness/sweep/statistics.hpp"
@@ -62,6 +63,7 @@ public:
           candidates_(candidates_of(request, family)) {}
 
     bool run() {
+        note_load();
         if (!prepare()) return usable_;
         return request_.timing ? judge_and_time() : count_only();
     }
@@ -207,8 +209,9 @@ private:
         });
         if (!fine) usable_ = false;  // the others' samples are worth less than a clean start without it
         done_.conditions = conditions->read();
-        done_.conditions.emplace_back("disturbed_rounds", static_cast<double>(outcome.disturbed));
-        done_.conditions.emplace_back("repeated_rounds", static_cast<double>(outcome.repeated));
+        done_.conditions.emplace_back(kDisturbedRounds, static_cast<double>(outcome.disturbed));
+        done_.conditions.emplace_back(kRepeatedRounds, static_cast<double>(outcome.repeated));
+        done_.conditions.emplace_back(kDisturbedShare, outcome.disturbed_share());
         std::sort(done_.conditions.begin(), done_.conditions.end());
     }
 

@@ -17,6 +17,11 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
 
+# Rows run beside other tests: their sweeps neither wait for quiet nor are refused for want of it.
+os.environ.setdefault("ESPALIER_WAIT_FOR_QUIET", "0")
+os.environ.setdefault("ESPALIER_ALLOW_DISTURBED", "true")
+
+
 class NotRun(Exception):
     """The fault cannot be injected on this machine; the text says why."""
 
@@ -185,6 +190,18 @@ def small_journal(machine: Machine, folder: Path, seeds: int = 2) -> Path:
     if done.code != 0:
         raise AssertionError(f"the sweep that was to be disturbed failed by itself: {done}")
     return only(folder / "journal", "*.jsonl")
+
+
+@contextmanager
+def busy_loops(count: int) -> Iterator[None]:
+    """So many processes that do nothing, as fast as they can."""
+    loops = [subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
 
 
 def processes_of(program: Path) -> list[int]:

@@ -1,10 +1,11 @@
-"""Row 21: measuring and learning the same thing twice."""
+"""Rows 21 and 25: measuring and learning the same thing twice, on a quiet machine and on a busy one."""
 
 import json
 import math
+import os
 from pathlib import Path
 
-from injection import Machine, Outcome, only, records, run
+from injection import Finished, Machine, NotRun, Outcome, busy_loops, only, records, run
 
 
 def row_21(machine: Machine) -> Outcome:
@@ -42,14 +43,10 @@ def train_again(machine: Machine, outcome: Outcome) -> None:
     with machine.folder() as folder:
         sides = []
         for seed in ("1", "2"):
-            place = folder / seed
-            swept = run([machine.espalier, "sweep", "--family", "dot", "--effort", machine.times("standard", "quick"),
-                         "--seed", seed, "--counters", "off", "--max-time", machine.times("120s", "10s"), "--output",
-                         place / "journal", "--results", place / "results"], 400)
-            trained = run([machine.espalier, "train", "--results", place / "results", "--output", place / "selectors"])
+            swept, trained = sweep_dot(machine, folder / seed, "--seed", seed), train_dot(machine, folder / seed)
             if swept.code or trained.code:
                 raise AssertionError(f"{swept}; {trained}")
-            sides.append(Side(only(place / "results", "*")))
+            sides.append(Side(only(folder / seed / "results", "*")))
         first, second = sides
         for problem in sorted(first.times.keys() & second.times.keys()):
             chosen, again = first.choice(problem), second.choice(problem)
@@ -58,6 +55,59 @@ def train_again(machine: Machine, outcome: Outcome) -> None:
             agreed = max(0.0, min(differences), -max(differences))
             outcome.wrong_choices += agreed > NOISE
             outcome.count(agreed <= NOISE, f"{problem}: {chosen} and then {again}, apart by {math.exp(agreed):.2f}x in both")
+
+
+def sweep_dot(machine: Machine, place: Path, *more: str) -> Finished:
+    return run([machine.espalier, "sweep", "--family", "dot", "--effort", machine.times("standard", "quick"), *more,
+                "--counters", "off", "--max-time", machine.times("120s", "10s"), "--output", place / "journal",
+                "--results", place / "results"], 400)
+
+
+def train_dot(machine: Machine, place: Path, allow_disturbed: bool = True) -> Finished:
+    return run([machine.espalier, "train", "--results", place / "results", "--output", place / "selectors"],
+               environment={"ESPALIER_ALLOW_DISTURBED": "true" if allow_disturbed else "false"})
+
+
+def row_25(machine: Machine) -> Outcome:
+    """Trees of a sweep beside busy loops cost at most 1.10 of those of an idle one, or there are none."""
+    outcome = Outcome()
+    with machine.folder() as folder:
+        quiet, busy = folder / "quiet", folder / "busy"
+        sizes = "-p", "elements=" + ",".join(str(2**power) for power in range(10, 22, machine.times(1, 2)))
+        swept, trained = sweep_dot(machine, quiet, *sizes), train_dot(machine, quiet, allow_disturbed=False)
+        if trained.code == 4 and "--allow-disturbed" in trained.err:
+            raise NotRun(f"the machine is busy as it is: {trained.err.strip().splitlines()[-1]}")
+        if swept.code or trained.code:
+            raise AssertionError(f"{swept}; {trained}")
+        with busy_loops(len(os.sched_getaffinity(0))):
+            swept = sweep_dot(machine, busy, *sizes, "--wait-for-quiet", "2s")
+        trained = train_dot(machine, busy, allow_disturbed=False)
+        outcome.count(swept.code == 0 and "waiting for quiet, for up to" in swept.err and
+                      "still busy after waiting 2.0 s" in swept.err, f"it does not wait, or not say so: {swept}")
+        refused = trained.code == 4 and "--allow-disturbed" in trained.err and NAMED_CAUSE in trained.err
+        if refused:
+            train_dot(machine, busy)  # for the figure below
+        elif trained.code:
+            raise AssertionError(str(trained))
+        cost = cost_of(Side(only(busy / "results", "*")), Side(only(quiet / "results", "*")))
+        outcome.wrong_choices += not refused and cost > MOST_COST
+        outcome.count(refused or cost <= MOST_COST, f"trained, and {cost:.2f} times as slow as the idle sweep's choices")
+        print(f"      beside busy loops: {'refused' if refused else 'trained'}; such choices cost {cost:.3f} of the "
+              "idle ones", flush=True)
+    return outcome
+
+
+NAMED_CAUSE = "were measured while other programs used"
+MOST_COST = 1.10
+
+
+def cost_of(tree: "Side", measured: "Side") -> float:
+    """What the choices of one side's tree take by the other side's times, over what that side's own choices take."""
+    logs = []
+    for problem, times in measured.times.items():
+        chosen = next(choice for choice in tree.ranking(measured.features[problem]) if choice in times)
+        logs.append(math.log(times[chosen] / times[measured.choice(problem)]))
+    return math.exp(sum(logs) / len(logs))
 
 
 # The least difference between two choices, as a logarithm, that is no noise: sweeps of a shared machine differ by as
@@ -78,12 +128,14 @@ class Side:
                 own = self.times.setdefault(case["problem"], {})
                 own[case["variant"], case["configuration"]] = case["time_ns"]
 
-    def choice(self, problem: str) -> tuple[str, str]:
+    def ranking(self, features: dict[str, float]) -> list[tuple[str, str]]:
         node = self.nodes[0]
         while "feature" in node:
-            node = self.nodes[node["left" if self.features[problem][node["feature"]] <= node["threshold"] else "right"]]
-        measured = [(choice["variant"], choice["configuration"]) for choice in node["ranking"]]
-        return next(choice for choice in measured if choice in self.times[problem])
+            node = self.nodes[node["left" if features[node["feature"]] <= node["threshold"] else "right"]]
+        return [(choice["variant"], choice["configuration"]) for choice in node["ranking"]]
+
+    def choice(self, problem: str) -> tuple[str, str]:
+        return next(choice for choice in self.ranking(self.features[problem]) if choice in self.times[problem])
 
     def difference(self, problem: str, one: tuple[str, str], other: tuple[str, str]) -> float:
         """The logarithm of the ratio of their times here."""
@@ -91,4 +143,4 @@ class Side:
         return math.log(times[one] / times[other]) if one in times and other in times else 0.0
 
 
-ROWS = {21: row_21}
+ROWS = {21: row_21, 25: row_25}

@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from injection import Finished, Machine, NotRun, Outcome, gtest, key, only, own_copy, processes_of, records, run, small_journal
+from injection import Finished, Machine, NotRun, Outcome, busy_loops, gtest, key, only, own_copy, processes_of, records, run, small_journal
 
 TWINS = ("--variant", "right,right_baseline", "-p", "size=100")
 
@@ -217,13 +217,8 @@ def row_20(machine: Machine) -> Outcome:
         command = [machine.faulty, *machine.sweep_arguments(folder, "--variant", "right,right_baseline", "-p",
                                                             "size=1000000", *seeds(problems), "--resume", "--no-merge")]
         command[command.index("20%")] = "0.01%"  # out of reach: every problem is timed for its whole half second
-        tenants = [subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"]) for _ in range(2 * (os.cpu_count() or 1))]
-        try:
+        with busy_loops(2 * (os.cpu_count() or 1)):
             done = run(command, 300)
-        finally:
-            for tenant in tenants:
-                tenant.kill()
-                tenant.wait()
         cases = [case for case in records(only(folder / "journal", "*.jsonl")) if "size=1000000" in case["problem"]]
         for seed in range(problems):
             own = [case for case in cases if case["problem"].endswith(f"seed={seed}")]

@@ -32,6 +32,7 @@ FAULTS = {
     22: "a Slurm job preempted and requeued",
     23: "a device that no shipped tree knows",
     24: "bad and large CSV inputs of knn",
+    25: "every processor busy through a whole sweep",
 }
 ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS |
                    repetition.ROWS).items()))

@@ -25,7 +25,7 @@ namespace {
 struct Arguments {
     SweepOptions options;
     std::string effort = "standard", cache = "auto", verify = "budget", counters = "auto";
-    std::string max_time, noise = "0.5%", timeout = "60s", shard, adaptive;
+    std::string max_time, noise = "0.5%", timeout = "60s", wait_for_quiet = "60s", shard, adaptive;
     std::vector<std::string> axes;
     int threads = 0;
     bool dry_run = false, json = false, no_merge = false, quick = false;
@@ -53,6 +53,8 @@ SweepOptions interpret(const Arguments& arguments) {
                                                          : CounterMode::automatic;
     if (arguments.quick) options.effort = Effort::quick;
     if (!arguments.max_time.empty()) options.max_seconds = parse_duration(arguments.max_time, "--max-time");
+    if (arguments.wait_for_quiet != "0")
+        options.wait_for_quiet_seconds = parse_duration(arguments.wait_for_quiet, "--wait-for-quiet");
     options.timeout_seconds = parse_duration(arguments.timeout, "--timeout");
     options.noise = parse_share(arguments.noise, "--noise");
     if (!arguments.shard.empty()) std::tie(options.shard, options.shards) = parse_shard(arguments.shard);
@@ -84,7 +86,11 @@ nlohmann::ordered_json to_json(const SweepSummary& summary, bool interrupted) {
             {"cases", summary.cases},
             {"resumed_cases", summary.resumed_cases},
             {"statuses", statuses},
+            {"not_measured", summary.not_measured},
+            {"disturbed_problems", summary.disturbed_problems},
+            {"warnings", summary.warnings()},
             {"wall_seconds", summary.wall_seconds},
+            {"waiting_seconds", summary.waiting_seconds},
             {"timing_seconds", summary.timing_seconds},
             {"verification_seconds", summary.verification_seconds},
             {"counting_seconds", summary.counting_seconds},
@@ -111,16 +117,20 @@ void print_summary(const SweepSummary& summary) {
     for (const auto& [status, count] : summary.statuses)
         counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, to_string(status));
     if (summary.resumed_cases) counts += fmt::format("; {} were there already", summary.resumed_cases);
+    const std::string waiting =
+        summary.waiting_seconds > 0 ? fmt::format("waiting for quiet {:.1f} s, ", summary.waiting_seconds) : "";
     fmt::print(stderr,
                "{}: {} cases of {} problems in {}: {}\n"
                "  timing {:.1f} s, verification {:.1f} s, counters {:.1f} s, ceilings {:.1f} s, failures {:.1f} s, "
-               "overhead {:.1f}%\n",
+               "{}overhead {:.1f}%\n",
                summary.device_key, summary.cases, summary.problems, duration(summary.wall_seconds), counts,
                summary.timing_seconds, summary.verification_seconds, summary.counting_seconds, summary.ceilings_seconds,
-               summary.lost_seconds, 100 * summary.overhead_share());
+               summary.lost_seconds, waiting, 100 * summary.overhead_share());
     for (const WorkerSummary& worker : summary.workers)
         fmt::print(stderr, "  device {}: {} cases of {} problems in {}; journal {}\n", worker.device, worker.cases,
                    worker.problems, duration(worker.wall_seconds), worker.journal);
+    for (const std::string& warning : summary.warnings())
+        fmt::print(stderr, "espalier: {}: {}\n", summary.device_key, warning);
 }
 
 void merge_after(const SweepOptions& options, const SweepSummary& summary) {
@@ -223,6 +233,12 @@ void add_sweep(CLI::App& app, ExitCode& code) {
     command->add_flag("--quick", arguments.quick, "the same as --effort quick");
     command->add_option("-p,--problem", arguments.axes, "axis=value,value: instead of the default problems' values");
     command->add_option("--max-time", arguments.max_time, "stop measuring after this long: 90s, 3m, 1h");
+    command
+        ->add_option("--wait-for-quiet", arguments.wait_for_quiet,
+                     "wait for so long in all, and for at most a quarter of --max-time, while other programs use the "
+                     "processors; 0 neither waits nor measures again what was disturbed")
+        ->envname("ESPALIER_WAIT_FOR_QUIET")
+        ->capture_default_str();
     command->add_flag("--adaptive{10%}", arguments.adaptive,
                       "measure only this share of the cases, those that decide what is best where; --adaptive=20% for "
                       "another; train guesses the rest, sweep --resume measures it");

@@ -244,6 +244,10 @@ void add_train(CLI::App& app, ExitCode& code) {
     command->add_flag("--allow-partial", options->train.evidence.allow_partial, "Train although cases are missing");
     command->add_flag("--allow-mixed", options->train.evidence.allow_mixed,
                       "Train on times of several drivers, runtimes or builds");
+    command
+        ->add_flag("--allow-disturbed", options->train.evidence.allow_disturbed,
+                   "Train on what was measured while others used the processors or the device was slowed down")
+        ->envname("ESPALIER_ALLOW_DISTURBED");
     command->add_flag("--strict", options->train.evidence.strict, "Refuse stale sources and unknown variants");
     command->add_flag("--json", options->json, "Print JSON instead of a table");
     command->add_flag("--quiet", options->quiet, "No progress and no notices");

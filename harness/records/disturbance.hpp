@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace espalier {
+
+/// The conditions of a record that say what else the machine did while its problem was timed (docs/measuring.md).
+inline constexpr const char* kForeignShare = "foreign_cpu_share";
+inline constexpr const char* kStealShare = "steal_cpu_share";
+inline constexpr const char* kProcessors = "processors";  ///< that the two shares are of
+inline constexpr const char* kClockShare = "clock_share";
+inline constexpr const char* kDisturbedShare = "disturbed_share";
+inline constexpr const char* kDisturbedRounds = "disturbed_rounds";
+inline constexpr const char* kRepeatedRounds = "repeated_rounds";
+inline constexpr const char* kGpuClock = "sm_clock_mhz";
+
+/// What disturbed a measurement: other programs on its processors, other guests of the same host, a processor far below
+/// its fastest clock, or a GPU that heat or the power supply slowed down.
+enum class DisturbanceCause { programs, guests, slow_processor, slow_gpu };
+
+struct Disturbance {
+    DisturbanceCause cause = DisturbanceCause::programs;
+    /// Of the processors, taken by others; of the fastest clock, reached; of the GPU's rounds, slowed down.
+    double share = 0;
+};
+
+/// The share of the processors that others may take. Medians stand while fewer than half of the samples are met: half a
+/// processor's time meets at most half of the samples of a variant that uses all of them. A large host has more going
+/// on in the background: there it is 1% of its processors.
+double tolerated_share(double processors);
+
+/// What others take of the processors, if that is more than is tolerated.
+std::optional<Disturbance> taken_by_others(double foreign_share, double steal_share, double processors);
+
+/// What disturbed a measurement with these conditions, if anything did. Records without `processors` were watched for
+/// too short a time to trust a share of a few percent: they count as disturbed if a share exceeds a quarter and not all
+/// of their disturbed rounds were repeated.
+std::optional<Disturbance> disturbance_of(const std::vector<std::pair<std::string, double>>& conditions);
+
+/// "other programs used 48% of the processors"
+std::string describe(const Disturbance& disturbance);
+
+/// What most of several disturbances have in common: the most frequent cause, and the median of its shares.
+std::optional<Disturbance> typical(const std::vector<Disturbance>& disturbances);
+
+}  // namespace espalier
