@@ -169,6 +169,17 @@ TEST_F(EvidenceTest, RefusesMoreThanAQuarterDisturbed) {
     EXPECT_EQ(refusal(), "");
 }
 
+TEST_F(EvidenceTest, WhatHasNoTimesIsNotDisturbed) {
+    options.allow_partial = true;
+    disturb(10);
+    const auto all = synthetic::problems();
+    for (CaseRecord& r : records)
+        if (std::find(all.begin(), all.begin() + 30, r.problem) == all.begin() + 30)
+            r.status = Status::not_measured, r.reason = "time budget";
+    EXPECT_NE(refusal().find("33% of the problems"), std::string::npos)
+        << "10 of the 30 that have times: " << refusal();
+}
+
 TEST_F(EvidenceTest, RefusalNamesTheCause) {
     disturb(40, "steal_cpu_share", 0.3);
     EXPECT_NE(refusal().find("53% of the problems"), std::string::npos) << refusal();

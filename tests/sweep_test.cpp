@@ -411,6 +411,7 @@ TEST_F(Sweeping, WrongUsageNamesTheFix) {
     refused("-p size", 2, {"axis=value"});
     refused("--shard 3/2", 2, {"--shard"});
     refused("--max-time soon", 2, {"--max-time", "3m"});
+    refused("--wait-for-quiet soon", 2, {"--wait-for-quiet", "3m"});
     refused("--noise 200%", 2, {"--noise"});
     refused("--effort heroic", 2, {"--effort"});
     refused("--device 0", 3, {"device 0", "espalier doctor"});

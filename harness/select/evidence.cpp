@@ -21,7 +21,7 @@ namespace espalier::select {
 namespace {
 
 /// Share of a family's problems that may be left out because others disturbed them. Leaving out a random quarter of the
-/// problems of results/cpu-avx512-2t changes what a family's tree costs on all of them by at most 0.3%, half of them by
+/// problems of results/cpu-avx512-2t changes what a family's tree costs on all of them by at most 1.2%, half of them by
 /// up to 3.3% (histogram).
 constexpr double kMostDisturbed = 0.25;
 
@@ -203,13 +203,13 @@ private:
                    " has changed since it was measured: sweep again");
     }
 
-    /// Of all problems, and of those that were disturbed the first disturbance of each.
+    /// How many problems have times, and of those that were disturbed the first disturbance of each.
     std::pair<std::size_t, std::map<std::string, Disturbance>> find_disturbed() const {
         std::set<std::string_view> problems;
         std::map<std::string, Disturbance> disturbed;
         for (const Row& row : rows_) {
-            problems.insert(row.problem);
             if (row.record->status != Status::ok) continue;
+            problems.insert(row.problem);
             if (const auto disturbance = disturbance_of(row.record->conditions))
                 disturbed.emplace(row.problem, *disturbance);
         }

@@ -53,7 +53,7 @@ SweepOptions interpret(const Arguments& arguments) {
                                                          : CounterMode::automatic;
     if (arguments.quick) options.effort = Effort::quick;
     if (!arguments.max_time.empty()) options.max_seconds = parse_duration(arguments.max_time, "--max-time");
-    if (arguments.wait_for_quiet != "0")
+    if (arguments.wait_for_quiet != "0" && arguments.wait_for_quiet != "0s")
         options.wait_for_quiet_seconds = parse_duration(arguments.wait_for_quiet, "--wait-for-quiet");
     options.timeout_seconds = parse_duration(arguments.timeout, "--timeout");
     options.noise = parse_share(arguments.noise, "--noise");
