@@ -86,7 +86,7 @@ void print_text(const Family& family) {
     std::size_t width = 0;
     for (const VariantInfo& variant : family.variants()) width = std::max(width, variant.name.size());
     for (const VariantInfo& variant : family.variants()) {
-        fmt::print("  {:<{}}  {:<10}  {:<9}  {:>3}  {}\n", variant.name, width, to_string(variant.role),
+        fmt::print("  {:<{}}  {:<10}  {:<12}  {:>3}  {}\n", variant.name, width, to_string(variant.role),
                    device_of(variant), variant.configurations.size(), variant.path);
         if (!variant.foreign.empty())
             fmt::print("  {:<{}}  {}\n", "", width, foreign_reason(variant.foreign));

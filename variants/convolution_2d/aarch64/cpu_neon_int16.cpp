@@ -1,6 +1,5 @@
-// 16 values of four rows of the result at once in 16-bit integers. For every tap an unaligned load of 16 bytes, which
-// costs no more than an aligned one here, is widened once and serves up to four rows; products wrap as the sum does,
-// which is right because every whole sum fits.
+// 16 values of four rows of the result at once in 16-bit integers. What a tap reads is loaded and widened once and serves
+// up to four rows. Products wrap and so do sums, which is right because every whole sum fits.
 
 #include <arm_neon.h>
 
