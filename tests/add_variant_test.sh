@@ -23,7 +23,8 @@ fail() {
 
 rm -rf "$work"
 mkdir -p "$copy"
-tar -C "$sources" --exclude=./build --exclude=./.git --exclude=./.cuda --exclude=./results --exclude=./report -cf - . |
+tar -C "$sources" --exclude=./build --exclude=./.git --exclude=./.cuda --exclude=./.cross --exclude=./results \
+    --exclude=./report -cf - . |
     tar -C "$copy" -xf -
 
 cd "$copy"

@@ -1,5 +1,5 @@
-// 16 values of four rows of the result at once in 16-bit integers. What a tap reads is loaded and widened once and serves
-// up to four rows. Products wrap and so do sums, which is right because every whole sum fits.
+// 16 values of four rows of the result at once in 16-bit integers. What a tap reads is loaded and widened once and
+// serves up to four rows. Products wrap and so do sums, which is right because every whole sum fits.
 
 #include <arm_neon.h>
 
