@@ -2,7 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <optional>
+#include <filesystem>
+#include <utility>
 
 namespace espalier::cli {
 
@@ -87,5 +88,13 @@ void Command::callback(std::function<void()> function) { app_->callback(std::mov
 void Command::hide() { app_->group(""); }
 
 template Option Command::add_option(const std::string&, std::string&, const std::string&);
+template Option Command::add_option(const std::string&, std::vector<std::string>&, const std::string&);
+template Option Command::add_option(const std::string&, std::filesystem::path&, const std::string&);
+template Option Command::add_option(const std::string&, int&, const std::string&);
+template Option Command::add_option(const std::string&, std::int64_t&, const std::string&);
+template Option Command::add_option(const std::string&, std::uint64_t&, const std::string&);
+template Option Command::add_option(const std::string&, double&, const std::string&);
+template Option Command::add_flag(const std::string&, bool&, const std::string&);
+template Option Command::add_flag(const std::string&, std::string&, const std::string&);
 
 }  // namespace espalier::cli
