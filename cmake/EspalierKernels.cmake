@@ -7,7 +7,8 @@
 # the definitions of their tables, selectors().
 function(espalier_add_selectors target folder)
   espalier_families(families)
-  set(sources)
+  set(tables)
+  set(stems)
   foreach(family ${families})
     file(GLOB files CONFIGURE_DEPENDS ${folder}/${family}/*.gen.cpp)
     list(SORT files)
@@ -17,6 +18,8 @@ function(espalier_add_selectors target folder)
       get_filename_component(key ${file} NAME)
       string(REGEX REPLACE "\\.gen\\.cpp$" "" key ${key})
       string(MAKE_C_IDENTIFIER ${key} key)
+      list(APPEND stems ${key})
+      list(APPEND files_${key} ${file})
       string(APPEND declarations "Selector<Problem> ${key}();\n")
       string(APPEND entries " selectors::${key}(),")
     endforeach()
@@ -38,7 +41,13 @@ std::span<const Selector<Problem>> selectors_in_this_program() {
 
 }  // namespace espalier::${family}
 ")
-    list(APPEND sources ${table} ${files})
+    list(APPEND tables ${table})
+  endforeach()
+  espalier_grouped(sources ${target} 1 ${tables})
+  list(REMOVE_DUPLICATES stems)
+  foreach(key ${stems})  # in one file's selectors the same names come again in another device's of the family
+    espalier_grouped(files ${target}_${key} 1 ${files_${key}})
+    list(APPEND sources ${files})
   endforeach()
   add_library(${target} OBJECT ${sources})
   target_link_libraries(${target} PRIVATE espalier_core)

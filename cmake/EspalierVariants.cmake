@@ -248,6 +248,11 @@ endfunction()
 # espalier_variant_objects(<target-suffix> <twin>): one object library per variant, named
 # espalier_<family>_<name><suffix>, its .cu files compiled against harness/device/<twin>.
 function(espalier_variant_objects suffix twin)
+  if(NOT TARGET espalier_variant_headers)
+    espalier_headers(espalier_variant_headers
+      "<algorithm>;<array>;<cmath>;<cstdint>;<cstring>;<functional>;<limits>;<map>;<memory>;<optional>;<span>;<string>;<string_view>;<utility>;<vector>"
+      espalier_core OpenMP::OpenMP_CXX)
+  endif()
   espalier_families(families)
   foreach(family ${families})
     espalier_compiled_sources(${family} files)
@@ -267,12 +272,16 @@ function(espalier_variant_objects suffix twin)
           set_property(TARGET ${target} PROPERTY SOURCES ${wrapper})
           if(ESPALIER_RACES)
             espalier_watch_accesses(${target})
+          else()
+            espalier_precompiled(${target} espalier_variant_headers)
           endif()
           # "#pragma unroll" is nvcc's.
           target_compile_options(${target} PRIVATE -Wno-unknown-pragmas)
         elseif(file MATCHES "^sm_90a/")
           set_property(TARGET ${target} PROPERTY CUDA_ARCHITECTURES 90a-real)
         endif()
+      else()
+        espalier_precompiled(${target} espalier_variant_headers)
       endif()
     endforeach()
   endforeach()

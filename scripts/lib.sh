@@ -27,28 +27,33 @@ absolute() { (cd "$called_from" && realpath -m -- "$1"); }
 stages=()
 current_stage=
 
-# stage NAME COMMAND...: runs the command under a heading; its time goes into the closing table.
+# Seconds of processor time that this script's commands have taken so far, those that have ended: unlike time on the
+# wall it says little of what else the machine does.
+processor_seconds() { awk -v ticks="$(getconf CLK_TCK)" '{ printf "%d", ($16 + $17) / ticks }' "/proc/$$/stat"; }
+
+# stage NAME COMMAND...: runs the command under a heading; its times go into the closing table.
 # The command runs plainly, not in a condition, so that `set -e` holds inside functions too.
 stage() {
     current_stage=$1
-    local started=$SECONDS
+    local started=$SECONDS processor
+    processor=$(processor_seconds)
     shift
     printf '\n=== %s\n' "$current_stage"
     "$@"
-    stages+=("$(printf '%6d s  %s' $((SECONDS - started)) "$current_stage")")
+    stages+=("$(printf '%6d s %8d s  %s' $((SECONDS - started)) $(($(processor_seconds) - processor)) "$current_stage")")
     current_stage=
 }
 
 # note TEXT: a line of the closing table for something that was left out, and why.
-note() { stages+=("$(printf '%8s  %s' - "$*")"); }
+note() { stages+=("$(printf '%8s %10s  %s' - - "$*")"); }
 
 stage_summary() {
     local status=$?
     trap - EXIT
     if ((${#stages[@]})); then
-        printf '\n=== Times\n'
+        printf '\n=== Times\n%8s %10s\n' wall processor
         printf '%s\n' "${stages[@]}"
-        printf '%6d s  in all\n' "$SECONDS"
+        printf '%6d s %8d s  in all\n' "$SECONDS" "$(processor_seconds)"
     fi
     if ((status)) && [[ -n $current_stage ]]; then
         printf '%s: failed in: %s (exit %d)\n' "$(basename "$0")" "$current_stage" "$status" >&2
@@ -90,3 +95,24 @@ find_nvcc() {
 }
 
 default_preset() { if find_nvcc; then say cuda; else say host; fi; }
+
+# --- GPU code -------------------------------------------------------------------------------------
+
+# cuda_architectures native|all|LIST: CMake's option for what to compile for. native: machine code for the GPUs that
+# are here; all, also where there is none or one that nvcc does not know: what EspalierFlags.cmake lists.
+cuda_architectures() {
+    local wanted=$1 capability list= every=-UCMAKE_CUDA_ARCHITECTURES
+    case $wanted in
+        all) say $every; return ;;
+        native) ;;
+        *) say "-DCMAKE_CUDA_ARCHITECTURES=${wanted//,/;}"; return ;;
+    esac
+    for capability in $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -u); do
+        if ! "${CUDACXX:-nvcc}" --list-gpu-code 2>/dev/null | grep -qx "sm_$capability"; then
+            say $every
+            return
+        fi
+        list+=${list:+;}$capability-real
+    done
+    if [[ $list ]]; then say "-DCMAKE_CUDA_ARCHITECTURES=$list"; else say $every; fi
+}

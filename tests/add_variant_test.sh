@@ -14,7 +14,7 @@ generator=$3
 compiler=$4
 family=histogram
 copy=$work/sources
-build=$work/build
+build=$copy/build/host  # as deep as the sources' own build, whose objects the compiler cache then has
 
 fail() {
     echo "add_variant_test: $*" >&2
@@ -39,7 +39,7 @@ baseline=$(grep -l 'role = Role::baseline' variants/$family/*.cpp)
 name=$(basename "$baseline" .cpp)
 sed -e "s/\b$name\b/cpu_example/g" -e 's/Role::baseline/Role::documented/' "$baseline" >"$example"
 
-cmake -S . -B "$build" -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug -DESPALIER_CUDA=OFF \
+cmake -S . -B "$build" -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release -DESPALIER_CUDA=OFF \
     >"$work/configure.log" 2>&1 || { cat "$work/configure.log"; fail "the copy does not configure"; }
 cmake --build "$build" --parallel 2 --target variants_test >"$work/build.log" 2>&1 ||
     { tail -n 40 "$work/build.log"; fail "a new file under variants/ does not build"; }

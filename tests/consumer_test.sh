@@ -2,6 +2,10 @@
 # Installs the library static and shared, moves it, and builds and runs tests/consumer against both through
 # CMake and through pkg-config.
 # Usage: consumer_test.sh <source tree> <scratch folder> <generator> <compiler> <ON for a library with CUDA, else OFF>
+#        [<GPU architectures>]
+#
+# The libraries are built beside the scratch folder, as deep below the sources as the build that runs this: the compiler
+# cache, which knows paths relative to the folder that it compiles in, then has most of their objects.
 set -eu
 
 source=$1
@@ -9,8 +13,10 @@ scratch=$2
 generator=$3
 compiler=$4
 cuda=$5
+architectures=${6:-}
 rm -rf "$scratch"
 mkdir -p "$scratch"
+trap 'rm -rf "$scratch-static" "$scratch-shared"' EXIT
 
 fail() {
     echo "FAILED: $*" >&2
@@ -53,14 +59,17 @@ run_consumer() {
 for kind in static shared; do
     shared=OFF
     [ $kind = shared ] && shared=ON
-    cmake -S "$source" -B "$scratch/$kind/build" -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" \
+    build=$scratch-$kind
+    rm -rf "$build"
+    cmake -S "$source" -B "$build" -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" \
         -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=$shared -DESPALIER_CUDA=$cuda -DESPALIER_HARNESS=OFF \
-        -DESPALIER_TESTS=OFF -DESPALIER_SELECTORS_DIR="$source/tests/data/selectors" >"$scratch/log"
-    cmake --build "$scratch/$kind/build" >"$scratch/log" || { cat "$scratch/log"; fail "building"; }
-    cmake --install "$scratch/$kind/build" --prefix "$scratch/$kind/first" >"$scratch/log"
+        -DESPALIER_TESTS=OFF -DESPALIER_SELECTORS_DIR="$source/tests/data/selectors" \
+        ${architectures:+"-DCMAKE_CUDA_ARCHITECTURES=$architectures"} >"$scratch/log"
+    cmake --build "$build" --parallel 2 >"$scratch/log" || { cat "$scratch/log"; fail "building"; }
+    cmake --install "$build" --prefix "$scratch/$kind/first" >"$scratch/log"
     prefix=$scratch/$kind/moved
     mv "$scratch/$kind/first" "$prefix"
-    rm -rf "$scratch/$kind/build"
+    rm -rf "$build"
 
     check_headers "$prefix"
     [ $kind = shared ] && check_exports "$(echo "$prefix"/lib*/libespalier.so)"

@@ -15,6 +15,7 @@
 #include "harness/select/ranking.hpp"
 #include "harness/select/train.hpp"
 #include "tests/synthetic/family.hpp"
+#include "tests/trials.hpp"
 #include "variants/synthetic/ids.hpp"
 #include "variants/synthetic/problem.hpp"
 
@@ -213,8 +214,8 @@ TEST(Emitter, RefusesKeysAndProblemsThatAreNone) {
 // The same kernel registered twice: 100 sweeps in which `beta` and `gamma` are the baseline over again.
 TEST(Emitter, TwinsMakeNoLeaves) {
     int split = 0;
-    constexpr int kSweeps = 100;
-    for (std::uint64_t seed = 0; seed < kSweeps; ++seed) {
+    constexpr int kSweeps = trials(100);
+    for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(kSweeps); ++seed) {
         const auto records = synthetic::records(
             [](const auto& variant, const auto&, const auto& f) { return (variant == "alpha" ? 3 : 1) * (50 + f[3]); },
             synthetic::problems(), 0.03, seed);

@@ -22,6 +22,7 @@
 #include "harness/select/splits.hpp"
 #include "harness/select/surrogate.hpp"
 #include "harness/select/threshold.hpp"
+#include "tests/trials.hpp"
 
 namespace espalier::select {
 namespace {
@@ -219,8 +220,8 @@ TEST(Learner, EveryLeafHasAChoiceEvenIfOnlyTheBaselineRunsEverywhere) {
 // Differences of 30% that no feature explains: of 16 leaves few are used, and they do little harm.
 TEST(Learner, SeldomSplitsOnChance) {
     std::size_t leaves = 0;
-    constexpr int kTrials = 20;
-    for (unsigned seed = 0; seed < kTrials; ++seed) {
+    constexpr int kTrials = trials(20);
+    for (unsigned seed = 0; seed < static_cast<unsigned>(kTrials); ++seed) {
         std::mt19937_64 random(seed);
         std::normal_distribution<double> chance(0, 0.3);
         const auto matrix = matrix_of({{"n"}, {"m"}}, grid({kSizes, kSizes}), 4,

@@ -12,16 +12,15 @@
 #include <string>
 #include <vector>
 
-#include "harness/records/results.hpp"
 #include "harness/select/emit.hpp"
-#include "harness/select/evidence.hpp"
 #include "harness/select/feasibility.hpp"
-#include "harness/select/learn.hpp"
 #include "harness/select/pairs.hpp"
 #include "harness/select/training.hpp"
 #include "kernels/dispatch.hpp"
 #include "tests/each_family.hpp"
 #include "tests/invented_sweep.hpp"
+#include "tests/learned.hpp"
+#include "tests/trials.hpp"
 
 namespace espalier::select {
 namespace {
@@ -30,7 +29,7 @@ using Random = std::mt19937_64;
 
 int draws(int otherwise) {
     const char* text = std::getenv("ESPALIER_PROPERTY_DRAWS");
-    return text ? std::atoi(text) : otherwise;
+    return text ? std::atoi(text) : trials(otherwise);
 }
 
 /// Random problems: every axis at a value that sweeps, edge cases or results have, beside one, or between two.
@@ -81,13 +80,11 @@ void expect_same_leaf(const Family& family, const Evidence& evidence, const Tree
 }
 
 template <class P>
-void compare_compiled_with_learned(const Family& family, const DeviceResults& results) {
+void compare_compiled_with_learned(const Family& family, const DeviceResults& results, const Learned& of) {
+    const auto& [evidence, tree] = of;
     const auto selectors = tables<P>().selectors;
     const auto compiled = std::ranges::find(selectors, results.device.key, &Selector<P>::device_key);
     ASSERT_NE(compiled, selectors.end()) << "no selector of " << results.device.key << " is compiled in";
-    const Evidence evidence = read_evidence(family, results.device, cases_of(results, family.name()),
-                                            {.allow_partial = true, .allow_mixed = true});
-    const Tree tree = tree_for(family, results.device, evidence.matrix);
     std::vector<bool> reached(tree.leaves.size());
     std::vector<double> features;
     const auto compare = [&](const P& problem) {
@@ -111,10 +108,11 @@ void compare_compiled_with_learned(const Family& family, const DeviceResults& re
 
 TEST(SelectorProperties, CompiledTreesDecideAsTheLearner) {
     for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
-        const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
         for_each_family([&]<class P>(const P*, const std::string& name) {
             SCOPED_TRACE(key + " " + name);
-            if (!cases_of(results, name).empty()) compare_compiled_with_learned<P>(*find_family(name), results);
+            const Family& family = *find_family(name);
+            if (const Learned* of = learned(key, family))
+                compare_compiled_with_learned<P>(family, committed_results(key), *of);
         });
     }
 }

@@ -11,13 +11,12 @@
 #include <random>
 #include <set>
 
-#include "harness/records/results.hpp"
 #include "harness/records/stale.hpp"
 #include "harness/select/emit.hpp"
-#include "harness/select/learn.hpp"
 #include "harness/select/pairs.hpp"
 #include "harness/select/training.hpp"
 #include "kernels/families.hpp"
+#include "tests/learned.hpp"
 
 namespace espalier::select {
 namespace {
@@ -89,17 +88,14 @@ void compare_boundaries(const Family& family, const DeviceInfo& device, const Ma
 TEST(CommittedSelectors, DecideAsTheTreesOfTheCommittedResults) {
     int compared = 0;
     for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
-        const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
+        const DeviceInfo& device = committed_results(key).device;
         for (const Family* family : families()) {
-            const std::vector<CaseRecord> records = cases_of(results, family->name());
-            if (records.empty()) continue;
             SCOPED_TRACE(key + " " + std::string(family->name()));
-            const Evidence evidence =
-                read_evidence(*family, results.device, records, {.allow_partial = true, .allow_mixed = true});
-            const Tree tree = tree_for(*family, results.device, evidence.matrix);
-            for (const std::string& problem : evidence.matrix.problems)
-                compare(*family, results.device, evidence.matrix, tree, problem);
-            compare_boundaries(*family, results.device, evidence.matrix, tree);
+            const Learned* of = learned(key, *family);
+            if (!of) continue;
+            for (const std::string& problem : of->evidence.matrix.problems)
+                compare(*family, device, of->evidence.matrix, of->tree, problem);
+            compare_boundaries(*family, device, of->evidence.matrix, of->tree);
             ++compared;
         }
     }
@@ -123,7 +119,7 @@ TEST(CommittedSelectors, RestOnEvidenceOfTodaysSources) {
     for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
         const fs::path folder = fs::path(ESPALIER_RESULTS) / key;
         const KnownStaleList known = load_known_stale(folder);
-        const std::vector<StaleVariant> all = find_stale(load_results(folder).cases);
+        const std::vector<StaleVariant> all = find_stale(committed_results(key).cases);
         for (const StaleVariant& stale : all)
             EXPECT_TRUE(is_known(known, stale) || !ranked_by_the_tree(folder, stale))
                 << key << ": " << describe(stale) << "\nor enter \"" << stale.name() << "\": {\"source_id\": \""

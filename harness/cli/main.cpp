@@ -1,6 +1,7 @@
 // The `espalier` command line: finds the subcommands that the build listed and turns failures into
 // messages and exit codes.
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -29,7 +30,8 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", ESPALIER_VERSION);
     app.failure_message(CLI::FailureMessage::help);
     ExitCode code = ExitCode::ok;
-    for (const cli::AddCommand add : cli::commands()) add(app, code);
+    cli::Command program(app);
+    for (const cli::AddCommand add : cli::commands()) add(program, code);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) {

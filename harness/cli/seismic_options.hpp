@@ -1,9 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "harness/cli/command.hpp"
 #include "harness/seismic/geometry.hpp"
 
 namespace espalier::cli {
@@ -12,7 +12,7 @@ namespace espalier::cli {
 struct GridOptions {
     std::string nodes = "10x10x10", spacing = "50", origin = "0,0,500";
 };
-void add_grid_options(CLI::App& command, GridOptions& options);
+void add_grid_options(Command& command, GridOptions& options);
 
 /// Throws Failure (usage) that names the option.
 seismic::Grid grid_of(const GridOptions& options);

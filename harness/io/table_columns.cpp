@@ -10,18 +10,18 @@
 namespace espalier::io {
 namespace {
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoColumn = static_cast<std::size_t>(-1);
 
 std::size_t position_of(const std::vector<std::string>& names, const std::string& name) {
     const auto found = std::find(names.begin(), names.end(), name);
-    return found == names.end() ? kNone : static_cast<std::size_t>(found - names.begin());
+    return found == names.end() ? kNoColumn : static_cast<std::size_t>(found - names.begin());
 }
 
 /// "3" is the third of `count` columns.
 std::size_t column_number(const std::string& text, std::size_t count) {
-    if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) return kNone;
+    if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) return kNoColumn;
     const std::size_t number = std::stoul(text);
-    return number >= 1 && number <= count ? number - 1 : kNone;
+    return number >= 1 && number <= count ? number - 1 : kNoColumn;
 }
 
 bool is_at(const std::vector<Column>& columns, std::size_t position) {
@@ -31,8 +31,8 @@ bool is_at(const std::vector<Column>& columns, std::size_t position) {
 }  // namespace
 
 std::size_t TableReader::find_column(const std::string& column, const char* option) const {
-    if (const auto by_name = position_of(header_.names, column); by_name != kNone) return by_name;
-    if (const auto by_number = column_number(column, header_.names.size()); by_number != kNone) return by_number;
+    if (const auto by_name = position_of(header_.names, column); by_name != kNoColumn) return by_name;
+    if (const auto by_number = column_number(column, header_.names.size()); by_number != kNoColumn) return by_number;
     throw BadFile(csv_.path(), "has no column '" + printable(column) + "' for " + option + "; its columns are " +
                                    name_list(header_.names) + " (or use a number from 1 to " +
                                    std::to_string(header_.names.size()) + ")");
@@ -46,11 +46,11 @@ void TableReader::learn_columns() {
     std::vector<bool> ignored(count), nominal(count);
     for (const auto& column : options_.ignored) ignored[find_column(column, "--ignore")] = true;
     for (const auto& column : options_.nominal) nominal[find_column(column, "--nominal")] = true;
-    std::size_t label = kNone;
-    if (options_.label == "last" && position_of(header_.names, "last") == kNone) {
+    std::size_t label = kNoColumn;
+    if (options_.label == "last" && position_of(header_.names, "last") == kNoColumn) {
         label = count;
         while (label > 0 && ignored[label - 1]) --label;
-        --label;  // wraps to kNone if every column is ignored, which is an error below
+        --label;  // wraps to kNoColumn if every column is ignored, which is an error below
     } else if (schema_.has_label) {
         label = find_column(options_.label, "--label");
         if (ignored[label])
@@ -81,7 +81,7 @@ void TableReader::learn_columns() {
 void TableReader::match_by_name() {
     const auto find = [](const std::vector<Column>& columns, const std::string& name) {
         const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
-        return found == columns.end() ? kNone : static_cast<std::size_t>(found - columns.begin());
+        return found == columns.end() ? kNoColumn : static_cast<std::size_t>(found - columns.begin());
     };
     std::vector<bool> present(schema_.attributes.size());
     const bool want_label = schema_.has_label;
@@ -92,11 +92,11 @@ void TableReader::match_by_name() {
             targets_.push_back({Target::Kind::label});
             schema_.label.position = i;
             schema_.has_label = true;
-        } else if (const auto attribute = find(schema_.attributes, name); attribute != kNone) {
+        } else if (const auto attribute = find(schema_.attributes, name); attribute != kNoColumn) {
             targets_.push_back({Target::Kind::attribute, attribute});
             schema_.attributes[attribute].position = i;
             present[attribute] = true;
-        } else if (find(schema_.ignored, name) != kNone || position_of(options_.ignored, name) != kNone) {
+        } else if (find(schema_.ignored, name) != kNoColumn || position_of(options_.ignored, name) != kNoColumn) {
             targets_.push_back({Target::Kind::ignored});
         } else {
             throw BadFile(csv_.path(), "line 1: column '" + printable(name) +
@@ -120,7 +120,7 @@ void TableReader::match_by_position() {
                                        " where the training table has " + std::to_string(schema_.file_columns) +
                                        "; without names in both files they are matched by position, and only the label "
                                        "may be absent: give both a header, or the missing columns empty cells");
-    const std::size_t label = schema_.has_label ? schema_.label.position : kNone;
+    const std::size_t label = schema_.has_label ? schema_.label.position : kNoColumn;
     std::size_t attribute = 0;
     for (std::size_t i = 0; i < schema_.file_columns; ++i) {
         if (i == label && without_label) continue;

@@ -15,7 +15,7 @@
 namespace espalier::seismic {
 namespace {
 
-using Fields = std::vector<std::string_view>;
+using CsvFields = std::vector<std::string_view>;
 
 /// In double precision, unlike io::parse_number: map coordinates have eight digits and more.
 std::optional<double> number(std::string_view text) {
@@ -30,11 +30,11 @@ struct Columns {
     int x = 0, y = 1, z = 2, name = -1, weight = -1;
 };
 
-bool is_header(const Fields& fields) {
+bool is_header(const CsvFields& fields) {
     return std::none_of(fields.begin(), fields.end(), [](std::string_view f) { return number(f).has_value(); });
 }
 
-Columns columns_of(const io::CsvReader& csv, const Fields& header) {
+Columns columns_of(const io::CsvReader& csv, const CsvFields& header) {
     const auto find = [&](std::string_view name) {
         const auto at = std::find(header.begin(), header.end(), name);
         return at == header.end() ? -1 : static_cast<int>(at - header.begin());
@@ -45,7 +45,7 @@ Columns columns_of(const io::CsvReader& csv, const Fields& header) {
     return columns;
 }
 
-double coordinate(const io::CsvReader& csv, const Fields& fields, int column, const char* what) {
+double coordinate(const io::CsvReader& csv, const CsvFields& fields, int column, const char* what) {
     if (column >= static_cast<int>(fields.size()))
         csv.fail(fmt::format("{} fields, and none of them is {}", fields.size(), what));
     const std::string_view text = fields[static_cast<std::size_t>(column)];
@@ -60,7 +60,7 @@ double distance(const Point& a, const Point& b) { return std::hypot(a.x - b.x, a
 
 Receivers read_receivers(const std::string& path) {
     io::CsvReader csv(path);
-    Fields fields;
+    CsvFields fields;
     Columns columns;
     Receivers receivers;
     for (bool first = true; csv.next(fields); first = false) {

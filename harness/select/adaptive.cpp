@@ -8,7 +8,7 @@
 namespace espalier::select {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnmeasured = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -16,7 +16,7 @@ AdaptiveSweep::AdaptiveSweep(const Matrix& grid, const AdaptiveOptions& options)
     : grid_(&grid),
       options_(options),
       positions_(grid),
-      logs_(grid.rows(), std::vector(grid.candidates.size(), kUnknown)),
+      logs_(grid.rows(), std::vector(grid.candidates.size(), kUnmeasured)),
       failed_(grid.rows(), std::vector<bool>(grid.candidates.size())),
       levels_(grid.rows()) {
     for (const std::size_t p : grid.all()) runnable_problems_ += runs(p);

@@ -12,6 +12,7 @@
 #include "harness/records/checked_json.hpp"
 #include "harness/select/emit.hpp"
 #include "harness/select/ranking.hpp"
+#include "harness/select/rounded.hpp"
 
 namespace espalier::select {
 namespace {
@@ -107,7 +108,6 @@ double weight(const Change& change) {
     return static_cast<double>(change.problems.size()) * std::abs(std::log(change.before / change.after));
 }
 
-double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 }  // namespace
 

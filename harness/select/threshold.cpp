@@ -13,7 +13,7 @@ double centre(double a, double b) {
     return std::sqrt(a) * std::sqrt(b);
 }
 
-double rounded(double value, int digits) {
+double significant(double value, int digits) {
     if (value == 0) return 0;
     const double scale = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(value))));
     return std::round(value * scale) / scale;
@@ -28,7 +28,7 @@ double readable_threshold(double a, double b) {
     const bool whole = a == std::floor(a) && b == std::floor(b);
     constexpr int kMostDigits = 6;
     for (int digits = 1; digits <= kMostDigits; ++digits) {
-        const double t = rounded(middle, digits);
+        const double t = significant(middle, digits);
         if (t >= low && t <= high && (!whole || t == std::floor(t))) return t;
     }
     if (whole) return std::max(a, std::floor(middle));

@@ -1,18 +1,15 @@
 #include "harness/select/train.hpp"
 
-#include <cmath>
-
 #include "harness/select/emit.hpp"
 #include "harness/select/feasibility.hpp"
 #include "harness/select/other_devices.hpp"
+#include "harness/select/rounded.hpp"
 
 namespace espalier::select {
 namespace {
 
 using nlohmann::ordered_json;
 
-/// Four decimals: more is noise, and the last bits of a logarithm differ between machines.
-double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 ordered_json interval(const Interval& i) { return {rounded(i.lo), rounded(i.hi)}; }
 
 ordered_json figures(const Regret& regret) {

@@ -5,13 +5,12 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "harness/select/rounded.hpp"
+
 namespace espalier::select {
 namespace {
 
 using nlohmann::ordered_json;
-
-/// Four decimals, as in selector.json: more is noise, and the last bits differ between machines.
-double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 class Writer {
 public:

@@ -48,7 +48,7 @@ void lower(std::vector<double>& best, const std::vector<double>& other) {
     for (std::size_t p = 0; p < best.size(); ++p) best[p] = std::min(best[p], other[p]);
 }
 
-double mean(const std::vector<double>& logs) {
+double mean_log(const std::vector<double>& logs) {
     double sum = 0;
     for (const double log : logs) sum += log;
     return sum / static_cast<double>(logs.size());
@@ -80,7 +80,7 @@ private:
     }
 
     void try_all(VariantSet set, const std::vector<double>& logs, std::size_t next, std::size_t more) {
-        offer(set, mean(logs));
+        offer(set, mean_log(logs));
         for (std::size_t v = next; more > 0 && v < variants_.size(); ++v) {
             std::vector<double> with = logs;
             lower(with, logs_[v]);
@@ -93,14 +93,14 @@ private:
     void add_one_by_one(std::size_t size) {
         VariantSet set;
         std::vector<double> logs = baseline_;
-        offer(set, mean(logs));
+        offer(set, mean_log(logs));
         for (; size > 0 && set.size() < variants_.size(); --size) {
             std::size_t best = 0;
             double best_loss = std::numeric_limits<double>::infinity();
             for (std::size_t v = 0; v < variants_.size(); ++v) {
                 std::vector<double> with = logs;
                 lower(with, logs_[v]);
-                const double loss = mean(with);
+                const double loss = mean_log(with);
                 if (!set.contains(variants_[v]) && loss < best_loss) best = v, best_loss = loss;
             }
             set.insert(variants_[best]);
@@ -130,14 +130,14 @@ WhatIf what_if(const Trained& trained, const VariantSet& kept, const LearnOption
     result.kept.insert(baseline_of(matrix));
     std::vector<double> perfect = least(matrix, baseline_of(matrix));
     for (const std::size_t v : result.kept) lower(perfect, least(matrix, v));
-    result.perfect = std::exp(mean(perfect));
+    result.perfect = std::exp(mean_log(perfect));
 
     Trained other{.family = trained.family, .evidence = {.matrix = restricted(matrix, result.kept)}};
     other.tree = learn(other.evidence.matrix, other.evidence.matrix.all(), options);
     std::vector<double> logs;
     for (const std::size_t p : matrix.without_guesses())
         logs.push_back(log_regret(other.evidence.matrix, other.tree, p));
-    result.tree = std::exp(mean(logs));
+    result.tree = std::exp(mean_log(logs));
     result.diff = compare(decisions_of(trained), decisions_of(other));
     return result;
 }

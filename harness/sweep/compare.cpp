@@ -53,8 +53,8 @@ ComparedCase compare_case(const CaseRecord& before, const CaseRecord& after, dou
                         .lo = b.lo / a.hi,
                         .hi = b.hi / a.lo,
                         .source_changed = before.provenance.source_id != after.provenance.source_id};
-    if (result.lo > 1 + threshold) result.verdict = Verdict::slower;
-    if (result.hi < 1 / (1 + threshold)) result.verdict = Verdict::faster;
+    if (result.lo > 1 + threshold) result.change = Change::slower;
+    if (result.hi < 1 / (1 + threshold)) result.change = Change::faster;
     return result;
 }
 
@@ -73,11 +73,11 @@ void add_pair(const CaseRecord& before, const CaseRecord& after, double threshol
 }  // namespace
 
 std::size_t Comparison::slower() const {
-    return static_cast<std::size_t>(std::ranges::count(cases, Verdict::slower, &ComparedCase::verdict));
+    return static_cast<std::size_t>(std::ranges::count(cases, Change::slower, &ComparedCase::change));
 }
 
 std::size_t Comparison::faster() const {
-    return static_cast<std::size_t>(std::ranges::count(cases, Verdict::faster, &ComparedCase::verdict));
+    return static_cast<std::size_t>(std::ranges::count(cases, Change::faster, &ComparedCase::change));
 }
 
 Comparison compare(const DeviceResults& before, const DeviceResults& after, const CompareOptions& options) {

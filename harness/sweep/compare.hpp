@@ -8,14 +8,14 @@
 
 namespace espalier {
 
-enum class Verdict { same, faster, slower };
+enum class Change { same, faster, slower };
 
 /// A case that is `ok` on both sides.
 struct ComparedCase {
     std::string key;
     double before_ns = 0, after_ns = 0;
     double ratio = 1, lo = 1, hi = 1;  ///< after / before, and an interval that holds it with at least 95%
-    Verdict verdict = Verdict::same;
+    Change change = Change::same;
     bool source_changed = false;  ///< of the variant
 };
 

@@ -45,8 +45,8 @@ DeviceResults load_side(const fs::path& path, const MergeOptions& allow) {
     return std::move(sides.front());
 }
 
-std::string_view to_string(Verdict verdict) {
-    return verdict == Verdict::slower ? "slower" : verdict == Verdict::faster ? "faster" : "same";
+std::string_view to_string(Change change) {
+    return change == Change::slower ? "slower" : change == Change::faster ? "faster" : "same";
 }
 
 nlohmann::ordered_json to_json(const Comparison& comparison) {
@@ -57,7 +57,7 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
                          {"after_ns", one.after_ns},
                          {"ratio", one.ratio},
                          {"interval", {one.lo, one.hi}},
-                         {"verdict", to_string(one.verdict)},
+                         {"verdict", to_string(one.change)},
                          {"source_changed", one.source_changed}});
     for (const BrokenCase& one : comparison.broken)
         broken.push_back({{"case", one.key}, {"status", one.status}, {"reason", printable(one.reason)}});
@@ -78,8 +78,8 @@ void print_text(const Comparison& comparison, bool all) {
     for (const BrokenCase& one : comparison.broken)
         fmt::print("broken   {}: {}: {}\n", one.key, one.status, printable(one.reason));
     for (const ComparedCase& one : comparison.cases)
-        if (all || one.verdict != Verdict::same)
-            fmt::print("{:8} {:.3f} [{:.3f}, {:.3f}]  {:.4g} -> {:.4g} us  {}{}\n", to_string(one.verdict), one.ratio,
+        if (all || one.change != Change::same)
+            fmt::print("{:8} {:.3f} [{:.3f}, {:.3f}]  {:.4g} -> {:.4g} us  {}{}\n", to_string(one.change), one.ratio,
                        one.lo, one.hi, one.before_ns / 1000, one.after_ns / 1000, one.key,
                        one.source_changed ? "  (its source changed)" : "");
     fmt::print("{} cases compared: {} slower, {} faster, {} broken, {} mended; median ratio {:.3f} [{:.3f}, {:.3f}]\n",
@@ -112,22 +112,22 @@ void run(const Arguments& arguments, ExitCode& code) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, ExitCode& code) {
+void add_compare(Command& app, ExitCode& code) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand("compare", "Compare two sweeps of one device, case by case");
-    command->add_option("before", arguments->before, "results/<device-key>, a journal or a folder of journals")
-        ->required();
-    command->add_option("after", arguments->after, "the same, of the later sweep")->required();
+    Command command = app.add_subcommand("compare", "Compare two sweeps of one device, case by case");
+    command.add_option("before", arguments->before, "results/<device-key>, a journal or a folder of journals")
+        .required();
+    command.add_option("after", arguments->after, "the same, of the later sweep").required();
     command
-        ->add_option("--threshold", arguments->threshold, "difference that counts, if the whole interval is beyond it")
-        ->capture_default_str();
-    command->add_option("--allow", arguments->allow, "compare across drivers, builds or caches (cold and warm)")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"drivers", "builds", "caches"}));
-    command->add_flag("--all", arguments->all, "also the cases that are the same");
-    command->add_flag("--json", arguments->json, "every case, as JSON");
-    command->footer("Exit codes: 0 no regression, 4 the two cannot be compared, 5 a case became slower or broke.");
-    command->callback([arguments, &code] { run(*arguments, code); });
+        .add_option("--threshold", arguments->threshold, "difference that counts, if the whole interval is beyond it")
+        .capture_default_str();
+    command.add_option("--allow", arguments->allow, "compare across drivers, builds or caches (cold and warm)")
+        .delimiter(',')
+        .one_of({"drivers", "builds", "caches"});
+    command.add_flag("--all", arguments->all, "also the cases that are the same");
+    command.add_flag("--json", arguments->json, "every case, as JSON");
+    command.footer("Exit codes: 0 no regression, 4 the two cannot be compared, 5 a case became slower or broke.");
+    command.callback([arguments, &code] { run(*arguments, code); });
 }
 
 }  // namespace espalier::cli

@@ -82,22 +82,22 @@ void run_convolve(const ConvolveOptions& options) {
 
 }  // namespace
 
-void add_convolve(CLI::App& app, ExitCode&) {
+void add_convolve(Command& app, ExitCode&) {
     const auto options = std::make_shared<ConvolveOptions>();
-    CLI::App* command = app.add_subcommand("convolve", "Applies a 5x5 filter to a JPEG or PNG image");
-    command->add_option("input", options->input, "JPEG or PNG image")->required();
-    command->add_option("output", options->output, "image to write: .png (lossless), .jpg or .jpeg")->required();
-    command->add_option("--kernel", options->kernel, "laplace, gauss, sharpen, box, or a text file of 25 numbers")
-        ->capture_default_str();
-    command->add_option("--border", options->border, "what the filter reads outside the image")
-        ->check(CLI::IsMember({"zero", "replicate", "mirror"}))
-        ->capture_default_str();
-    command->add_option("--device", options->device, kDeviceHelp)->capture_default_str();
-    command->add_option("--variant", options->variant, "force a variant instead of the selector's choice");
-    command->add_flag("--explain", options->explain, "say why this variant was chosen");
-    command->add_flag("--json", options->json, "print what was done as JSON");
-    command->add_flag("--quiet", options->quiet, "say nothing but errors");
-    command->callback([options] { run_convolve(*options); });
+    Command command = app.add_subcommand("convolve", "Applies a 5x5 filter to a JPEG or PNG image");
+    command.add_option("input", options->input, "JPEG or PNG image").required();
+    command.add_option("output", options->output, "image to write: .png (lossless), .jpg or .jpeg").required();
+    command.add_option("--kernel", options->kernel, "laplace, gauss, sharpen, box, or a text file of 25 numbers")
+        .capture_default_str();
+    command.add_option("--border", options->border, "what the filter reads outside the image")
+        .one_of({"zero", "replicate", "mirror"})
+        .capture_default_str();
+    command.add_option("--device", options->device, kDeviceHelp).capture_default_str();
+    command.add_option("--variant", options->variant, "force a variant instead of the selector's choice");
+    command.add_flag("--explain", options->explain, "say why this variant was chosen");
+    command.add_flag("--json", options->json, "print what was done as JSON");
+    command.add_flag("--quiet", options->quiet, "say nothing but errors");
+    command.callback([options] { run_convolve(*options); });
 }
 
 }  // namespace espalier::cli

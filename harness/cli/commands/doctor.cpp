@@ -112,16 +112,16 @@ void run(const Arguments& arguments, ExitCode& code) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, ExitCode& code) {
+void add_doctor(Command& app, ExitCode& code) {
     static Arguments arguments;
-    auto* command = app.add_subcommand("doctor", "Show what there is to measure on, and what is missing");
-    command->add_option("--device", arguments.device, "cpu, a GPU's number, or all; exits with 3 if it is not there")
-        ->capture_default_str();
-    command->add_option("--results", arguments.results, "folder whose disk is looked at")->capture_default_str();
-    command->add_flag("--no-ceilings", arguments.no_ceilings,
-                      "do not measure the devices' ceilings, nor copies to and from them");
-    command->add_flag("--json", arguments.json, "as JSON");
-    command->callback([&code] { run(arguments, code); });
+    Command command = app.add_subcommand("doctor", "Show what there is to measure on, and what is missing");
+    command.add_option("--device", arguments.device, "cpu, a GPU's number, or all; exits with 3 if it is not there")
+        .capture_default_str();
+    command.add_option("--results", arguments.results, "folder whose disk is looked at").capture_default_str();
+    command.add_flag("--no-ceilings", arguments.no_ceilings,
+                     "do not measure the devices' ceilings, nor copies to and from them");
+    command.add_flag("--json", arguments.json, "as JSON");
+    command.callback([&code] { run(arguments, code); });
 }
 
 }  // namespace espalier::cli

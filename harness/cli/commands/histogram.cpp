@@ -131,21 +131,21 @@ void run_histogram(const HistogramOptions& options) {
 
 }  // namespace
 
-void add_histogram(CLI::App& app, ExitCode&) {
+void add_histogram(Command& app, ExitCode&) {
     const auto options = std::make_shared<HistogramOptions>();
-    CLI::App* command = app.add_subcommand("histogram", "Counts how often each byte occurs in a file of any size");
-    command->add_option("file", options->input, "any file; - is the standard input")->required();
-    command->add_option("--format", options->format, "table, bars (a chart in the terminal), csv or json")
-        ->check(CLI::IsMember({"table", "bars", "csv", "json"}))
-        ->capture_default_str();
-    command->add_option("--device", options->device, kDeviceHelp)->capture_default_str();
-    command->add_option("--variant", options->variant, "force a variant instead of the selector's choice");
-    command->add_option("--memory", options->memory, "for the two chunks of the file that are held: 128MiB, 1GiB")
-        ->transform(CLI::AsSizeValue(false));
-    command->add_flag("--explain", options->explain, "say why this variant was chosen");
-    command->add_flag("--json", options->json, "the same as --format json");
-    command->add_flag("--quiet", options->quiet, "say nothing but errors and the counts");
-    command->callback([options] { run_histogram(*options); });
+    Command command = app.add_subcommand("histogram", "Counts how often each byte occurs in a file of any size");
+    command.add_option("file", options->input, "any file; - is the standard input").required();
+    command.add_option("--format", options->format, "table, bars (a chart in the terminal), csv or json")
+        .one_of({"table", "bars", "csv", "json"})
+        .capture_default_str();
+    command.add_option("--device", options->device, kDeviceHelp).capture_default_str();
+    command.add_option("--variant", options->variant, "force a variant instead of the selector's choice");
+    command.add_option("--memory", options->memory, "for the two chunks of the file that are held: 128MiB, 1GiB")
+        .bytes(false);
+    command.add_flag("--explain", options->explain, "say why this variant was chosen");
+    command.add_flag("--json", options->json, "the same as --format json");
+    command.add_flag("--quiet", options->quiet, "say nothing but errors and the counts");
+    command.callback([options] { run_histogram(*options); });
 }
 
 }  // namespace espalier::cli

@@ -228,49 +228,49 @@ void run_knn(KnnOptions& options) {
         print_score(outcome.score, settings.task);
 }
 
-void add_table_options(CLI::App& command, KnnOptions& options) {
+void add_table_options(Command& command, KnnOptions& options) {
     command.add_option("--train", options.train, "training table, CSV (.gz too)");
     command.add_option("--test", options.test, "table to predict for; its label column may be absent");
     command.add_option("--data", options.data, "one table to split into both");
-    command.add_option("--split", options.split, "with --data: share of random rows to test on")->capture_default_str();
-    command.add_option("--seed", options.seed, "with --data: seed of the random split")->capture_default_str();
+    command.add_option("--split", options.split, "with --data: share of random rows to test on").capture_default_str();
+    command.add_option("--seed", options.seed, "with --data: seed of the random split").capture_default_str();
     command.add_option("--test-rows", options.test_rows, "with --data: test on so many last rows instead");
     command.add_option("--label", options.table.label, "label column: name, number from 1, or last")
-        ->capture_default_str();
-    command
-        .add_option("--nominal", options.table.nominal, "columns to compare for equality although they hold numbers")
-        ->delimiter(',');
-    command.add_option("--ignore", options.table.ignored, "columns to leave out")->delimiter(',');
-    command.add_option("--delimiter", options.delimiter, "between fields: a character, or tab")->capture_default_str();
-    auto* header = command.add_flag("--header", options.header, "the first line is a header, even with numbers in it");
+        .capture_default_str();
+    command.add_option("--nominal", options.table.nominal, "columns to compare for equality although they hold numbers")
+        .delimiter(',');
+    command.add_option("--ignore", options.table.ignored, "columns to leave out").delimiter(',');
+    command.add_option("--delimiter", options.delimiter, "between fields: a character, or tab").capture_default_str();
+    const Option header =
+        command.add_flag("--header", options.header, "the first line is a header, even with numbers in it");
     command.add_flag("--no-header", options.no_header, "the first line is data, even without numbers in it")
-        ->excludes(header);
+        .excludes(header);
 }
 
 }  // namespace
 
-void add_knn(CLI::App& app, ExitCode&) {
+void add_knn(Command& app, ExitCode&) {
     const auto options = std::make_shared<KnnOptions>();
-    CLI::App* command = app.add_subcommand("knn", "Predicts classes or numbers by the k nearest neighbours");
-    add_table_options(*command, *options);
-    command->add_option("-k,--k", options->k, "neighbours that vote")->capture_default_str();
-    command->add_option("--metric", options->metric, "auto is euclidean, or mixed_euclidean if a column is nominal")
-        ->check(CLI::IsMember({"auto", "euclidean", "mixed_euclidean", "manhattan", "chebyshev", "cosine"}))
-        ->capture_default_str();
-    command->add_option("--weights", options->weights, "of votes: uniform, or distance (1 / distance)")
-        ->check(CLI::IsMember({"uniform", "distance"}))
-        ->capture_default_str();
-    command->add_flag("--regression", options->regression, "the label is a number to predict, not a class");
-    command->add_option("-o,--output", options->output, "CSV file of predictions");
-    command->add_flag("--neighbours", options->neighbours, "list the neighbours and distances there too");
-    command->add_option("--device", options->device, kDeviceHelp)->capture_default_str();
-    command->add_option("--variant", options->variant, "force a pipeline instead of the selector's choice");
-    command->add_option("--memory", options->memory, "most memory to use: 500MB, 2GiB (default: half of what is there)")
-        ->transform(CLI::AsSizeValue(true));
-    command->add_flag("--explain", options->explain, "say why this pipeline was chosen");
-    command->add_flag("--json", options->json, "print what was done as JSON");
-    command->add_flag("--quiet", options->quiet, "say nothing but errors");
-    command->callback([options] { run_knn(*options); });
+    Command command = app.add_subcommand("knn", "Predicts classes or numbers by the k nearest neighbours");
+    add_table_options(command, *options);
+    command.add_option("-k,--k", options->k, "neighbours that vote").capture_default_str();
+    command.add_option("--metric", options->metric, "auto is euclidean, or mixed_euclidean if a column is nominal")
+        .one_of({"auto", "euclidean", "mixed_euclidean", "manhattan", "chebyshev", "cosine"})
+        .capture_default_str();
+    command.add_option("--weights", options->weights, "of votes: uniform, or distance (1 / distance)")
+        .one_of({"uniform", "distance"})
+        .capture_default_str();
+    command.add_flag("--regression", options->regression, "the label is a number to predict, not a class");
+    command.add_option("-o,--output", options->output, "CSV file of predictions");
+    command.add_flag("--neighbours", options->neighbours, "list the neighbours and distances there too");
+    command.add_option("--device", options->device, kDeviceHelp).capture_default_str();
+    command.add_option("--variant", options->variant, "force a pipeline instead of the selector's choice");
+    command.add_option("--memory", options->memory, "most memory to use: 500MB, 2GiB (default: half of what is there)")
+        .bytes(true);
+    command.add_flag("--explain", options->explain, "say why this pipeline was chosen");
+    command.add_flag("--json", options->json, "print what was done as JSON");
+    command.add_flag("--quiet", options->quiet, "say nothing but errors");
+    command.callback([options] { run_knn(*options); });
 }
 
 }  // namespace espalier::cli

@@ -128,13 +128,13 @@ void run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_list(CLI::App& app, ExitCode&) {
+void add_list(Command& app, ExitCode&) {
     static Arguments arguments;
-    auto* command = app.add_subcommand("list", "List families, their axes and their variants");
-    command->add_option("--family", arguments.families, "only these")->delimiter(',');
-    auto* json = command->add_flag("--json", arguments.json, "everything, as JSON");
-    command->add_flag("--markdown", arguments.markdown, "tables for the documentation")->excludes(json);
-    command->callback([] { run(arguments); });
+    Command command = app.add_subcommand("list", "List families, their axes and their variants");
+    command.add_option("--family", arguments.families, "only these").delimiter(',');
+    const Option json = command.add_flag("--json", arguments.json, "everything, as JSON");
+    command.add_flag("--markdown", arguments.markdown, "tables for the documentation").excludes(json);
+    command.callback([] { run(arguments); });
 }
 
 }  // namespace espalier::cli

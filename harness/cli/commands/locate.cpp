@@ -214,14 +214,14 @@ void run_locate(LocateOptions& options) {
         print_result(*record, session, settings);
 }
 
-void add_record_options(CLI::App& command, LocateOptions& options) {
+void add_record_options(Command& command, LocateOptions& options) {
     command.add_option("record", options.files, "an index (record.json), or the record's files in order of time")
-        ->required();
+        .required();
     command.add_option("--receivers-file", options.receivers_path,
                        "CSV of name,x,y,z (and weight), one per trace; an index names its own");
     command.add_option("--format", options.record.format, "of the files, if their names do not tell")
-        ->check(CLI::IsMember({"auto", "raw", "segy", "miniseed"}))
-        ->capture_default_str();
+        .one_of({"auto", "raw", "segy", "miniseed"})
+        .capture_default_str();
     command.add_option("--rate", options.record.rate, "samples per second, of raw files without an index");
     command.add_flag("--fill-missing", options.record.fill_missing,
                      "files of an index that are missing or short become zeros");
@@ -229,31 +229,31 @@ void add_record_options(CLI::App& command, LocateOptions& options) {
 
 }  // namespace
 
-void add_locate(CLI::App& app, ExitCode&) {
+void add_locate(Command& app, ExitCode&) {
     const auto options = std::make_shared<LocateOptions>();
-    CLI::App* command =
+    Command command =
         app.add_subcommand("locate", "Finds the source of a seismic record by coherent summation over a grid");
-    add_record_options(*command, *options);
-    add_grid_options(*command, options->grid);
-    command->add_option("--velocity", options->settings.velocity, "of a homogeneous medium, metres per second");
-    command->add_option("--travel-times", options->settings.travel_times,
-                        "instead: file of nodes x receivers seconds, 32-bit floats");
+    add_record_options(command, *options);
+    add_grid_options(command, options->grid);
+    command.add_option("--velocity", options->settings.velocity, "of a homogeneous medium, metres per second");
+    command.add_option("--travel-times", options->settings.travel_times,
+                       "instead: file of nodes x receivers seconds, 32-bit floats");
     command
-        ->add_option("--interpolation", options->interpolation, "between samples: nearest, or linear in eighths of one")
-        ->check(CLI::IsMember({"nearest", "linear"}))
-        ->capture_default_str();
-    command->add_option("--window", options->window, "samples summed at a time, or a time: 30s")->capture_default_str();
-    command->add_option("--device", options->device, kDeviceHelp)->capture_default_str();
-    command->add_option("--variant", options->settings.variant, "force a variant instead of the selector's choice");
-    command->add_flag("--no-double-buffering", options->no_double_buffering,
-                      "read, copy and sum one after the other, to see what overlapping them is worth");
-    command->add_flag("--pageable", options->pageable, "do not page-lock host memory, to see what that is worth");
-    command->add_option("-o,--output", options->output, "CSV file of every window's maximum");
-    command->add_option("--cube", options->cube, "file of every node's maximum: .csv, else 32-bit floats");
-    command->add_flag("--explain", options->explain, "say why this variant was chosen");
-    command->add_flag("--json", options->json, "print what was found and done as JSON");
-    command->add_flag("--quiet", options->quiet, "say nothing but the result and errors");
-    command->callback([options] { run_locate(*options); });
+        .add_option("--interpolation", options->interpolation, "between samples: nearest, or linear in eighths of one")
+        .one_of({"nearest", "linear"})
+        .capture_default_str();
+    command.add_option("--window", options->window, "samples summed at a time, or a time: 30s").capture_default_str();
+    command.add_option("--device", options->device, kDeviceHelp).capture_default_str();
+    command.add_option("--variant", options->settings.variant, "force a variant instead of the selector's choice");
+    command.add_flag("--no-double-buffering", options->no_double_buffering,
+                     "read, copy and sum one after the other, to see what overlapping them is worth");
+    command.add_flag("--pageable", options->pageable, "do not page-lock host memory, to see what that is worth");
+    command.add_option("-o,--output", options->output, "CSV file of every window's maximum");
+    command.add_option("--cube", options->cube, "file of every node's maximum: .csv, else 32-bit floats");
+    command.add_flag("--explain", options->explain, "say why this variant was chosen");
+    command.add_flag("--json", options->json, "print what was found and done as JSON");
+    command.add_flag("--quiet", options->quiet, "say nothing but the result and errors");
+    command.callback([options] { run_locate(*options); });
 }
 
 }  // namespace espalier::cli

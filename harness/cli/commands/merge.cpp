@@ -59,23 +59,23 @@ void run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_merge(CLI::App& app, ExitCode&) {
+void add_merge(Command& app, ExitCode&) {
     static Arguments arguments;
-    auto* command = app.add_subcommand("merge", "Merge journals of sweeps into results/<device-key>/");
-    command->add_option("journals", arguments.journals, "journal files, or folders of them")->capture_default_str();
-    command->add_option("--results", arguments.results, "folder of the results")->capture_default_str();
+    Command command = app.add_subcommand("merge", "Merge journals of sweeps into results/<device-key>/");
+    command.add_option("journals", arguments.journals, "journal files, or folders of them").capture_default_str();
+    command.add_option("--results", arguments.results, "folder of the results").capture_default_str();
     command
-        ->add_option("--allow", arguments.allow, "pool records of different drivers, builds or caches (cold and warm)")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"drivers", "builds", "caches"}));
-    command->add_flag("--replace", arguments.replace, "forget what the results folder has of these devices");
-    command->add_flag("--supersede", arguments.supersede,
-                      "leave out records of other drivers, builds or cache modes than the latest");
-    command->add_flag("--latest-plan", arguments.latest_plan,
-                      "only what the latest sweep had planned may be missing: an earlier one was given up");
-    command->add_flag("--json", arguments.json, "what was merged, as JSON on stdout");
-    command->add_flag("--quiet", arguments.quiet, "no report on stderr");
-    command->callback([] { run(arguments); });
+        .add_option("--allow", arguments.allow, "pool records of different drivers, builds or caches (cold and warm)")
+        .delimiter(',')
+        .one_of({"drivers", "builds", "caches"});
+    command.add_flag("--replace", arguments.replace, "forget what the results folder has of these devices");
+    command.add_flag("--supersede", arguments.supersede,
+                     "leave out records of other drivers, builds or cache modes than the latest");
+    command.add_flag("--latest-plan", arguments.latest_plan,
+                     "only what the latest sweep had planned may be missing: an earlier one was given up");
+    command.add_flag("--json", arguments.json, "what was merged, as JSON on stdout");
+    command.add_flag("--quiet", arguments.quiet, "no report on stderr");
+    command.callback([] { run(arguments); });
 }
 
 }  // namespace espalier::cli

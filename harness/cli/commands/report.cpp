@@ -85,17 +85,17 @@ void run(const Options& options, ExitCode& code) {
 
 }  // namespace
 
-void add_report(CLI::App& app, ExitCode& code) {
+void add_report(Command& app, ExitCode& code) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand("report", "Write the HTML report and the exports of all results");
-    command->add_option("--results", options->results, "Folder of the results, one folder per device in it")
-        ->capture_default_str();
-    command->add_option("-o,--output", options->output, "Folder for index.html, figures/ and exports/")
-        ->capture_default_str();
-    command->add_option("--device", options->devices, "Only these devices, by key")->delimiter(',');
-    command->add_flag("--no-page", options->no_page, "Write the exports only; needs no Python");
-    command->add_flag("--json", options->json, "List what was written as JSON");
-    command->callback([options, &code] { run(*options, code); });
+    Command command = app.add_subcommand("report", "Write the HTML report and the exports of all results");
+    command.add_option("--results", options->results, "Folder of the results, one folder per device in it")
+        .capture_default_str();
+    command.add_option("-o,--output", options->output, "Folder for index.html, figures/ and exports/")
+        .capture_default_str();
+    command.add_option("--device", options->devices, "Only these devices, by key").delimiter(',');
+    command.add_flag("--no-page", options->no_page, "Write the exports only; needs no Python");
+    command.add_flag("--json", options->json, "List what was written as JSON");
+    command.callback([options, &code] { run(*options, code); });
 }
 
 }  // namespace espalier::cli

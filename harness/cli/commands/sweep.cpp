@@ -217,62 +217,62 @@ void run(const Arguments& arguments, ExitCode& code) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app, ExitCode& code) {
+void add_sweep(Command& app, ExitCode& code) {
     static Arguments arguments;
     SweepOptions& options = arguments.options;
-    auto* command = app.add_subcommand("sweep", "Measure all variants over parameter grids on this machine's devices");
+    Command command =
+        app.add_subcommand("sweep", "Measure all variants over parameter grids on this machine's devices");
     command
-        ->add_option("--device", options.device,
-                     "cpu, a GPU's number, several with commas between them, or all: GPUs at once, then the CPU")
-        ->capture_default_str();
-    command->add_option("--family", options.families, "only these families")->delimiter(',');
-    command->add_option("--variant", options.variants, "only these variants: name or family/name")->delimiter(',');
-    command->add_option("--effort", arguments.effort, "how many problems, and how long each")
-        ->check(CLI::IsMember({"quick", "standard", "full"}))
-        ->capture_default_str();
-    command->add_flag("--quick", arguments.quick, "the same as --effort quick");
-    command->add_option("-p,--problem", arguments.axes, "axis=value,value: instead of the default problems' values");
-    command->add_option("--max-time", arguments.max_time, "stop measuring after this long: 90s, 3m, 1h");
+        .add_option("--device", options.device,
+                    "cpu, a GPU's number, several with commas between them, or all: GPUs at once, then the CPU")
+        .capture_default_str();
+    command.add_option("--family", options.families, "only these families").delimiter(',');
+    command.add_option("--variant", options.variants, "only these variants: name or family/name").delimiter(',');
+    command.add_option("--effort", arguments.effort, "how many problems, and how long each")
+        .one_of({"quick", "standard", "full"})
+        .capture_default_str();
+    command.add_flag("--quick", arguments.quick, "the same as --effort quick");
+    command.add_option("-p,--problem", arguments.axes, "axis=value,value: instead of the default problems' values");
+    command.add_option("--max-time", arguments.max_time, "stop measuring after this long: 90s, 3m, 1h");
     command
-        ->add_option("--wait-for-quiet", arguments.wait_for_quiet,
-                     "wait for so long in all, and for at most a quarter of --max-time, while other programs use the "
-                     "processors; 0 neither waits nor measures again what was disturbed")
-        ->envname("ESPALIER_WAIT_FOR_QUIET")
-        ->capture_default_str();
-    command->add_flag("--adaptive{10%}", arguments.adaptive,
-                      "measure only this share of the cases, those that decide what is best where; --adaptive=20% for "
-                      "another; train guesses the rest, sweep --resume measures it");
-    command->add_option("--noise", arguments.noise, "precision of the ratios to aim for")->capture_default_str();
-    command->add_option("--seed", options.seed, "of inputs and of the order of everything")->capture_default_str();
-    command->add_option("--timeout", arguments.timeout, "give up a case that makes no progress for so long")
-        ->capture_default_str();
-    command->add_flag("--resume", options.resume, "skip what the journal already has");
-    command->add_option("--shard", arguments.shard, "i/n: only the i-th of n parts of the problems");
-    command->add_option("--cache", arguments.cache, "caches displaced before each run, or not; auto: cold on GPUs only")
-        ->check(CLI::IsMember({"auto", "cold", "warm"}))
-        ->capture_default_str();
-    command->add_option("--verify", arguments.verify, "full: the oracle computes even what takes it minutes")
-        ->check(CLI::IsMember({"budget", "full"}))
-        ->capture_default_str();
+        .add_option("--wait-for-quiet", arguments.wait_for_quiet,
+                    "wait for so long in all, and for at most a quarter of --max-time, while other programs use the "
+                    "processors; 0 neither waits nor measures again what was disturbed")
+        .from_environment("ESPALIER_WAIT_FOR_QUIET")
+        .capture_default_str();
+    command.add_flag("--adaptive{10%}", arguments.adaptive,
+                     "measure only this share of the cases, those that decide what is best where; --adaptive=20% for "
+                     "another; train guesses the rest, sweep --resume measures it");
+    command.add_option("--noise", arguments.noise, "precision of the ratios to aim for").capture_default_str();
+    command.add_option("--seed", options.seed, "of inputs and of the order of everything").capture_default_str();
+    command.add_option("--timeout", arguments.timeout, "give up a case that makes no progress for so long")
+        .capture_default_str();
+    command.add_flag("--resume", options.resume, "skip what the journal already has");
+    command.add_option("--shard", arguments.shard, "i/n: only the i-th of n parts of the problems");
+    command.add_option("--cache", arguments.cache, "caches displaced before each run, or not; auto: cold on GPUs only")
+        .one_of({"auto", "cold", "warm"})
+        .capture_default_str();
+    command.add_option("--verify", arguments.verify, "full: the oracle computes even what takes it minutes")
+        .one_of({"budget", "full"})
+        .capture_default_str();
     command
-        ->add_option("--counters", arguments.counters,
-                     "hardware counters, in a pass of their own; only: those that the journal's records lack")
-        ->check(CLI::IsMember({"off", "auto", "require", "only"}))
-        ->capture_default_str();
-    command->add_option("--threads", arguments.threads, "use so many CPU threads; the device's key says so")
-        ->check(CLI::PositiveNumber);
-    command->add_option("--output", options.journal_folder, "folder of the journals")->capture_default_str();
-    command->add_option("--results", options.results_folder, "folder that the sweep is merged into")
-        ->capture_default_str();
-    command->add_flag("--no-merge", arguments.no_merge, "leave the results folder alone");
-    command->add_flag("--dry-run", arguments.dry_run, "print the cases and the expected time, measure nothing");
-    command->add_flag("--quiet", options.quiet, "no progress, only errors");
-    command->add_flag("--json", arguments.json, "a summary as JSON on stdout");
-    command->footer(
+        .add_option("--counters", arguments.counters,
+                    "hardware counters, in a pass of their own; only: those that the journal's records lack")
+        .one_of({"off", "auto", "require", "only"})
+        .capture_default_str();
+    command.add_option("--threads", arguments.threads, "use so many CPU threads; the device's key says so").positive();
+    command.add_option("--output", options.journal_folder, "folder of the journals").capture_default_str();
+    command.add_option("--results", options.results_folder, "folder that the sweep is merged into")
+        .capture_default_str();
+    command.add_flag("--no-merge", arguments.no_merge, "leave the results folder alone");
+    command.add_flag("--dry-run", arguments.dry_run, "print the cases and the expected time, measure nothing");
+    command.add_flag("--quiet", options.quiet, "no progress, only errors");
+    command.add_flag("--json", arguments.json, "a summary as JSON on stdout");
+    command.footer(
         "Exit codes: 0 fine, 1 some variant was wrong, crashed or timed out, 2 usage, "
         "3 a device is missing or was lost, 4 a file cannot be read or written, 130 stopped by Ctrl-C (once: cleanly; "
         "go on with --resume).");
-    command->callback([&code] { run(arguments, code); });
+    command.callback([&code] { run(arguments, code); });
 }
 
 }  // namespace espalier::cli

@@ -203,36 +203,36 @@ void run_synthesize(SynthesizeOptions& options) {
 
 }  // namespace
 
-void add_synthesize(CLI::App& app, ExitCode&) {
+void add_synthesize(Command& app, ExitCode&) {
     const auto options = std::make_shared<SynthesizeOptions>();
-    CLI::App* command = app.add_subcommand("synthesize", "Writes a seismic record of noise and known events");
-    command->add_option("folder", options->folder, "where to: record.json, receivers.csv, truth.csv, record-*.f32")
-        ->required();
-    command->add_option("--receivers", options->receivers, "how many")->capture_default_str();
-    command->add_option("--receivers-file", options->receivers_path, "CSV of x,y,z to take instead of random places");
-    command->add_option("--aperture", options->aperture,
-                        "side of the square of receivers in metres (default: twice the grid's, at least 1000)");
-    command->add_option("--rate", options->record.rate, "samples per second")->capture_default_str();
-    command->add_option("--duration", options->duration, "of the record: 60s, 1h, or samples")->capture_default_str();
-    command->add_option("--file-length", options->file_length, "of each file: 10s, or samples")->capture_default_str();
-    add_grid_options(*command, options->grid);
-    command->add_option("--velocity", options->record.velocity, "metres per second")->capture_default_str();
-    command->add_option("--events", options->event_count, "at random nodes and times (default: 1 without --event)");
-    command->add_option("--event", options->events, "an event of your own: x,y,z,time; may be repeated")
-        ->allow_extra_args(false);
-    command->add_option("--snr", options->snr, "power of an event's peak over that of the noise, at every receiver")
-        ->capture_default_str();
-    command->add_option("--frequency", options->record.frequency, "of the events' Ricker wavelet, in hertz")
-        ->capture_default_str();
-    command->add_option("--noise", options->record.noise, "its standard deviation; 0 for none")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    command->add_option("--gap", options->gaps, "leave out start,duration (seconds); may be repeated")
-        ->allow_extra_args(false);
-    command->add_option("--seed", options->record.seed, "the same seed gives the same record")->capture_default_str();
-    command->add_flag("--json", options->json, "print what was written as JSON");
-    command->add_flag("--quiet", options->quiet, "say nothing but errors");
-    command->callback([options] { run_synthesize(*options); });
+    Command command = app.add_subcommand("synthesize", "Writes a seismic record of noise and known events");
+    command.add_option("folder", options->folder, "where to: record.json, receivers.csv, truth.csv, record-*.f32")
+        .required();
+    command.add_option("--receivers", options->receivers, "how many").capture_default_str();
+    command.add_option("--receivers-file", options->receivers_path, "CSV of x,y,z to take instead of random places");
+    command.add_option("--aperture", options->aperture,
+                       "side of the square of receivers in metres (default: twice the grid's, at least 1000)");
+    command.add_option("--rate", options->record.rate, "samples per second").capture_default_str();
+    command.add_option("--duration", options->duration, "of the record: 60s, 1h, or samples").capture_default_str();
+    command.add_option("--file-length", options->file_length, "of each file: 10s, or samples").capture_default_str();
+    add_grid_options(command, options->grid);
+    command.add_option("--velocity", options->record.velocity, "metres per second").capture_default_str();
+    command.add_option("--events", options->event_count, "at random nodes and times (default: 1 without --event)");
+    command.add_option("--event", options->events, "an event of your own: x,y,z,time; may be repeated")
+        .allow_extra_args(false);
+    command.add_option("--snr", options->snr, "power of an event's peak over that of the noise, at every receiver")
+        .capture_default_str();
+    command.add_option("--frequency", options->record.frequency, "of the events' Ricker wavelet, in hertz")
+        .capture_default_str();
+    command.add_option("--noise", options->record.noise, "its standard deviation; 0 for none")
+        .not_negative()
+        .capture_default_str();
+    command.add_option("--gap", options->gaps, "leave out start,duration (seconds); may be repeated")
+        .allow_extra_args(false);
+    command.add_option("--seed", options->record.seed, "the same seed gives the same record").capture_default_str();
+    command.add_flag("--json", options->json, "print what was written as JSON");
+    command.add_flag("--quiet", options->quiet, "say nothing but errors");
+    command.callback([options] { run_synthesize(*options); });
 }
 
 }  // namespace espalier::cli

@@ -206,52 +206,51 @@ void run(Options options, ExitCode& code) {
 
 }  // namespace
 
-void add_train(CLI::App& app, ExitCode& code) {
+void add_train(Command& app, ExitCode& code) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand("train", "Learn from results which variant to run, and write it as C++");
-    command->add_option("--device", options->devices, "Device keys; default: every folder of results")
-        ->type_name("KEY");
-    command->add_option("--family", options->families, "Families; default: all that were measured");
-    command->add_option("--results", options->folders.results, "Folder with one folder per device")
-        ->capture_default_str();
-    command->add_option("--output", options->folders.output, "Where the selectors go")->capture_default_str();
-    command->add_option("--max-leaves", options->train.learn.most_leaves, "Largest tree")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    command->add_option("--noise-floor", options->train.evidence.noise_floor, "Relative difference that never counts")
-        ->check(CLI::Range(0.0, 1.0))
-        ->capture_default_str();
-    command->add_option("--seed", options->train.learn.seed, "Of the folds and the bootstrap")->capture_default_str();
+    Command command = app.add_subcommand("train", "Learn from results which variant to run, and write it as C++");
+    command.add_option("--device", options->devices, "Device keys; default: every folder of results").type_name("KEY");
+    command.add_option("--family", options->families, "Families; default: all that were measured");
+    command.add_option("--results", options->folders.results, "Folder with one folder per device")
+        .capture_default_str();
+    command.add_option("--output", options->folders.output, "Where the selectors go").capture_default_str();
+    command.add_option("--max-leaves", options->train.learn.most_leaves, "Largest tree")
+        .within(1, 1000)
+        .capture_default_str();
+    command.add_option("--noise-floor", options->train.evidence.noise_floor, "Relative difference that never counts")
+        .within(0.0, 1.0)
+        .capture_default_str();
+    command.add_option("--seed", options->train.learn.seed, "Of the folds and the bootstrap").capture_default_str();
     command
-        ->add_option("--matrices", options->matrices, "Also write what was trained on, for other learners, to a folder")
-        ->type_name("DIR");
+        .add_option("--matrices", options->matrices, "Also write what was trained on, for other learners, to a folder")
+        .type_name("DIR");
     command
-        ->add_option("--without", options->what_if.without,
-                     "Ask what the trees would be without these variants; writes nothing")
-        ->type_name("VARIANT")
-        ->delimiter(',');
-    command->add_option("--only", options->what_if.only, "Ask what they would be with these and the baseline alone")
-        ->type_name("VARIANT")
-        ->delimiter(',');
+        .add_option("--without", options->what_if.without,
+                    "Ask what the trees would be without these variants; writes nothing")
+        .type_name("VARIANT")
+        .delimiter(',');
+    command.add_option("--only", options->what_if.only, "Ask what they would be with these and the baseline alone")
+        .type_name("VARIANT")
+        .delimiter(',');
     command
-        ->add_option("--ship", options->what_if.ship,
-                     "Ask for the best sets of up to N variants beside the baseline, and what each one is worth")
-        ->type_name("N")
-        ->check(CLI::Range(0, 1000));
-    command->add_flag("--transfer", options->transfer,
-                      "Ask what the tree of every device costs on the others of its kind; writes nothing");
-    command->add_flag("--check", options->check, "Write nothing; exit 4 if a file is not what training gives");
-    command->add_flag("--allow-partial", options->train.evidence.allow_partial, "Train although cases are missing");
-    command->add_flag("--allow-mixed", options->train.evidence.allow_mixed,
-                      "Train on times of several drivers, runtimes or builds");
+        .add_option("--ship", options->what_if.ship,
+                    "Ask for the best sets of up to N variants beside the baseline, and what each one is worth")
+        .type_name("N")
+        .within(0, 1000);
+    command.add_flag("--transfer", options->transfer,
+                     "Ask what the tree of every device costs on the others of its kind; writes nothing");
+    command.add_flag("--check", options->check, "Write nothing; exit 4 if a file is not what training gives");
+    command.add_flag("--allow-partial", options->train.evidence.allow_partial, "Train although cases are missing");
+    command.add_flag("--allow-mixed", options->train.evidence.allow_mixed,
+                     "Train on times of several drivers, runtimes or builds");
     command
-        ->add_flag("--allow-disturbed", options->train.evidence.allow_disturbed,
-                   "Train on what was measured while others used the processors or the device was slowed down")
-        ->envname("ESPALIER_ALLOW_DISTURBED");
-    command->add_flag("--strict", options->train.evidence.strict, "Refuse stale sources and unknown variants");
-    command->add_flag("--json", options->json, "Print JSON instead of a table");
-    command->add_flag("--quiet", options->quiet, "No progress and no notices");
-    command->callback([options, &code] { run(*options, code); });
+        .add_flag("--allow-disturbed", options->train.evidence.allow_disturbed,
+                  "Train on what was measured while others used the processors or the device was slowed down")
+        .from_environment("ESPALIER_ALLOW_DISTURBED");
+    command.add_flag("--strict", options->train.evidence.strict, "Refuse stale sources and unknown variants");
+    command.add_flag("--json", options->json, "Print JSON instead of a table");
+    command.add_flag("--quiet", options->quiet, "No progress and no notices");
+    command.callback([options, &code] { run(*options, code); });
 }
 
 }  // namespace espalier::cli

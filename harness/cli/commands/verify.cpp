@@ -101,18 +101,17 @@ void run(const Arguments& arguments, ExitCode& code) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, ExitCode& code) {
+void add_verify(Command& app, ExitCode& code) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand(
+    Command command = app.add_subcommand(
         "verify", "Check journals and results: checksums, schemas, plausible times; list what is of other source");
     command
-        ->add_option("paths", arguments->paths,
-                     "journals, results of a device, or folders that hold any number of them")
-        ->capture_default_str();
-    command->add_flag("--json", arguments->json, "what was read and found, as JSON");
-    command->add_flag("--quiet", arguments->quiet, "only what is wrong");
-    command->footer("Exit codes: 0 everything is sound, 4 something is not; nothing is changed.");
-    command->callback([arguments, &code] { run(*arguments, code); });
+        .add_option("paths", arguments->paths, "journals, results of a device, or folders that hold any number of them")
+        .capture_default_str();
+    command.add_flag("--json", arguments->json, "what was read and found, as JSON");
+    command.add_flag("--quiet", arguments->quiet, "only what is wrong");
+    command.footer("Exit codes: 0 everything is sound, 4 something is not; nothing is changed.");
+    command.callback([arguments, &code] { run(*arguments, code); });
 }
 
 }  // namespace espalier::cli

@@ -8,16 +8,16 @@
 
 namespace espalier::cli {
 
-void add_worker(CLI::App& app, ExitCode&) {
-    auto* command = app.add_subcommand("worker", "measures for a sweep; started by it");
-    command->group("");
+void add_worker(Command& app, ExitCode&) {
+    Command command = app.add_subcommand("worker", "measures for a sweep; started by it");
+    command.hide();
     static WorkerOptions options;
-    command->add_option("--device", options.device)->required();
-    command->add_option("--channel", options.channel)->required();
-    command->add_option("--page", options.page)->required();
-    command->add_option("--parent", options.parent)->required();
+    command.add_option("--device", options.device).required();
+    command.add_option("--channel", options.channel).required();
+    command.add_option("--page", options.page).required();
+    command.add_option("--parent", options.parent).required();
     // Not by way of static destructors: a CUDA context that an error has spoilt may hang in its own.
-    command->callback([] { std::_Exit(run_worker(options)); });
+    command.callback([] { std::_Exit(run_worker(options)); });
 }
 
 }  // namespace espalier::cli

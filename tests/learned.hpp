@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "harness/records/results.hpp"
+#include "harness/select/evidence.hpp"
+#include "harness/select/train.hpp"
+
+namespace espalier::select {
+
+/// The committed results of a device, read once per program.
+inline const DeviceResults& committed_results(const std::string& key) {
+    static std::map<std::string, DeviceResults> all;
+    if (const auto at = all.find(key); at != all.end()) return at->second;
+    return all.emplace(key, load_results(std::filesystem::path(ESPALIER_RESULTS) / key)).first->second;
+}
+
+/// What these results teach about a family.
+struct Learned {
+    Evidence evidence;
+    Tree tree;
+};
+
+/// Learned once per program; null if the device has no records of the family.
+inline const Learned* learned(const std::string& key, const Family& family) {
+    static std::map<std::pair<std::string, const Family*>, std::unique_ptr<Learned>> all;
+    const auto [at, is_new] = all.try_emplace({key, &family});
+    const DeviceResults& results = committed_results(key);
+    const auto records = cases_of(results, family.name());
+    if (!is_new || records.empty()) return at->second.get();
+    Evidence evidence = read_evidence(family, results.device, records, {.allow_partial = true, .allow_mixed = true});
+    Tree tree = tree_for(family, results.device, evidence.matrix);
+    at->second = std::make_unique<Learned>(std::move(evidence), std::move(tree));
+    return at->second.get();
+}
+
+}  // namespace espalier::select
