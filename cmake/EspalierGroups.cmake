@@ -41,11 +41,18 @@ function(espalier_grouped out name count)
   set(${out} ${grouped} PARENT_SCOPE)
 endfunction()
 
-# espalier_headers(<target> <headers> <libraries...>): headers compiled once, for targets compiled as one that links
-# the libraries; espalier_precompiled(<target> <headers target>) uses them. Sources still include what they need.
-function(espalier_headers target headers)
-  write_if_changed(${ESPALIER_GENERATED_DIR}/headers/${target}.cpp "// Holds precompiled headers.\n")
-  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ESPALIER_GENERATED_DIR}/headers/${target}.cpp)
+# espalier_headers(<target> PROGRAMS|OBJECTS <headers> <libraries...>): headers compiled once, for such targets compiled
+# as one that links the libraries; espalier_precompiled(<target> <headers target>) uses them. Sources still include what
+# they need.
+function(espalier_headers target kind headers)
+  set(source ${ESPALIER_GENERATED_DIR}/headers/${target}.cpp)
+  if(kind STREQUAL "PROGRAMS")  # compiled with -fPIE, libraries with -fPIC, and that must agree
+    write_if_changed(${source} "// Holds precompiled headers.\nint main() {}\n")
+    add_executable(${target} EXCLUDE_FROM_ALL ${source})
+  else()
+    write_if_changed(${source} "// Holds precompiled headers.\n")
+    add_library(${target} OBJECT EXCLUDE_FROM_ALL ${source})
+  endif()
   target_link_libraries(${target} PRIVATE ${ARGN})
   if(ESPALIER_PRECOMPILED)
     target_precompile_headers(${target} PRIVATE ${headers})

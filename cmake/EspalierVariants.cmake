@@ -249,7 +249,7 @@ endfunction()
 # espalier_<family>_<name><suffix>, its .cu files compiled against harness/device/<twin>.
 function(espalier_variant_objects suffix twin)
   if(NOT TARGET espalier_variant_headers)
-    espalier_headers(espalier_variant_headers
+    espalier_headers(espalier_variant_headers OBJECTS
       "<algorithm>;<array>;<cmath>;<cstdint>;<cstring>;<functional>;<limits>;<map>;<memory>;<optional>;<span>;<string>;<string_view>;<utility>;<vector>"
       espalier_core OpenMP::OpenMP_CXX)
   endif()
