@@ -53,7 +53,7 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
     if (const auto stranded = find_stranded_problem(family, device, matrix, trained.tree, kDraws, options.learn.seed))
         throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *stranded +
                           "; mend its supports(): every ranking ends in it");
-    trained.evaluation = evaluate(matrix, trained.tree, options.learn);
+    if (options.evaluate) trained.evaluation = evaluate(matrix, trained.tree, options.learn);
     trained.source = emit(family, device, trained.evidence, trained.tree);
     return trained;
 }

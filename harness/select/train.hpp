@@ -15,6 +15,7 @@ namespace espalier::select {
 struct TrainOptions {
     LearnOptions learn;
     EvidenceOptions evidence;
+    bool evaluate = true;  ///< how good the trees are, for which ten more are grown; else `Trained::evaluation` is empty
 };
 
 /// A selector of one family for one device: from what, how good, and its C++.

@@ -136,10 +136,11 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
         const Trained& now = trained.families.back();
         for (const auto& notice : now.evidence.notices) trained.notices.push_back(name + ": " + notice);
         for (auto& stale : ranked_stale(now, cases)) trained.stale.push_back(std::move(stale));
-        summaries[name] = summary(now, summaries.contains(name) ? summaries[name] : ordered_json());
+        if (options.evaluate)
+            summaries[name] = summary(now, summaries.contains(name) ? summaries[name] : ordered_json());
         trained.files.push_back(compare(folders.output / name / (device_key + ".gen.cpp"), now.source));
     }
-    if (trained.families.empty()) return trained;
+    if (trained.families.empty() || !options.evaluate) return trained;
     for (const Trained& now : trained.families) {
         const fs::path path = folder / (std::string(now.family->name()) + ".tree.json");
         const auto earlier = read_file(path);

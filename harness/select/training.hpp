@@ -24,7 +24,7 @@ struct TrainedFile {
 struct TrainedDevice {
     DeviceInfo device;
     std::vector<Trained> families;                   ///< in the order of their names
-    std::vector<TrainedFile> files;                  ///< one per family, then selector.json
+    std::vector<TrainedFile> files;                  ///< C++ of every family; if evaluated, trees and selector.json
     std::vector<std::optional<DecisionDiff>> diffs;  ///< per family: from the tree that its file holds
     std::vector<std::string> notices;
     std::vector<StaleVariant> stale;  ///< those that a tree ranks somewhere
