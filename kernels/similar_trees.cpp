@@ -6,15 +6,15 @@
 namespace espalier {
 namespace {
 
-// All weights are in sixteenths of a doubling, the unit in which sizes are compared. They say what keeps a choice from
-// carrying over, in the order of how surely it does, and were set before any fallback was judged by them.
+// All weights are in sixteenths of a doubling, the unit in which sizes are compared; what was seen of them is in
+// docs/performance/fallbacks.md.
 constexpr std::int64_t kDoubling = 16;
-constexpr std::int64_t kRicherIsa = 1024;            // what cannot run is skipped: outweighs any difference in threads
-constexpr std::int64_t kPoorerIsa = 4 * kRicherIsa;  // a tree cannot rank what its own device could not run
-constexpr std::int64_t kOtherMicroarchitecture = 8;  // caches and ports: as much as 1.4 times the threads
-constexpr std::int64_t kOtherComputeCapability = 8;  // of the same major version: machine code runs as it is
-constexpr std::int64_t kOtherMajorVersion = 48;      // tensor cores and copies of another kind
-constexpr std::int64_t kUnknown = kDoubling;         // what is known of one of the two alone
+constexpr std::int64_t kRicherIsa = kDoubling;  // what cannot run is skipped, and what is best then is ranked, too
+constexpr std::int64_t kPoorerIsa = 256 * kDoubling;  // a tree cannot rank what its own device could not run
+constexpr std::int64_t kOtherMicroarchitecture = 8;   // caches and ports: as much as 1.4 times the threads
+constexpr std::int64_t kOtherComputeCapability = 8;   // of the same major version: machine code runs as it is
+constexpr std::int64_t kOtherMajorVersion = 48;       // tensor cores and copies of another kind
+constexpr std::int64_t kUnknown = kDoubling;          // what is known of one of the two alone
 
 /// The logarithm to base 2 in sixteenths, within half of one. By the number's own bits: cheap, and the same everywhere.
 std::int64_t log2_sixteenths(double value) {

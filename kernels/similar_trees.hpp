@@ -12,8 +12,8 @@
 namespace espalier {
 
 /// How unlike a device is to the one of its kind that a tree was trained on: 0 if nothing that is known differs. CPUs:
-/// the instruction set outweighs everything else, and a tree of a poorer one counts as farther than that of a richer
-/// one; then the number of threads and the microarchitecture. GPUs: the compute capability, the number of SMs, shared
+/// a tree of a poorer instruction set is farther than any other; a step to a richer one counts as much as twice the
+/// threads, and another microarchitecture half of that. GPUs: the compute capability, the number of SMs, shared
 /// memory, L2 and bandwidth. Whole numbers, so that every machine ranks alike.
 std::int64_t dissimilarity(const DeviceTraits& device, const DeviceTraits& trained);
 

@@ -42,8 +42,8 @@ def pages(program: Path | None) -> dict[Path, str]:
         ROOT / "docs/performance/profiler-story.md": story_page(h200),
     }
     selectors = ROOT / "docs/performance/selectors.md"
-    devices = {h200.device["key"]: h200.device["name"], cpu.device["key"]: "CPU, AVX-512, 2 threads",
-               "cpu-emeraldrapids-avx512vnni-16t": "CPU, AVX-512, 16 threads"}
+    devices = {h200.device["key"]: h200.device["name"], cpu.device["key"]: cpu.device["key"]}
+    devices |= {path.parent.name: path.parent.name for path in sorted(results.glob("cpu-*/selector.json"))}
     found[selectors] = with_figures(selectors.read_text(encoding="utf-8"), results, devices)
     if program:
         found[ROOT / "docs/strategies.md"] = strategies_page(program)

@@ -101,7 +101,7 @@ default_preset() { if find_nvcc; then say cuda; else say host; fi; }
 # cuda_architectures native|all|LIST: CMake's option for what to compile for. native: machine code for the GPUs that
 # are here; all, also where there is none or one that nvcc does not know: what EspalierFlags.cmake lists.
 cuda_architectures() {
-    local wanted=$1 capability list= every=-UCMAKE_CUDA_ARCHITECTURES
+    local wanted=$1 capability list='' every=-UCMAKE_CUDA_ARCHITECTURES
     case $wanted in
         all) say $every; return ;;
         native) ;;

@@ -3,7 +3,7 @@
 # Usage: at_level.sh <espalier> LEVEL PROGRAM [ARGUMENTS...]
 set -eu
 espalier=$1
-export ESPALIER_CPU_ISA=$2
+export ESPALIER_CPU_ISA="$2"
 shift 2
 if ! "$espalier" doctor --device cpu --no-ceilings --json | grep -q "\"key\": \"cpu-[a-z0-9-]*-$ESPALIER_CPU_ISA-[0-9]*t\""; then
     echo "this processor has no $ESPALIER_CPU_ISA"

@@ -55,6 +55,19 @@ TEST_F(TrainCommand, TrainsEveryDeviceAndChecksItsOwnWork) {
     EXPECT_EQ(check.out, first.out);
 }
 
+TEST_F(TrainCommand, TreesAloneAreTheSameTrees) {
+    ASSERT_EQ(train("--trees").code, 0);
+    const DeviceInfo device = invented_devices().front();
+    EXPECT_FALSE(std::filesystem::exists(results_ / device.key / "selector.json"));
+    const std::string alone = read_bytes(selector(device.key));
+    ASSERT_EQ(train().code, 0);
+    EXPECT_EQ(read_bytes(selector(device.key)), alone);
+    EXPECT_EQ(train("--check --trees").code, 0);
+    std::ofstream(selector(device.key), std::ios::binary) << alone << "\n";
+    EXPECT_EQ(train("--check --trees").code, 4);
+    EXPECT_EQ(train("--trees --json").code, 2);
+}
+
 TEST_F(TrainCommand, WritesFilesOfTheDocumentedSchemas) {
     ASSERT_EQ(train().code, 0);
     const char* validate =
