@@ -5,6 +5,7 @@ of `Device.complaints`, a row that cannot be used one of `Family.rejected`; both
 """
 
 import csv
+import gzip
 import json
 import math
 import re
@@ -241,7 +242,8 @@ def read_provenance(path: Path) -> Counter:
     """How many cases come from each driver, runtime, build, cache state and session."""
     _check_size(path)
     found: Counter = Counter()
-    with open(path, encoding="utf-8", errors="replace") as stream:
+    unpack = gzip.open if path.suffix == ".gz" else open
+    with unpack(path, "rt", encoding="utf-8", errors="replace") as stream:
         for line in stream:
             try:
                 record = json.loads(line)
@@ -273,7 +275,7 @@ def load_device(folder: Path) -> Device:
                     device.complaints.append(f"{path.name}: the family {name} is in another file already; left out")
                 else:
                     device.families[name] = family
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in sorted((*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz"))):
         device.provenance += attempt(path, read_provenance) or Counter()
     for path in sorted(folder.glob("*.tree.json")):
         family = device.families.get(path.name.removesuffix(".tree.json"))

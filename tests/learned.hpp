@@ -5,10 +5,12 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "harness/records/results.hpp"
 #include "harness/select/evidence.hpp"
 #include "harness/select/train.hpp"
+#include "harness/select/training.hpp"
 
 namespace espalier::select {
 
@@ -17,6 +19,16 @@ inline const DeviceResults& committed_results(const std::string& key) {
     static std::map<std::string, DeviceResults> all;
     if (const auto at = all.find(key); at != all.end()) return at->second;
     return all.emplace(key, load_results(std::filesystem::path(ESPALIER_RESULTS) / key)).first->second;
+}
+
+/// The devices whose trees are learnt anew and compared at run time: GPUs and two CPUs. That the C++ of every device is
+/// what its results give is checked byte by byte (check_selectors.sh), and learning takes long.
+inline std::vector<std::string> compared_devices() {
+    std::vector<std::string> keys;
+    int cpus = 0;
+    for (const std::string& key : devices_with_results(ESPALIER_RESULTS))
+        if (committed_results(key).device.kind == DeviceKind::cuda || ++cpus <= 2) keys.push_back(key);
+    return keys;
 }
 
 /// What these results teach about a family.

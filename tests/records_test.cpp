@@ -11,6 +11,8 @@
 #include "harness/records/checked_json.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/csv.hpp"
+#include "harness/records/gzip.hpp"
+#include "harness/records/inspect.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/records/results.hpp"
 #include "harness/records/roofline.hpp"
@@ -334,6 +336,35 @@ TEST(Results, DamageIsRefusedWithFileAndLine) {
                  {"histogram.jsonl", "line 2", "checksum"});
     std::ofstream(file, std::ios::binary) << whole << whole.substr(second);
     expect_holds(message_of<BadData>([&] { static_cast<void>(load_cases(file)); }), {"line 3", "twice"});
+}
+
+TEST(Results, PackedFilesStayPackedAndHoldTheSame) {
+    const TemporaryFolder folder;
+    merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});
+    const std::filesystem::path device = folder / "results/cpu-test-2t";
+    const DeviceResults plain = load_results(device);
+    const std::size_t records = inspect(device).records;
+    const std::string lines = read_bytes((device / "histogram.jsonl").string());
+    std::filesystem::remove(device / "histogram.jsonl");
+    std::ofstream(device / "histogram.jsonl.gz", std::ios::binary) << gzip(lines);
+    save_results(device, load_results(device));
+    EXPECT_FALSE(std::filesystem::exists(device / "histogram.jsonl"));
+    EXPECT_EQ(read_bytes((device / "histogram.jsonl.gz").string()), gzip(lines));
+    ASSERT_EQ(load_results(device).cases.size(), plain.cases.size());
+    EXPECT_EQ(load_results(device).cases[1].samples_ns, plain.cases[1].samples_ns);
+    EXPECT_EQ(inspect(device).records, records);
+}
+
+TEST(Results, PackedFileThatEndsTooSoonIsRefused) {
+    const TemporaryFolder folder;
+    merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});
+    const std::filesystem::path device = folder / "results/cpu-test-2t";
+    const std::string packed = gzip(read_bytes((device / "histogram.jsonl").string()));
+    std::filesystem::remove(device / "histogram.jsonl");
+    for (const std::size_t kept : {packed.size() - 1, packed.size() - 9, packed.size() / 2}) {
+        std::ofstream(device / "histogram.jsonl.gz", std::ios::binary) << packed.substr(0, kept);
+        expect_holds(message_of<BadData>([&] { static_cast<void>(load_results(device)); }), {"histogram.jsonl.gz"});
+    }
 }
 
 TEST(Stale, IsWhatWasMeasuredOfOtherSource) {

@@ -107,7 +107,7 @@ void compare_compiled_with_learned(const Family& family, const DeviceResults& re
 }
 
 TEST(SelectorProperties, CompiledTreesDecideAsTheLearner) {
-    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+    for (const std::string& key : compared_devices()) {
         for_each_family([&]<class P>(const P*, const std::string& name) {
             SCOPED_TRACE(key + " " + name);
             const Family& family = *find_family(name);

@@ -87,7 +87,7 @@ void compare_boundaries(const Family& family, const DeviceInfo& device, const Ma
 
 TEST(CommittedSelectors, DecideAsTheTreesOfTheCommittedResults) {
     int compared = 0;
-    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+    for (const std::string& key : compared_devices()) {
         const DeviceInfo& device = committed_results(key).device;
         for (const Family* family : families()) {
             SCOPED_TRACE(key + " " + std::string(family->name()));

@@ -7,6 +7,7 @@
 #include "harness/records/codec.hpp"
 #include "harness/records/journal.hpp"
 #include "harness/records/lines.hpp"
+#include "harness/records/results.hpp"
 #include "harness/records/roofline.hpp"
 
 namespace espalier {
@@ -22,7 +23,7 @@ void look_into(const fs::path& path, std::vector<fs::path>& found) {
         return;
     }
     for (const auto& entry : fs::directory_iterator(path))
-        if (entry.is_directory() || entry.path().extension() == ".jsonl") look_into(entry.path(), found);
+        if (entry.is_directory() || !family_of_file(entry.path()).empty()) look_into(entry.path(), found);
 }
 
 Inspection inspect_journal(const fs::path& path) {
@@ -63,7 +64,7 @@ public:
 
 private:
     void take(const Sealed& sealed) {
-        const bool cases = path_.extension() == ".jsonl";
+        const bool cases = !family_of_file(path_).empty();
         if (sealed.kind != (cases ? "case" : path_.stem().string()))
             throw BadData("a record of another kind than the file's");
         if (sealed.kind == "device") inspection_.devices.push_back(decode_device(sealed.body));
@@ -71,7 +72,7 @@ private:
     }
 
     void take_case(CaseRecord record) {
-        if (record.family != path_.stem()) throw BadData("a case of another family than the file's");
+        if (record.family != family_of_file(path_)) throw BadData("a case of another family than the file's");
         if (!inspection_.devices.empty() && record.provenance.device_key != inspection_.devices.front().key)
             throw BadData("a case of another device, " + record.provenance.device_key);
         if (!keys_.insert(record.key()).second) throw BadData("the case occurs twice");
@@ -101,7 +102,7 @@ Inspection inspect_results(const fs::path& path) {
     if (whole && fs::exists(folder / "coverage.json")) files.push_back(folder / "coverage.json");
     if (whole)
         for (const auto& entry : fs::directory_iterator(folder))
-            if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
+            if (!family_of_file(entry.path()).empty()) files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     for (const fs::path& file : files) ResultsFile(inspection, file).read();
     return inspection;

@@ -1,5 +1,7 @@
 #include "harness/records/lines.hpp"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -23,18 +25,50 @@ void extend(Line& line, const char* from, std::size_t bytes, std::size_t longest
     }
 }
 
+/// The bytes of a file, unpacked if its name ends in ".gz".
+class ByteSource {
+public:
+    explicit ByteSource(const std::filesystem::path& path) : path_(path) {
+        if (path.extension() == ".gz")
+            packed_.reset(gzopen(path.c_str(), "rbe"));
+        else
+            plain_.reset(std::fopen(path.c_str(), "rbe"));
+        if (!packed_ && !plain_) refuse(std::strerror(errno));
+    }
+
+    /// 0 at the end.
+    std::size_t read(std::vector<char>& chunk) {
+        if (plain_) {
+            const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), plain_.get());
+            if (std::ferror(plain_.get())) refuse(std::strerror(errno ? errno : EIO));
+            return got;
+        }
+        const int got = gzread(packed_.get(), chunk.data(), static_cast<unsigned>(chunk.size()));
+        int error = Z_OK;
+        const char* why = gzerror(packed_.get(), &error);
+        // A file that ends too soon is told only by the latter.
+        if (got < 0 || (got == 0 && error != Z_OK && error != Z_STREAM_END)) refuse(why);
+        return static_cast<std::size_t>(got);
+    }
+
+private:
+    [[noreturn]] void refuse(const std::string& why) const {
+        throw BadData("cannot read " + path_.string() + ": " + why + ": check the path");
+    }
+
+    const std::filesystem::path& path_;
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> plain_{nullptr, &std::fclose};
+    std::unique_ptr<gzFile_s, int (*)(gzFile)> packed_{nullptr, &gzclose};
+};
+
 }  // namespace
 
 void for_each_line(const std::filesystem::path& path, const std::function<void(const Line&)>& visit,
                    std::size_t longest) {
-    const auto refuse = [&](int error) {
-        throw BadData("cannot read " + path.string() + ": " + std::strerror(error) + ": check the path");
-    };
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
-    if (!file) refuse(errno);
+    ByteSource source(path);
     std::vector<char> chunk(std::size_t{1} << 16);
     Line line;
-    while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
+    while (const std::size_t got = source.read(chunk)) {
         const char* at = chunk.data();
         const char* const end = at + got;
         while (at != end) {
@@ -48,7 +82,6 @@ void for_each_line(const std::filesystem::path& path, const std::function<void(c
             line = Line{.offset = line.offset + line.bytes + 1};
         }
     }
-    if (std::ferror(file.get())) refuse(errno ? errno : EIO);
     if (line.bytes > 0) visit(line);
 }
 

@@ -9,6 +9,7 @@
 #include "harness/records/checked_json.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/csv.hpp"
+#include "harness/records/gzip.hpp"
 #include "harness/records/lines.hpp"
 
 namespace espalier {
@@ -59,6 +60,16 @@ Sealed read_single(const fs::path& path, std::string_view kind) {
 
 }  // namespace
 
+std::string family_of_file(const fs::path& file) {
+    const fs::path unpacked = file.extension() == ".gz" ? file.stem() : file.filename();
+    return unpacked.extension() == ".jsonl" ? unpacked.stem().string() : "";
+}
+
+fs::path cases_file(const fs::path& folder, const std::string& family) {
+    const fs::path plain = folder / (family + ".jsonl"), packed = folder / (family + ".jsonl.gz");
+    return fs::exists(packed) ? packed : plain;
+}
+
 std::vector<CaseRecord> load_cases(const fs::path& file) {
     std::vector<CaseRecord> cases;
     std::set<std::string> seen;
@@ -80,7 +91,7 @@ std::vector<CaseRecord> load_cases(const fs::path& file) {
             refuse(error.what());
         }
         if (!seen.insert(cases.back().key()).second) refuse("the case occurs twice");
-        if (cases.back().family != file.stem()) refuse("a case of another family than the file's");
+        if (cases.back().family != family_of_file(file)) refuse("a case of another family than the file's");
     });
     return cases;
 }
@@ -102,10 +113,11 @@ DeviceResults load_results(const fs::path& folder, std::span<const std::string> 
     if (fs::exists(folder / "coverage.json"))
         results.holes = decode_holes(read_single(folder / "coverage.json", "coverage").body);
     std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(folder))
-        if (entry.path().extension() == ".jsonl" &&
-            (families.empty() || std::ranges::count(families, entry.path().stem().string())))
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        const std::string family = family_of_file(entry.path());
+        if (!family.empty() && (families.empty() || std::ranges::count(families, family)))
             files.push_back(entry.path());
+    }
     std::sort(files.begin(), files.end());
     for (const auto& file : files)
         for (CaseRecord& record : load_cases(file)) {
@@ -123,7 +135,8 @@ void save_results(const fs::path& folder, const DeviceResults& results) {
     for (const auto& [family, cases] : families) {
         std::string lines;
         for (const CaseRecord& record : cases) lines += seal("case", espalier::encode(record)) + '\n';
-        write_file_atomically(folder / (family + ".jsonl"), lines);
+        const fs::path file = cases_file(folder, family);
+        write_file_atomically(file, file.extension() == ".gz" ? gzip(lines) : lines);
         write_file_atomically(folder / (family + ".csv"), to_csv(cases));
     }
     write_file_atomically(folder / "coverage.json", seal("coverage", encode(results.holes)) + '\n');

@@ -31,16 +31,23 @@ DeviceInfo load_device(const std::filesystem::path& folder);
 /// The cases of one family, in their order; empty if it was not measured.
 std::vector<CaseRecord> cases_of(const DeviceResults& results, std::string_view family);
 
-/// Reads results/<device-key>/: device.json, coverage.json and <family>.jsonl. Strict: a damaged or
+/// The family whose cases a file holds, by its name: <family>.jsonl, or packed <family>.jsonl.gz. Empty for other
+/// names.
+std::string family_of_file(const std::filesystem::path& file);
+
+/// The file of a family in a device's folder: the packed one if that is there.
+std::filesystem::path cases_file(const std::filesystem::path& folder, const std::string& family);
+
+/// Reads results/<device-key>/: device.json, coverage.json and the families' cases. Strict: a damaged or
 /// malformed line, a duplicate case or one of another device is a `BadData` that names file and line.
 /// `families` limits which are read; empty reads all.
 DeviceResults load_results(const std::filesystem::path& folder, std::span<const std::string> families = {});
 
-/// The cases of one <family>.jsonl.
+/// The cases of one family's file.
 std::vector<CaseRecord> load_cases(const std::filesystem::path& file);
 
 /// Writes the folder's files, each atomically: device.json, coverage.json and, per family that occurs in
-/// `results.cases`, <family>.jsonl and <family>.csv. Other families' files stay as they are.
+/// `results.cases`, <family>.jsonl (packed where it was) and <family>.csv. Other families' files stay as they are.
 void save_results(const std::filesystem::path& folder, const DeviceResults& results);
 
 }  // namespace espalier

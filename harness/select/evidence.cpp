@@ -20,9 +20,9 @@
 namespace espalier::select {
 namespace {
 
-/// Share of a family's problems that may be left out because others disturbed them. Leaving out a random quarter of the
-/// problems of results/cpu-avx512-2t changes what a family's tree costs on all of them by at most 1.2%, half of them by
-/// up to 3.3% (histogram).
+/// Share of a family's problems that may be left out because others disturbed them. Without a random quarter of the
+/// problems of results/cpu-graniterapids-avx512vnni-2t a family's tree costs at most 1.2% more on all of them, without
+/// half of them up to 3.3% (histogram).
 constexpr double kMostDisturbed = 0.25;
 
 /// Text from a results file as a message may show it: short, printable, no terminal escapes.

@@ -100,7 +100,7 @@ std::vector<fs::path> orphans(const TrainingFolders& folders) {
         if (!key.ends_with(kEnding)) continue;
         key.resize(key.size() - kEnding.size());
         const std::string family = entry.path().parent_path().filename().string();
-        if (!fs::exists(folders.results / key / (family + ".jsonl"))) found.push_back(entry.path());
+        if (!fs::exists(cases_file(folders.results / key, family))) found.push_back(entry.path());
     }
     std::sort(found.begin(), found.end());
     return found;

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace espalier {
+
+/// The text as a gzip file, without a name and a date: the same text gives the same bytes.
+std::string gzip(std::string_view text);
+
+}  // namespace espalier
