@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "harness/core/isa.hpp"
 #include "harness/device/host_cpu.hpp"
 #include "harness/device/runtime.hpp"
 #include "kernels/device_state.hpp"
@@ -36,10 +37,6 @@ private:
 };
 
 std::string compute_capability(int sm) { return std::to_string(sm / 10) + "." + std::to_string(sm % 10); }
-
-std::string instruction_set(const DeviceInfo& info) {
-    return info.avx512 ? "AVX-512" : info.avx2 && info.fma ? "AVX2" : "no AVX2";
-}
 
 }  // namespace
 
@@ -76,7 +73,7 @@ std::string Device::description() const {
     const DeviceInfo& info = state_->info;
     const std::string traits =
         is_cuda() ? "compute capability " + compute_capability(info.sm) + ", " + std::to_string(info.sm_count) + " SMs"
-                  : instruction_set(info) + ", " + std::to_string(info.threads) + " threads";
+                  : std::string(in_words(isa_of(info))) + ", " + std::to_string(info.threads) + " threads";
     return info.name + " (" + info.key + ", " + traits + ", " + std::to_string(info.memory_bytes >> 20) + " MiB)";
 }
 

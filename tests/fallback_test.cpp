@@ -11,11 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/records/results.hpp"
-#include "harness/select/evidence.hpp"
-#include "harness/select/training.hpp"
 #include "kernels/dispatch.hpp"
 #include "tests/each_family.hpp"
+#include "tests/learned.hpp"
 
 namespace espalier::select {
 namespace {
@@ -70,11 +68,11 @@ std::string in_words(const Cost& cost) {
     return text;
 }
 
-TEST(Fallback, CostsAtMostATenthOnEverySweptCpu) {
-    constexpr double kMost = 1.10;
-    int judged = 0;
+/// Calls `judge(key, name, device, matrix, trees of other devices)` for every family of every swept CPU.
+template <class F>
+void for_each_swept_cpu(F&& judge) {
     for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
-        const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
+        const DeviceResults& results = committed_results(key);
         if (results.device.kind != DeviceKind::cpu) continue;
         for_each_family([&]<class P>(const P*, const std::string& name) {
             const auto records = cases_of(results, name);
@@ -84,35 +82,37 @@ TEST(Fallback, CostsAtMostATenthOnEverySweptCpu) {
             std::vector<Selector<P>> others;
             for (const Selector<P>& tree : tables<P>().selectors)
                 if (tree.device_key != key) others.push_back(tree);
-            const Cost cost = cost_of<P>(evidence.matrix, results.device, others);
-            std::printf("%-34s %-15s %4zu %6.3f %7.3f  %s\n", key.c_str(), name.c_str(), cost.problems, cost.regret,
-                        cost.baseline, in_words(cost).c_str());
-            EXPECT_LE(cost.regret, kMost) << name << " on " << key;
-            EXPECT_LE(10 * cost.unknown, evidence.matrix.rows()) << name << " on " << key << ": too few are known";
-            ++judged;
+            judge(key, name, results.device, evidence.matrix, others);
         });
     }
+}
+
+TEST(Fallback, CostsAtMostATenthOnEverySweptCpu) {
+    constexpr double kMost = 1.10;
+    int judged = 0;
+    for_each_swept_cpu([&](const std::string& key, const std::string& name, const DeviceInfo& device,
+                           const Matrix& matrix, const auto& others) {
+        const Cost cost = cost_of(matrix, device, others);
+        std::printf("%-34s %-15s %4zu %6.3f %7.3f  %s\n", key.c_str(), name.c_str(), cost.problems, cost.regret,
+                    cost.baseline, in_words(cost).c_str());
+        EXPECT_LE(cost.regret, kMost) << name << " on " << key;
+        EXPECT_LE(10 * cost.unknown, matrix.rows()) << name << " on " << key << ": too few are known";
+        ++judged;
+    });
     if (judged == 0) GTEST_SKIP() << "no CPU's results are committed";
 }
 
 TEST(Fallback, EveryOtherCpusTreeAloneIsShown) {
-    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
-        const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
-        if (results.device.kind != DeviceKind::cpu) continue;
-        for_each_family([&]<class P>(const P*, const std::string& name) {
-            const auto records = cases_of(results, name);
-            if (records.empty()) return;
-            const Evidence evidence = read_evidence(*find_family(name), results.device, records,
-                                                    {.allow_partial = true, .allow_mixed = true});
-            for (const Selector<P>& tree : tables<P>().selectors) {
-                if (tree.device_key == key || tree.device.kind != DeviceKind::cpu) continue;
-                const Cost cost = cost_of<P>(evidence.matrix, results.device, {tree});
-                std::printf("%-34s %-15s %-34s %6.3f\n", key.c_str(), name.c_str(),
-                            std::string(tree.device_key).c_str(), cost.regret);
-                EXPECT_LT(cost.regret, cost.baseline * 1.10) << "worse than no tree at all";
-            }
-        });
-    }
+    for_each_swept_cpu([&]<class P>(const std::string& key, const std::string& name, const DeviceInfo& device,
+                                    const Matrix& matrix, const std::vector<Selector<P>>& others) {
+        for (const Selector<P>& tree : others) {
+            if (tree.device.kind != DeviceKind::cpu) continue;
+            const Cost cost = cost_of<P>(matrix, device, {tree});
+            std::printf("%-34s %-15s %-34s %6.3f\n", key.c_str(), name.c_str(), std::string(tree.device_key).c_str(),
+                        cost.regret);
+            EXPECT_LT(cost.regret, cost.baseline * 1.10) << "worse than no tree at all";
+        }
+    });
 }
 
 }  // namespace

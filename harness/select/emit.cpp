@@ -230,24 +230,13 @@ private:
 
     void leaf(int index, const std::string& indent) {
         const TreeLeaf& l = tree_.leaves[static_cast<std::size_t>(index)];
-        for (std::size_t i = 0; i < choices_used(l); ++i)
+        for (std::size_t i = 0; i < choices_used(evidence_.matrix, l); ++i)
             line("{}// {}{} {}", indent, i ? "else " : "", variant(l.ranking[i]).name,
                  configuration(l.ranking[i]).text());
         const std::string evidence = l.rows.empty() ? "guessed" : fmt::format("{} problems", l.rows.size());
         line("{}// {}, margin {}, regret {} [{}, {}]", indent, evidence, decimal(l.margin), decimal(l.regret),
              decimal(l.regret_interval.lo), decimal(l.regret_interval.hi));
         line("{}return kLeaves[{}];", indent, index);
-    }
-
-    /// How far down the ranking supports() leads for the leaf's own problems.
-    std::size_t choices_used(const TreeLeaf& leaf) const {
-        std::size_t used = 1;
-        for (const std::size_t r : leaf.rows) {
-            const std::size_t c = chosen(evidence_.matrix, r, leaf.ranking);
-            const auto at = std::find(leaf.ranking.begin(), leaf.ranking.end(), c);
-            used = std::max(used, static_cast<std::size_t>(at - leaf.ranking.begin()) + 1);
-        }
-        return used;
     }
 
     void factory() {

@@ -55,19 +55,9 @@ std::size_t best_on(const Feasible& feasible, const Matrix& matrix, const Rows& 
     return best;
 }
 
-/// How many of a ranking's first choices run for the leaf's own rows.
-std::size_t used(const Matrix& matrix, const TreeLeaf& leaf) {
-    std::size_t most = 1;
-    for (const std::size_t r : leaf.rows) {
-        const auto at = std::ranges::find(leaf.ranking, chosen(matrix, r, leaf.ranking));
-        most = std::max(most, static_cast<std::size_t>(at - leaf.ranking.begin()) + 1);
-    }
-    return std::min(most, leaf.ranking.size());
-}
-
 void extend(TreeLeaf& leaf, const Matrix& matrix, const Rows& rows, std::span<const Feasible> devices) {
     if (leaf.ranking.size() < 2) return;  // the baseline is the fastest
-    const std::size_t head = used(matrix, leaf);
+    const std::size_t head = choices_used(matrix, leaf);
     if (head == leaf.ranking.size()) return;  // and for some rows here, too
     std::vector<std::pair<double, std::size_t>> tail;
     const auto last = leaf.ranking.size() - 1;

@@ -192,4 +192,13 @@ std::size_t chosen(const Matrix& matrix, std::size_t problem, std::span<const st
     return matrix.baseline;
 }
 
+std::size_t choices_used(const Matrix& matrix, const TreeLeaf& leaf) {
+    std::size_t used = 1;
+    for (const std::size_t r : leaf.rows) {
+        const auto at = std::ranges::find(leaf.ranking, chosen(matrix, r, leaf.ranking));
+        used = std::max(used, static_cast<std::size_t>(at - leaf.ranking.begin()) + 1);
+    }
+    return std::min(used, leaf.ranking.size());
+}
+
 }  // namespace espalier::select

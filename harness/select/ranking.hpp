@@ -27,4 +27,7 @@ double slowdown_over(const Matrix& matrix, std::span<const std::size_t> rows, st
 /// The candidate that the library would run for `problem` by this ranking: the first one supported there.
 std::size_t chosen(const Matrix& matrix, std::size_t problem, std::span<const std::size_t> ranking);
 
+/// How many of a leaf's first choices run for its own problems; 1 for a leaf without any.
+std::size_t choices_used(const Matrix& matrix, const TreeLeaf& leaf);
+
 }  // namespace espalier::select

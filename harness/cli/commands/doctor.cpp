@@ -45,6 +45,7 @@ nlohmann::ordered_json to_json(const Examination& found) {
             {"avx2", device.avx2 && device.fma},
             {"avx512", device.avx512},
             {"avx512_vnni", device.avx512_vnni},
+            {"neon", device.neon},
             {"sm", device.sm},
             {"sm_count", device.sm_count},
             {"bytes_per_second", device.bytes_per_second},
@@ -69,8 +70,7 @@ void print_text(const Examination& found) {
     const bool cpu = device.kind == DeviceKind::cpu;
     fmt::print("device {}: {} ({})\n", found.name, device.key, device.name);
     if (cpu)
-        fmt::print("  {} threads; {}{}{}{}\n", device.threads, device.avx2 && device.fma ? "AVX2 FMA" : "no AVX2",
-                   device.avx512 ? ", AVX-512" : "", device.avx512_vnni ? ", VNNI" : "",
+        fmt::print("  {} threads; {}{}\n", device.threads, in_words(isa_of(device)),
                    device.threads < 2 ? "; parallel variants have nothing to run on" : "");
     else
         fmt::print("  compute capability {}.{}, {} multiprocessors; driver {}\n", device.sm / 10, device.sm % 10,
