@@ -25,7 +25,7 @@ function(espalier_add_selectors target folder)
     endforeach()
     list(LENGTH files count)
     set(table ${ESPALIER_GENERATED_DIR}/${target}/${family}.cpp)
-    write_if_changed(${table} "#include \"variants/${family}/selectors.hpp\"
+    write_if_changed(${table} "#include \"registries/${family}/selectors.hpp\"
 
 #include <array>
 
@@ -53,7 +53,7 @@ std::span<const Selector<Problem>> selectors_in_this_program() {
   target_link_libraries(${target} PRIVATE espalier_core)
 endfunction()
 
-# espalier_generate_kernel_families(<out>): the headers variants/<family>/selectors.hpp and one source that
+# espalier_generate_kernel_families(<out>): the headers registries/<family>/selectors.hpp and one source that
 # instantiates the dispatch for every family and lists them; sets <out> to that source.
 function(espalier_generate_kernel_families out)
   espalier_families(families)
@@ -61,12 +61,12 @@ function(espalier_generate_kernel_families out)
   set(definitions "")
   set(entries "")
   foreach(family ${families})
-    write_if_changed(${ESPALIER_GENERATED_DIR}/variants/${family}/selectors.hpp "#pragma once
+    write_if_changed(${ESPALIER_GENERATED_DIR}/registries/${family}/selectors.hpp "#pragma once
 
 #include <span>
 
-#include \"harness/core/selector.hpp\"
-#include \"variants/${family}/problem.hpp\"
+#include \"kernels/core/selector.hpp\"
+#include \"kernels/problems/${family}.hpp\"
 
 namespace espalier::${family} {
 
@@ -75,7 +75,7 @@ std::span<const Selector<Problem>> selectors_in_this_program();
 
 }  // namespace espalier::${family}
 ")
-    string(APPEND includes "#include \"variants/${family}/registry.hpp\"\n#include \"variants/${family}/selectors.hpp\"\n")
+    string(APPEND includes "#include \"registries/${family}/registry.hpp\"\n#include \"registries/${family}/selectors.hpp\"\n")
     string(APPEND definitions "namespace ${family} {
 Tables<Problem> tables_of(const Problem*) { return {\"${family}\", registry(), selectors_in_this_program()}; }
 }  // namespace ${family}
@@ -88,7 +88,7 @@ template Chosen<${family}::Problem> choose(const ${family}::Problem&, const Devi
   set(source ${ESPALIER_GENERATED_DIR}/kernels/families.cpp)
   write_if_changed(${source} "#include <array>
 
-#include \"kernels/family_entry.hpp\"
+#include \"kernels/dispatch/family_entry.hpp\"
 ${includes}
 namespace espalier {
 

@@ -23,16 +23,11 @@ function(write_if_changed path text)
   file(CONFIGURE OUTPUT ${path} CONTENT "${text}" @ONLY)
 endfunction()
 
-# espalier_families(<out>): the folders of variants/, sorted.
+# espalier_families(<out>): the problems of kernels/problems/, sorted; the variants of each are a folder of variants/.
 function(espalier_families out)
-  file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}/variants
-       ${PROJECT_SOURCE_DIR}/variants/*)
-  set(families)
-  foreach(folder ${folders})
-    if(EXISTS ${PROJECT_SOURCE_DIR}/variants/${folder}/problem.hpp)
-      list(APPEND families ${folder})
-    endif()
-  endforeach()
+  file(GLOB families CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/kernels/problems
+       ${PROJECT_SOURCE_DIR}/kernels/problems/*.hpp)
+  list(TRANSFORM families REPLACE "\\.hpp$" "")
   list(SORT families)
   set(${out} ${families} PARENT_SCOPE)
 endfunction()
@@ -120,7 +115,7 @@ function(espalier_write_registry family path with_source_ids)
   set(entries "")
   set(include "")
   if(with_source_ids)
-    set(include "\n#include \"variants/${family}/source_ids.hpp\"\n")
+    set(include "\n#include \"registries/${family}/source_ids.hpp\"\n")
   endif()
   foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
@@ -159,7 +154,7 @@ function(espalier_write_registry family path with_source_ids)
     string(APPEND entries "        entry(\"${name}\", ${variant}, DeviceKind::${kind}, ${gpu_only}, ${min_sm}, "
            "\"variants/${family}/${file}\", ${source_id}, ${exact_sm}, \"${foreign}\"),\n")
   endforeach()
-  write_if_changed(${path} "#include \"variants/${family}/registry.hpp\"
+  write_if_changed(${path} "#include \"registries/${family}/registry.hpp\"
 
 #include <array>
 ${include}
@@ -205,7 +200,7 @@ function(espalier_generate_registry family)
     list(APPEND paths ${PROJECT_SOURCE_DIR}/variants/${family}/${file})
   endforeach()
 
-  set(folder ${ESPALIER_GENERATED_DIR}/variants/${family})
+  set(folder ${ESPALIER_GENERATED_DIR}/registries/${family})
   write_if_changed(${folder}/ids.hpp "#pragma once
 
 #include <cstdint>
@@ -221,8 +216,8 @@ ${enumerators}};
 
 #include <span>
 
-#include \"harness/core/registry.hpp\"
-#include \"variants/${family}/problem.hpp\"
+#include \"kernels/core/registry.hpp\"
+#include \"kernels/problems/${family}.hpp\"
 
 namespace espalier::${family} {
 
@@ -233,7 +228,8 @@ std::span<const Registered<Problem>> registry();
 }  // namespace espalier::${family}
 ")
   espalier_write_registry(${family} ${folder}/registry.cpp TRUE ${names})
-  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/variants/*/*.hpp ${PROJECT_SOURCE_DIR}/variants/*/*.cuh)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/problems/*.hpp
+       ${PROJECT_SOURCE_DIR}/variants/*/*.hpp ${PROJECT_SOURCE_DIR}/variants/*/*.cuh)
   add_custom_command(
     OUTPUT ${folder}/source_ids.hpp
     COMMAND ${CMAKE_COMMAND} "-DSOURCES=${paths}" -DROOT=${PROJECT_SOURCE_DIR} -DOUTPUT=${folder}/source_ids.hpp
@@ -246,7 +242,8 @@ std::span<const Registered<Problem>> registry();
 endfunction()
 
 # espalier_variant_objects(<target-suffix> <twin>): one object library per variant, named
-# espalier_<family>_<name><suffix>, its .cu files compiled against harness/device/<twin>.
+# espalier_<family>_<name><suffix>, its .cu files compiled against <twin>, a folder
+# with device/kernel.hpp: kernels/device/cuda or harness/executor.
 function(espalier_variant_objects suffix twin)
   if(NOT TARGET espalier_variant_headers)
     espalier_headers(espalier_variant_headers OBJECTS
@@ -263,8 +260,8 @@ function(espalier_variant_objects suffix twin)
       add_library(${target} OBJECT EXCLUDE_FROM_ALL ${source})
       target_link_libraries(${target} PRIVATE espalier_core OpenMP::OpenMP_CXX)
       if(file MATCHES "\\.cu$")
-        target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/harness/device/${twin})
-        if(twin STREQUAL host)
+        target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/${twin})
+        if(twin STREQUAL harness/executor)
           # The language is a property of a file, not of a target, and the other twin may want CUDA:
           # compile a one-line wrapper instead.
           set(wrapper ${ESPALIER_GENERATED_DIR}/executor/${family}/${name}.cpp)

@@ -1,6 +1,6 @@
 # Writes SHA-256 identities of variant sources: results carry them, so that evidence for code that has changed since is
-# known to be stale. What a variant includes of variants/ counts, of other families too, and so does what that includes;
-# comments and white space do not.
+# known to be stale. What a variant includes of variants/ and kernels/problems/ counts, of other families too, and so does
+# what that includes. Comments, white space and includes do not: where a file lies says nothing of what it computes.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -8,13 +8,14 @@ function(normalised path out)
   file(READ ${path} text)
   string(REGEX REPLACE "//[^\n]*" "" text "${text}")
   string(REGEX REPLACE "/\\*([^*]|\\*+[^*/])*\\*+/" "" text "${text}")
+  string(REGEX REPLACE "#include[^\n]*" "" text "${text}")
   string(REGEX REPLACE "[ \t\r\n]+" "" text "${text}")
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
-# included_by(<path> <list>): adds the headers below variants/ that a file includes, directly or not.
+# included_by(<path> <list>): adds the headers of variants/ and kernels/problems/ that a file includes, directly or not.
 function(included_by path list)
-  file(STRINGS ${path} lines REGEX "^#include \"variants/")
+  file(STRINGS ${path} lines REGEX "^#include \"(variants|kernels/problems)/")
   foreach(line IN LISTS lines)
     string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1" header "${line}")
     if(EXISTS ${ROOT}/${header} AND NOT header IN_LIST ${list})  # what is generated lists variants, it computes nothing

@@ -28,7 +28,7 @@ file(WRITE ${OUTPUT} "#include \"harness/cli/variant_sizes.hpp\"
 #include <string_view>
 #include <utility>
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, std::size_t>, ${count}> kSizes{{
@@ -41,5 +41,5 @@ std::optional<std::size_t> object_bytes(const std::string& variant) {
     return at == kSizes.end() ? std::nullopt : std::optional(at->second);
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli
 ")

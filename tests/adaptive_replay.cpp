@@ -13,17 +13,17 @@
 #include <random>
 #include <string_view>
 
+#include "harness/learn/adaptive.hpp"
+#include "harness/learn/decisions.hpp"
+#include "harness/learn/evaluation.hpp"
+#include "harness/learn/evidence.hpp"
+#include "harness/learn/ranking.hpp"
+#include "harness/learn/training.hpp"
+#include "harness/learn/tree_json.hpp"
 #include "harness/records/results.hpp"
-#include "harness/select/adaptive.hpp"
-#include "harness/select/decisions.hpp"
-#include "harness/select/evaluation.hpp"
-#include "harness/select/evidence.hpp"
-#include "harness/select/ranking.hpp"
-#include "harness/select/training.hpp"
-#include "harness/select/tree_json.hpp"
 #include "harness/sweep/forecast.hpp"
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 namespace {
 
 double log_or_nothing(const Matrix& grid, std::size_t problem, std::size_t candidate) {
@@ -161,13 +161,13 @@ void judge_results(const std::filesystem::path& folder) {
 }
 
 }  // namespace
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn
 
 int main(int argc, char** argv) {
     using namespace espalier;
     if (argc == 3 && std::string_view(argv[1]) == "--judge") {
         try {
-            select::judge_results(argv[2]);
+            learn::judge_results(argv[2]);
         } catch (const std::exception& error) {
             fmt::print(stderr, "adaptive_replay: {}\n", error.what());
             return 1;
@@ -177,14 +177,14 @@ int main(int argc, char** argv) {
     const double share = argc > 1 ? std::atof(argv[1]) : 0.1;
     fmt::print("{:<14} {:<16} {:>6} {:>5} {:>9}  {:>7} {:>7} {:>7}  {:>7}  {:>7}\n", "device", "family", "times",
                "used", "problems", "geomean", "P90", "worst", "random", "full");
-    for (const std::string& key : select::devices_with_results(ESPALIER_RESULTS)) {
+    for (const std::string& key : learn::devices_with_results(ESPALIER_RESULTS)) {
         const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
         for (const Family* family : families()) {
             const std::vector<CaseRecord> records = cases_of(results, family->name());
             if (records.empty()) continue;
             const auto evidence =
-                select::read_evidence(*family, results.device, records, {.allow_partial = true, .allow_mixed = true});
-            select::replay(key, *family, evidence.matrix, share);
+                learn::read_evidence(*family, results.device, records, {.allow_partial = true, .allow_mixed = true});
+            learn::replay(key, *family, evidence.matrix, share);
         }
     }
 }

@@ -1,6 +1,6 @@
 // A sweep that measures a share of its plan: what it asks for of a plan whose times are known in closed form.
 
-#include "harness/adaptive/adaptive_strategy.hpp"
+#include "harness/learn/adaptive_strategy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 #include <map>
 #include <set>
 
-#include "harness/select/adaptive.hpp"
+#include "harness/learn/adaptive.hpp"
 #include "tests/synthetic/family.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 using Measured = std::set<std::pair<std::size_t, std::size_t>>;  // problem, case
@@ -141,7 +141,7 @@ TEST(AdaptiveStrategy, OpensAFamilyWhateverTheShare) {
     AdaptiveStrategy strategy(whole, {}, 1e-6);
     std::set<std::size_t> problems;
     for (const Task& task : run(strategy, Device(whole))) problems.insert(task.problem);
-    EXPECT_EQ(problems.size(), select::AdaptiveOptions{}.first_problems);
+    EXPECT_EQ(problems.size(), learn::AdaptiveOptions{}.first_problems);
 }
 
 TEST(AdaptiveStrategy, GivesSeveralWorkersDifferentFamilies) {
@@ -256,4 +256,4 @@ TEST(AdaptiveStrategy, HasNothingToDoWhereNothingRuns) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -10,7 +10,7 @@
 #include "harness/records/results.hpp"
 #include "tests/run_program.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -121,4 +121,4 @@ TEST_F(AdaptiveSweeping, RefusesWhatIsNoShare) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

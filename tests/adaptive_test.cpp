@@ -1,6 +1,6 @@
 // Choosing what to measure next, replayed on a grid whose times are known.
 
-#include "harness/select/adaptive.hpp"
+#include "harness/learn/adaptive.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 #include <cmath>
 #include <set>
 
-#include "harness/select/evaluation.hpp"
-#include "harness/select/evidence.hpp"
+#include "harness/learn/evaluation.hpp"
+#include "harness/learn/evidence.hpp"
 #include "tests/synthetic/family.hpp"
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 namespace {
 
 Matrix grid() {
@@ -163,4 +163,4 @@ TEST(Adaptive, KnowsInTheEndWhatTheWholeGridKnows) {
 }
 
 }  // namespace
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "api_helpers.hpp"
-#include "harness/device/runtime.hpp"
+#include "kernels/device/runtime.hpp"
 #include "reference_cpu/convolution_2d.hpp"
 
 namespace espalier {

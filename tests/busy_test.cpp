@@ -13,7 +13,7 @@
 #include "harness/sweep/quiet_watch.hpp"
 #include "harness/sweep/status_count.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr const char* kStat =
@@ -295,4 +295,4 @@ TEST(DisturbedProblems, AreCountedAsTheyWereMeasuredLast) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

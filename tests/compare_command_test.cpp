@@ -10,7 +10,7 @@
 #include "tests/record_samples.hpp"
 #include "tests/run_program.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr int kCases = 20, kSamples = 30;
@@ -131,4 +131,4 @@ TEST_F(CompareCommand, JournalsAreComparedAsTheyWouldBeMerged) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

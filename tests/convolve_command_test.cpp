@@ -6,12 +6,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/io/filter.hpp"
-#include "harness/io/image.hpp"
+#include "harness/apps/io/filter.hpp"
+#include "harness/apps/io/image.hpp"
 #include "reference_cpu/convolution_2d.hpp"
 #include "tests/run_program.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 io::Image expected(const std::string& input, const std::string& kernel, Border border) {
@@ -196,4 +196,4 @@ TEST_F(BadConvolveInput, MoreThanMemoryHolds) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

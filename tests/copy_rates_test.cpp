@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/device/runtime.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 TEST(CopyRates, AreMeasuredInBothDirectionsFromBothKindsOfMemory) {
@@ -18,4 +18,4 @@ TEST(CopyRates, AreMeasuredInBothDirectionsFromBothKindsOfMemory) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

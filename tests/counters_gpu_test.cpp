@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "harness/device/counters.hpp"
-#include "harness/device/runtime.hpp"
+#include "harness/profile/counters.hpp"
+#include "kernels/device/runtime.hpp"
 
 namespace espalier::device {
 namespace {

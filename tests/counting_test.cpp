@@ -15,7 +15,7 @@
 #include "tests/temporary_folder.hpp"
 #include "tests/timed_outcome.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 using Counters = std::vector<std::pair<std::string, double>>;
@@ -176,4 +176,4 @@ TEST(CountedTogether, CasesShareThePassesUntilTheirRunsTakeLongerThanThose) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

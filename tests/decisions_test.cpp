@@ -1,17 +1,17 @@
 // What is told about trees: how they differ from earlier ones, and what they would be with fewer variants.
 
-#include "harness/select/decisions.hpp"
+#include "harness/learn/decisions.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "harness/select/tree_json.hpp"
-#include "harness/select/what_if.hpp"
+#include "harness/learn/tree_json.hpp"
+#include "harness/learn/what_if.hpp"
 #include "tests/synthetic/family.hpp"
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 namespace {
 
 Trained train_on(const std::vector<CaseRecord>& records, const TrainOptions& options = {}) {
@@ -146,4 +146,4 @@ TEST(WhatIf, FindsTheBestSetOfEverySize) {
 }
 
 }  // namespace
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn

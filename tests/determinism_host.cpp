@@ -1,4 +1,4 @@
-#include "harness/device/host/executor.hpp"
+#include "harness/executor/executor.hpp"
 #include "tests/determinism.hpp"
 
 namespace espalier {

@@ -24,7 +24,7 @@
 #include "harness/sweep/worker.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -473,10 +473,10 @@ int work(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench
 
 int main(int argc, char** argv) {
-    if (argc > 1 && std::string_view(argv[1]) == "worker") std::_Exit(espalier::work(argc, argv));
+    if (argc > 1 && std::string_view(argv[1]) == "worker") std::_Exit(espalier::bench::work(argc, argv));
     testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();
 }

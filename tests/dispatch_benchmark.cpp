@@ -5,8 +5,8 @@
 #include <array>
 
 #include "espalier/espalier.hpp"
-#include "kernels/dispatch.hpp"
-#include "variants/convolution_2d/problem.hpp"
+#include "kernels/dispatch/dispatch.hpp"
+#include "kernels/problems/convolution_2d.hpp"
 
 namespace espalier {
 namespace {

@@ -1,7 +1,7 @@
 // Which variant runs where: the order of the trees, the walk down a leaf's ranking, forced
 // variants and explanations, over trees and registries that are made here.
 
-#include "kernels/dispatch.hpp"
+#include "kernels/dispatch/dispatch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/explain.hpp"
-#include "variants/convolution_2d/problem.hpp"
+#include "kernels/dispatch/explain.hpp"
+#include "kernels/problems/convolution_2d.hpp"
 
 namespace {
 std::atomic<int> allocations{0};

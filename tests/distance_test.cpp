@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/device/runtime.hpp"
 #include "harness/families/family.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 const Family& family() { return *find_family("distance"); }
@@ -92,4 +92,4 @@ TEST(DistanceLimits, TypesInTextureAreForMixedAttributes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -9,22 +9,22 @@
 #include <random>
 #include <regex>
 
-#include "harness/core/selector.hpp"
-#include "harness/select/emit.hpp"
-#include "harness/select/pairs.hpp"
-#include "harness/select/ranking.hpp"
-#include "harness/select/train.hpp"
+#include "harness/learn/emit.hpp"
+#include "harness/learn/pairs.hpp"
+#include "harness/learn/ranking.hpp"
+#include "harness/learn/train.hpp"
+#include "kernels/core/selector.hpp"
+#include "kernels/problems/synthetic.hpp"
+#include "registries/synthetic/ids.hpp"
 #include "tests/synthetic/family.hpp"
 #include "tests/trials.hpp"
-#include "variants/synthetic/ids.hpp"
-#include "variants/synthetic/problem.hpp"
 
 namespace espalier::synthetic::selectors {
 Selector<Problem> cpu_test_2t();  // both compiled from what emit_synthetic wrote
 Selector<Problem> cpu_pairs();
 }  // namespace espalier::synthetic::selectors
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 namespace {
 
 std::vector<CaseRecord> sweep() { return synthetic::records(synthetic::regions, synthetic::problems()); }
@@ -112,7 +112,7 @@ TEST(Emitter, PairsReadAsTheyAre) {
     Tree tree = synthetic::tree_of_pairs(evidence.matrix);
     annotate(evidence.matrix, tree, 1);
     const std::string source = emit(synthetic::family(), synthetic::device(), evidence, tree);
-    EXPECT_NE(source.find("#include \"harness/core/pair.hpp\"\n"), std::string::npos);
+    EXPECT_NE(source.find("#include \"kernels/core/pair.hpp\"\n"), std::string::npos);
     EXPECT_NE(source.find("if (ratio(problem.rows, problem.columns) <= 0.3) {"), std::string::npos) << source;
     EXPECT_NE(source.find("if (product(problem.rows, problem.columns) <= 2000) {"), std::string::npos) << source;
     EXPECT_EQ(path_to_leaf(synthetic::family(), tree, 2), "rows / columns > 0.3 and rows * columns <= 2000");
@@ -236,4 +236,4 @@ TEST(Emitter, CommittedStyle) {
 }
 
 }  // namespace
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn

@@ -1,6 +1,6 @@
 // What training takes from results and what it refuses.
 
-#include "harness/select/evidence.hpp"
+#include "harness/learn/evidence.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <functional>
 #include <random>
 
-#include "harness/select/noise.hpp"
+#include "harness/learn/noise.hpp"
 #include "tests/synthetic/family.hpp"
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 namespace {
 
 using Records = std::vector<CaseRecord>;
@@ -309,4 +309,4 @@ TEST(ForeignEvidenceTest, TimesOfOtherProcessorsAreRefused) {
 }
 
 }  // namespace
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn

@@ -1,4 +1,4 @@
-// harness/device/runtime.hpp as the host executor implements it.
+// kernels/device/runtime.hpp as the host executor implements it.
 
 #include <chrono>
 #include <cstring>

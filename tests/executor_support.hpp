@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/device/host/executor.hpp"
+#include "harness/executor/executor.hpp"
 #include "tests/kernel_support.hpp"
 
 namespace espalier::device {

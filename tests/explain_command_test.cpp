@@ -7,7 +7,7 @@
 #include "harness/records/results.hpp"
 #include "tests/run_program.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 class ExplainCommand : public testing::Test {
@@ -87,4 +87,4 @@ TEST_F(ExplainCommand, RefusesADamagedDeviceFile) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

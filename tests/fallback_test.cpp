@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/dispatch.hpp"
+#include "kernels/dispatch/dispatch.hpp"
 #include "tests/each_family.hpp"
 #include "tests/learned.hpp"
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 namespace {
 
 /// Geometric mean over the problems of the time of what is decided over the best time there.
@@ -116,4 +116,4 @@ TEST(Fallback, EveryOtherCpusTreeAloneIsShown) {
 }
 
 }  // namespace
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn

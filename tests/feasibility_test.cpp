@@ -1,14 +1,14 @@
 // Whatever a tree was trained on, every problem finds a supported choice in its leaf on every device of the
 // kind: those that it was trained on and those that have no tree of their own and borrow it.
 
-#include "harness/select/feasibility.hpp"
+#include "harness/learn/feasibility.hpp"
 
 #include <gtest/gtest.h>
 
-#include "harness/select/train.hpp"
+#include "harness/learn/train.hpp"
 #include "tests/invented_sweep.hpp"
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 namespace {
 
 class EveryFamily : public testing::TestWithParam<const Family*> {};
@@ -36,4 +36,4 @@ INSTANTIATE_TEST_SUITE_P(Families, EveryFamily, testing::ValuesIn(families().beg
                          [](const auto& parameter) { return std::string(parameter.param->name()); });
 
 }  // namespace
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn

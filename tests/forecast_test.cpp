@@ -14,7 +14,7 @@
 #include "tests/temporary_folder.hpp"
 #include "tests/timed_outcome.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr double kUnknown = 1234;
@@ -93,4 +93,4 @@ TEST_F(Forecasts, NothingRecordedLeavesTheGuessToTheCaller) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/learn/evaluation.hpp"
+#include "harness/learn/evidence.hpp"
+#include "harness/learn/training.hpp"
 #include "harness/records/results.hpp"
-#include "harness/select/evaluation.hpp"
-#include "harness/select/evidence.hpp"
-#include "harness/select/training.hpp"
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 namespace {
 
 /// The records with every second sample only.
@@ -63,16 +63,16 @@ void judge_by_rounds(const std::string& key, const Family& family, const DeviceI
 }
 
 }  // namespace
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn
 
 int main() {
     using namespace espalier;
     fmt::print("{:<14} {:<16} {:<5}  {:<21}  {}\n", "device", "family", "best", "tree, rounds it saw", "fresh rounds");
-    for (const std::string& key : select::devices_with_results(ESPALIER_RESULTS)) {
+    for (const std::string& key : learn::devices_with_results(ESPALIER_RESULTS)) {
         const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
         for (const Family* family : families()) {
             const std::vector<CaseRecord> records = cases_of(results, family->name());
-            if (!records.empty()) select::judge_by_rounds(key, *family, results.device, records);
+            if (!records.empty()) learn::judge_by_rounds(key, *family, results.device, records);
         }
     }
 }

@@ -1,6 +1,6 @@
 // Training on what an adaptive sweep left: measured times stay as they are, the rest is guessed and never judged by.
 
-#include "harness/select/guesses.hpp"
+#include "harness/learn/guesses.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 #include <cmath>
 #include <random>
 
-#include "harness/select/train.hpp"
-#include "harness/select/tree_json.hpp"
+#include "harness/learn/train.hpp"
+#include "harness/learn/tree_json.hpp"
 #include "tests/synthetic/family.hpp"
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 namespace {
 
 using Records = std::vector<CaseRecord>;
@@ -142,4 +142,4 @@ TEST(Guesses, AreRefusedWhenStrict) {
 }
 
 }  // namespace
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn

@@ -1,6 +1,6 @@
 // What the CPU is taken for: microarchitectures, levels of instructions and their narrowing by ESPALIER_CPU_ISA.
 
-#include "harness/device/host_cpu.hpp"
+#include "kernels/device/host_cpu.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "harness/core/isa.hpp"
-#include "harness/device/microarchitecture.hpp"
+#include "kernels/core/isa.hpp"
+#include "kernels/device/microarchitecture.hpp"
 
 namespace espalier::device {
 namespace {

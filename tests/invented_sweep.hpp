@@ -10,7 +10,7 @@
 #include "harness/families/family.hpp"
 #include "harness/records/case_record.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Devices of every kind that a selector may meet, none of them here: the poorest and the richest, too.
 inline std::vector<DeviceInfo> invented_devices() {
@@ -91,4 +91,4 @@ inline std::vector<CaseRecord> invented_sweep(const Family& family, const Device
     return records;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -7,15 +7,15 @@
 #include <numeric>
 #include <random>
 
-#include "harness/io/bad_file.hpp"
-#include "harness/io/codecs.hpp"
-#include "harness/io/file.hpp"
-#include "harness/io/filter.hpp"
-#include "harness/io/image.hpp"
-#include "harness/io/memory.hpp"
+#include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/io/codecs.hpp"
+#include "harness/apps/io/file.hpp"
+#include "harness/apps/io/filter.hpp"
+#include "harness/apps/io/image.hpp"
+#include "harness/apps/io/memory.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace espalier::io {
+namespace espalier::bench::io {
 namespace {
 
 Image random_image(std::int64_t width, std::int64_t height, int channels) {
@@ -271,4 +271,4 @@ TEST(Filter, BadFiltersAreNamedWithTheirFix) {
 }
 
 }  // namespace
-}  // namespace espalier::io
+}  // namespace espalier::bench::io

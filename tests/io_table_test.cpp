@@ -9,12 +9,12 @@
 #include <cmath>
 #include <thread>
 
-#include "harness/io/bad_file.hpp"
-#include "harness/io/csv.hpp"
-#include "harness/io/table.hpp"
+#include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/io/csv.hpp"
+#include "harness/apps/io/table.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace espalier::io {
+namespace espalier::bench::io {
 namespace {
 
 using Records = std::vector<std::vector<std::string>>;
@@ -319,4 +319,4 @@ TEST(Table, ThreeMillionRowsStreamInBoundedMemory) {
 }
 
 }  // namespace
-}  // namespace espalier::io
+}  // namespace espalier::bench::io

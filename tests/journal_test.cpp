@@ -16,7 +16,7 @@
 #include "tests/record_samples.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 std::string journal_of(const TemporaryFolder& folder, int cases) {
@@ -240,4 +240,4 @@ TEST(Journal, AFileThatCannotBeReadOrWrittenIsNamed) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "harness/io/split.hpp"
+#include "harness/apps/io/split.hpp"
 #include "tests/run_program.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr const char* kTrain = "x,y,class\n0,0,low\n0,1,low\n1,0,low\n9,9,high\n9,8,high\n8,9,high\n";
@@ -198,4 +198,4 @@ TEST(Split, IsThePublishedShuffle) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -6,15 +6,18 @@
 #include <cmath>
 #include <random>
 
-#include "harness/device/host_cpu.hpp"
 #include "harness/families/bench_memory.hpp"
 #include "harness/families/knn_judge.hpp"
-#include "kernels/choose.hpp"
+#include "kernels/device/host_cpu.hpp"
+#include "kernels/dispatch/choose.hpp"
 #include "reference_cpu/distance.hpp"
+#include "registries/knn/registry.hpp"
 #include "tests/temporary_folder.hpp"
-#include "variants/knn/registry.hpp"
 
-namespace espalier::knn {
+namespace espalier::bench::knn {
+
+using namespace ::espalier::knn;
+
 namespace {
 
 struct Result {
@@ -236,4 +239,4 @@ TEST(KnnJudge, AllowsWhatRoundingCanDoAndNoMore) {
 }
 
 }  // namespace
-}  // namespace espalier::knn
+}  // namespace espalier::bench::knn

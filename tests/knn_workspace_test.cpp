@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "variants/distance/registry.hpp"
+#include "registries/distance/registry.hpp"
+#include "registries/smallest_k/registry.hpp"
 #include "variants/knn/chunk.hpp"
-#include "variants/smallest_k/registry.hpp"
 
 namespace espalier::knn {
 namespace {

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "harness/learn/evidence.hpp"
+#include "harness/learn/train.hpp"
+#include "harness/learn/training.hpp"
 #include "harness/records/results.hpp"
-#include "harness/select/evidence.hpp"
-#include "harness/select/train.hpp"
-#include "harness/select/training.hpp"
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 
 /// The committed results of a device, read once per program.
 inline const DeviceResults& committed_results(const std::string& key) {
@@ -50,4 +50,4 @@ inline const Learned* learned(const std::string& key, const Family& family) {
     return at->second.get();
 }
 
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn

@@ -9,22 +9,22 @@
 #include <random>
 #include <set>
 
-#include "harness/select/evaluation.hpp"
-#include "harness/select/folds.hpp"
-#include "harness/select/halfway.hpp"
-#include "harness/select/learn.hpp"
-#include "harness/select/noise.hpp"
-#include "harness/select/offer.hpp"
-#include "harness/select/optimal.hpp"
-#include "harness/select/prune.hpp"
-#include "harness/select/ranking.hpp"
-#include "harness/select/sizes.hpp"
-#include "harness/select/splits.hpp"
-#include "harness/select/surrogate.hpp"
-#include "harness/select/threshold.hpp"
+#include "harness/learn/evaluation.hpp"
+#include "harness/learn/folds.hpp"
+#include "harness/learn/halfway.hpp"
+#include "harness/learn/learn.hpp"
+#include "harness/learn/noise.hpp"
+#include "harness/learn/offer.hpp"
+#include "harness/learn/optimal.hpp"
+#include "harness/learn/prune.hpp"
+#include "harness/learn/ranking.hpp"
+#include "harness/learn/sizes.hpp"
+#include "harness/learn/splits.hpp"
+#include "harness/learn/surrogate.hpp"
+#include "harness/learn/threshold.hpp"
 #include "tests/trials.hpp"
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 namespace {
 
 using Rows = std::vector<std::vector<double>>;
@@ -311,7 +311,7 @@ TEST(Optimal, HasTheLeastLossOfAllTrees) {
             ASSERT_EQ(trees->size(), static_cast<std::size_t>(std::min(1 << depth, 6)));
             for (std::size_t leaves = 1; leaves <= trees->size(); ++leaves) {
                 const GrownTree& tree = (*trees)[leaves - 1];
-                EXPECT_LE(espalier::select::leaves(tree), static_cast<int>(leaves));
+                EXPECT_LE(espalier::bench::learn::leaves(tree), static_cast<int>(leaves));
                 EXPECT_LE(finish(matrix, tree).depth(), depth);
                 EXPECT_EQ(total_loss(tree),
                           least_loss(splitter, matrix, matrix.all(), depth, static_cast<int>(leaves)));
@@ -607,4 +607,4 @@ TEST(Positions, HaveAnAxisForADerivedColumnThatDoesNotFollow) {
 }
 
 }  // namespace
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn

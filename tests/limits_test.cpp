@@ -7,12 +7,12 @@
 #include <cmath>
 #include <optional>
 
-#include "harness/core/registry.hpp"
-#include "harness/device/host_cpu.hpp"
-#include "harness/device/runtime.hpp"
 #include "harness/families/family.hpp"
+#include "kernels/core/registry.hpp"
+#include "kernels/device/host_cpu.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr double kLargest = 1LL << 40;  // nothing that fits a memory is larger
@@ -160,4 +160,4 @@ std::string test_name(const testing::TestParamInfo<Parameter>& parameter) {
 INSTANTIATE_TEST_SUITE_P(Variants, Limits, testing::ValuesIn(all_variants()), test_name);
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -9,14 +9,14 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "harness/seismic/geometry.hpp"
-#include "harness/seismic/record.hpp"
+#include "harness/apps/seismic/geometry.hpp"
+#include "harness/apps/seismic/record.hpp"
 #include "reference_cpu/coherent_sum.hpp"
-#include "reference_cpu/hodograph.hpp"
+#include "reference_cpu/travel_time.hpp"
 #include "reference_cpu/polyphase.hpp"
 #include "tests/run_program.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr const char* kGrid = " --grid 4x3x5 --spacing 40 --origin 0,0,200 ";
@@ -387,4 +387,4 @@ TEST_F(LocateCommand, SynthesizeRefusesNonsense) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

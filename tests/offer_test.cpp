@@ -1,6 +1,6 @@
 // What the learner is given beside the measured problems and the family's own columns: only what pays.
 
-#include "harness/select/offer.hpp"
+#include "harness/learn/offer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,13 +8,13 @@
 #include <cmath>
 #include <random>
 
-#include "harness/select/halfway.hpp"
-#include "harness/select/learn.hpp"
-#include "harness/select/pairs.hpp"
-#include "harness/select/surrogate.hpp"
+#include "harness/learn/halfway.hpp"
+#include "harness/learn/learn.hpp"
+#include "harness/learn/pairs.hpp"
+#include "harness/learn/surrogate.hpp"
 #include "tests/synthetic/family.hpp"
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 namespace {
 
 /// Two sizes, their ratio and their product; two candidates, `first` behind by `slowdown` (negative: ahead).
@@ -132,4 +132,4 @@ TEST(Halfway, ProblemsLieBetweenProblemsOfOneKind) {
 }
 
 }  // namespace
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn

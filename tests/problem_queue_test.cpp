@@ -15,7 +15,7 @@
 #include "harness/sweep/status_count.hpp"
 #include "harness/sweep/sweep_progress.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 std::vector<std::size_t> first(std::size_t count) {
@@ -257,4 +257,4 @@ TEST(StatusCount, CountsACaseOnceAsMergeTakesIt) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

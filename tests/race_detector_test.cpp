@@ -1,6 +1,6 @@
 // What the race detector takes for a race, access by access. Threads 0..31 are one warp.
 
-#include "harness/device/host/race_detector.hpp"
+#include "harness/executor/race_detector.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include "harness/records/case_record.hpp"
 #include "harness/records/journal.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// A record as a sweep would write it; `number` makes it a different case.
 inline CaseRecord sample_record(int number = 0) {
@@ -60,4 +60,4 @@ inline PlanRecord sample_plan(int shard, int shards, std::vector<PlanRecord::Ite
             .items = std::move(items)};
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

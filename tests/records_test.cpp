@@ -20,7 +20,7 @@
 #include "tests/record_samples.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 nlohmann::json plain(const nlohmann::ordered_json& value) { return nlohmann::json::parse(value.dump()); }
@@ -411,4 +411,4 @@ TEST(Stale, AListAcceptsOneSourceOnly) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

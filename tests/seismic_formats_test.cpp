@@ -9,12 +9,12 @@
 #include <cstring>
 #include <limits>
 
-#include "harness/io/bad_file.hpp"
-#include "harness/seismic/record.hpp"
-#include "harness/seismic/synthetic.hpp"
+#include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/seismic/record.hpp"
+#include "harness/apps/seismic/synthetic.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace espalier::seismic {
+namespace espalier::bench::seismic {
 namespace {
 
 constexpr std::int64_t kReceivers = 5, kSamples = 2400;
@@ -251,4 +251,4 @@ TEST(MiniSeed, BadFilesAreNamed) {
 }
 
 }  // namespace
-}  // namespace espalier::seismic
+}  // namespace espalier::bench::seismic

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/isa.hpp"
-#include "harness/device/runtime.hpp"
 #include "harness/families/family.hpp"
-#include "kernels/dispatch.hpp"
-#include "kernels/families.hpp"
+#include "kernels/core/isa.hpp"
+#include "kernels/device/runtime.hpp"
+#include "kernels/dispatch/dispatch.hpp"
+#include "kernels/dispatch/families.hpp"
 #include "tests/each_family.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 DeviceInfo cpu(const char* design, int threads, Isa isa) {
@@ -142,4 +142,4 @@ TEST(Selection, BaselineRunsOnlyWhereItIsFastestOrAlone) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/feature.hpp"
+#include "harness/learn/training.hpp"
 #include "harness/records/results.hpp"
-#include "harness/select/training.hpp"
-#include "kernels/dispatch.hpp"
+#include "kernels/core/feature.hpp"
+#include "kernels/dispatch/dispatch.hpp"
 #include "tests/each_family.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 template <class P>
@@ -52,11 +52,11 @@ void add_all(const DeviceResults& results) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench
 
 int main(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
-    for (const std::string& key : espalier::select::devices_with_results(ESPALIER_RESULTS))
-        espalier::add_all(espalier::load_results(std::filesystem::path(ESPALIER_RESULTS) / key));
+    for (const std::string& key : espalier::bench::learn::devices_with_results(ESPALIER_RESULTS))
+        espalier::bench::add_all(espalier::bench::load_results(std::filesystem::path(ESPALIER_RESULTS) / key));
     benchmark::RunSpecifiedBenchmarks();
 }

@@ -12,17 +12,17 @@
 #include <string>
 #include <vector>
 
-#include "harness/select/emit.hpp"
-#include "harness/select/feasibility.hpp"
-#include "harness/select/pairs.hpp"
-#include "harness/select/training.hpp"
-#include "kernels/dispatch.hpp"
+#include "harness/learn/emit.hpp"
+#include "harness/learn/feasibility.hpp"
+#include "harness/learn/pairs.hpp"
+#include "harness/learn/training.hpp"
+#include "kernels/dispatch/dispatch.hpp"
 #include "tests/each_family.hpp"
 #include "tests/invented_sweep.hpp"
 #include "tests/learned.hpp"
 #include "tests/trials.hpp"
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 namespace {
 
 using Random = std::mt19937_64;
@@ -207,4 +207,4 @@ TEST(SelectorProperties, NeverChooseWhatCannotRun) {
 }
 
 }  // namespace
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn

@@ -11,14 +11,14 @@
 #include <random>
 #include <set>
 
+#include "harness/learn/emit.hpp"
+#include "harness/learn/pairs.hpp"
+#include "harness/learn/training.hpp"
 #include "harness/records/stale.hpp"
-#include "harness/select/emit.hpp"
-#include "harness/select/pairs.hpp"
-#include "harness/select/training.hpp"
-#include "kernels/families.hpp"
+#include "kernels/dispatch/families.hpp"
 #include "tests/learned.hpp"
 
-namespace espalier::select {
+namespace espalier::bench::learn {
 namespace {
 
 namespace fs = std::filesystem;
@@ -131,4 +131,4 @@ TEST(CommittedSelectors, RestOnEvidenceOfTodaysSources) {
 }
 
 }  // namespace
-}  // namespace espalier::select
+}  // namespace espalier::bench::learn

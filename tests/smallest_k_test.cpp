@@ -10,12 +10,15 @@
 #include <numeric>
 #include <random>
 
-#include "harness/device/runtime.hpp"
 #include "harness/families/family.hpp"
+#include "kernels/device/runtime.hpp"
 #include "variants/smallest_k/order.hpp"
 #include "variants/smallest_k/sorted_rows.cuh"
 
-namespace espalier::smallest_k {
+namespace espalier::bench::smallest_k {
+
+using namespace ::espalier::smallest_k;
+
 namespace {
 
 using Floats = std::numeric_limits<float>;
@@ -165,4 +168,4 @@ TEST(SmallestKSortedRows, WorkspaceOfABatchIsBounded) {
 }
 
 }  // namespace
-}  // namespace espalier::smallest_k
+}  // namespace espalier::bench::smallest_k

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 TEST(MedianInterval, OfNothingIsZero) { EXPECT_EQ(median_interval({}).median, 0); }
@@ -55,4 +55,4 @@ TEST(Ratios, PairAsFarAsBothGo) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -14,7 +14,7 @@
 #include "tests/run_program.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -456,4 +456,4 @@ TEST_F(Sweeping, AKilledMergeLeavesTheOldFileOrTheNewOne) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

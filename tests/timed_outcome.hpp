@@ -3,7 +3,7 @@
 #include "harness/sweep/plan.hpp"
 #include "harness/sweep/problem_run.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// What comes of a problem of which every case that can run was timed.
 inline ProblemOutcome timed_outcome(const PlannedProblem& planned) {
@@ -17,4 +17,4 @@ inline ProblemOutcome timed_outcome(const PlannedProblem& planned) {
     return outcome;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -9,7 +9,7 @@
 
 #include "harness/sweep/statistics.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 /// A machine whose speed drifts: everything takes up to 30% longer now than then.
@@ -179,4 +179,4 @@ TEST_F(Timing, TheSameThingTwiceIsNotCalledDifferent) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

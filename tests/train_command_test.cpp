@@ -9,7 +9,7 @@
 #include "tests/invented_sweep.hpp"
 #include "tests/run_program.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 class TrainCommand : public testing::Test {
@@ -304,4 +304,4 @@ TEST_F(TrainCommand, RefusesDamagedResults) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/device/runtime.hpp"
 #include "harness/families/family.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 TEST(Transfer, ChangesNeitherInputsNorOutputs) {
@@ -29,4 +29,4 @@ TEST(Transfer, ChangesNeitherInputsNorOutputs) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "harness/learn/evidence.hpp"
+#include "harness/learn/noise.hpp"
 #include "harness/records/results.hpp"
-#include "harness/select/evidence.hpp"
-#include "harness/select/noise.hpp"
 
 using namespace espalier;
+using namespace espalier::bench;
 
 int main(int argc, char** argv) {
     if (argc != 3) {
@@ -26,8 +27,8 @@ int main(int argc, char** argv) {
         if (twins.size() != 2) continue;
         ++pairs;
         // As training would: what lies within its noise floor costs nothing.
-        different += !select::indistinguishable(twins[0], twins[1], select::EvidenceOptions{}.noise_floor);
-        without_1 += !select::paired_log_ratio(twins[0].samples_ns, twins[1].samples_ns).contains(0);
+        different += !learn::indistinguishable(twins[0], twins[1], learn::EvidenceOptions{}.noise_floor);
+        without_1 += !learn::paired_log_ratio(twins[0].samples_ns, twins[1].samples_ns).contains(0);
     }
     std::printf("{\"pairs\": %d, \"different\": %d, \"intervals_without_1\": %d}\n", pairs, different, without_1);
     return 0;

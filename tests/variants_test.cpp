@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <optional>
 
-#include "harness/core/registry.hpp"
-#include "harness/device/host_cpu.hpp"
-#include "harness/device/runtime.hpp"
 #include "harness/families/family.hpp"
+#include "kernels/core/registry.hpp"
+#include "kernels/device/host_cpu.hpp"
+#include "kernels/device/runtime.hpp"
 #include "tests/determinism.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 struct Parameter {
@@ -187,4 +187,4 @@ TEST(Registry, BadKeysAreRefusedWithWhatIsKnown) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -10,7 +10,7 @@
 #include "tests/record_samples.hpp"
 #include "tests/run_program.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 class VerifyCommand : public testing::Test {
@@ -127,4 +127,4 @@ TEST_F(VerifyCommand, StaleRecordsAreListedAndNoFault) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench

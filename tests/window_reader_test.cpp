@@ -1,15 +1,15 @@
 // Windows against a record whose every sample says which one it is, for all ways of cutting it.
 
-#include "harness/seismic/window_reader.hpp"
+#include "harness/apps/seismic/window_reader.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "harness/io/bad_file.hpp"
+#include "harness/apps/io/bad_file.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace espalier::seismic {
+namespace espalier::bench::seismic {
 namespace {
 
 constexpr std::int64_t kReceivers = 7, kSamples = 1003;
@@ -102,4 +102,4 @@ TEST(WindowReader, MayBeLeftEarly) {
 }
 
 }  // namespace
-}  // namespace espalier::seismic
+}  // namespace espalier::bench::seismic

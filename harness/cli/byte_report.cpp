@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 /// How people know a byte: its character, the usual name of a control character, or nothing.
@@ -72,4 +72,4 @@ std::string csv_of(const ByteCounts& counts) {
     return text;
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -5,7 +5,7 @@
 
 #include "espalier/histogram.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 
 /// How often each byte occurred in a file.
 struct ByteCounts {
@@ -25,4 +25,4 @@ std::string table_of(const ByteCounts& counts, int bar_columns);
 /// "value,count,share" and 256 rows.
 std::string csv_of(const ByteCounts& counts);
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

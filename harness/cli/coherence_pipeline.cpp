@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "harness/cli/device_option.hpp"
-#include "kernels/device_state.hpp"
-#include "kernels/explain.hpp"
-#include "variants/coherent_sum/registry.hpp"
-#include "variants/polyphase/registry.hpp"
+#include "kernels/api/device_state.hpp"
+#include "kernels/dispatch/explain.hpp"
+#include "registries/coherent_sum/registry.hpp"
+#include "registries/polyphase/registry.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 
 CoherencePipeline::CoherencePipeline(const Device& device, const PipelineSettings& settings)
     : device_(device), settings_(settings) {
@@ -79,4 +79,4 @@ std::unique_ptr<CoherencePipeline> make_coherence_pipeline(const Device& device,
     return device.is_cuda() ? make_gpu_pipeline(device, settings, delays) : make_cpu_pipeline(device, settings, delays);
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "espalier/device.hpp"
-#include "harness/seismic/window_reader.hpp"
-#include "kernels/dispatch.hpp"
-#include "variants/coherent_sum/problem.hpp"
-#include "variants/polyphase/problem.hpp"
+#include "harness/apps/seismic/window_reader.hpp"
+#include "kernels/dispatch/dispatch.hpp"
+#include "kernels/problems/coherent_sum.hpp"
+#include "kernels/problems/polyphase.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 
 struct PipelineSettings {
     std::int64_t receivers = 0, sources = 0;
@@ -98,4 +98,4 @@ std::unique_ptr<CoherencePipeline> make_cpu_pipeline(const Device& device, const
 std::unique_ptr<CoherencePipeline> make_gpu_pipeline(const Device& device, const PipelineSettings& settings,
                                                      const std::int32_t* delays);
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

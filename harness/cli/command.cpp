@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 
 Option& Option::required() {
     option_->required();
@@ -102,4 +102,4 @@ template Option Command::add_option(const std::string&, double&, const std::stri
 template Option Command::add_flag(const std::string&, bool&, const std::string&);
 template Option Command::add_flag(const std::string&, std::string&, const std::string&);
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -10,7 +10,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 
 /// What `espalier` exits with. Every error message names its fix.
 enum class ExitCode {
@@ -91,4 +91,4 @@ private:
 /// exit code if it is not `ok`, and throws `Failure` for errors. stdout is data, stderr is everything else.
 using AddCommand = void (*)(Command&, ExitCode&);
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "harness/cli/coherence_pipeline.hpp"
-#include "harness/device/range.hpp"
 #include "harness/families/bench_memory.hpp"
+#include "harness/profile/range.hpp"
 #include "harness/sweep/clock.hpp"
-#include "kernels/device_state.hpp"
+#include "kernels/api/device_state.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 class CpuPipeline final : public CoherencePipeline {
@@ -66,4 +66,4 @@ std::unique_ptr<CoherencePipeline> make_cpu_pipeline(const Device& device, const
     return std::make_unique<CpuPipeline>(device, settings, delays);
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

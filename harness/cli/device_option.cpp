@@ -1,8 +1,8 @@
 #include "harness/cli/device_option.hpp"
 
-#include "kernels/device_state.hpp"
+#include "kernels/api/device_state.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 int ordinal_of(const std::string& name) {
@@ -44,4 +44,4 @@ ExitCode exit_code_of(ErrorCode code) {
     return ExitCode::bad_data;
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -6,7 +6,7 @@
 #include "espalier/error.hpp"
 #include "harness/cli/command.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 
 /// The help of an option whose value `device_of` reads.
 inline constexpr const char* kDeviceHelp =
@@ -28,4 +28,4 @@ inline void succeed_or_fail(const Result<void>& result) {
     if (!result) throw Failure(exit_code_of(result.error().code), result.error().message);
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

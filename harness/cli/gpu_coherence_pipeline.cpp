@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "harness/cli/coherence_pipeline.hpp"
-#include "harness/device/range.hpp"
-#include "harness/device/runtime.hpp"
-#include "kernels/device_state.hpp"
+#include "harness/profile/range.hpp"
+#include "kernels/api/device_state.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 /// Host memory of either kind.
@@ -130,4 +130,4 @@ std::unique_ptr<CoherencePipeline> make_gpu_pipeline(const Device& device, const
     return std::make_unique<GpuPipeline>(device, settings, delays);
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

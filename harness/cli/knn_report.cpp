@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <limits>
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 /// The shortest text that reads back as the same number.
@@ -102,4 +102,4 @@ void PredictionWriter::finish() {
     if (file_) file_->commit();
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "harness/apps/io/file.hpp"
+#include "harness/apps/io/table.hpp"
 #include "harness/cli/knn_session.hpp"
-#include "harness/io/file.hpp"
-#include "harness/io/table.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 
 /// How good the predictions are where the truth is known.
 class KnnScore {
@@ -53,4 +53,4 @@ private:
     std::size_t rows_written_ = 0;
 };
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

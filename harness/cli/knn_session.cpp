@@ -6,14 +6,14 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
-#include "harness/device/runtime.hpp"
-#include "kernels/choose.hpp"
-#include "kernels/device_state.hpp"
-#include "kernels/dispatch.hpp"
-#include "kernels/explain.hpp"
-#include "variants/knn/registry.hpp"
+#include "kernels/api/device_state.hpp"
+#include "kernels/device/runtime.hpp"
+#include "kernels/dispatch/choose.hpp"
+#include "kernels/dispatch/dispatch.hpp"
+#include "kernels/dispatch/explain.hpp"
+#include "registries/knn/registry.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 /// The stages that a pipeline asked for last, noted on the way.
@@ -196,4 +196,4 @@ void KnnSession::grow(BenchMemory& memory, std::size_t bytes) const {
     memory = BenchMemory(state_of(device_).info.kind, bytes);
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -6,11 +6,11 @@
 
 #include "espalier/device.hpp"
 #include "espalier/knn.hpp"
+#include "harness/apps/io/table.hpp"
 #include "harness/families/bench_memory.hpp"
-#include "harness/io/table.hpp"
-#include "variants/knn/problem.hpp"
+#include "kernels/problems/knn.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 
 struct KnnSettings {
     std::int64_t k = 5;
@@ -67,4 +67,4 @@ private:
     std::string ran_;
 };
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

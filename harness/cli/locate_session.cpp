@@ -7,16 +7,16 @@
 #include <limits>
 #include <optional>
 
+#include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/io/file.hpp"
 #include "harness/cli/device_option.hpp"
-#include "harness/device/runtime.hpp"
-#include "harness/io/bad_file.hpp"
-#include "harness/io/file.hpp"
 #include "harness/sweep/clock.hpp"
-#include "kernels/device_state.hpp"
-#include "kernels/dispatch.hpp"
-#include "variants/hodograph/registry.hpp"
+#include "kernels/api/device_state.hpp"
+#include "kernels/device/runtime.hpp"
+#include "kernels/dispatch/dispatch.hpp"
+#include "registries/travel_time/registry.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 /// What the model's delays may be off by against those computed here: rounding errors of a travel time that lies
@@ -108,9 +108,9 @@ void LocateSession::compute_delays(const seismic::Receivers& receivers) {
     span_ = rounded_up(longest, settings_.phases);
     check_span();
 
-    const hodograph::Problem problem{receivers.count(), grid.columns, grid.rows, grid.layers, settings_.phases};
+    const travel_time::Problem problem{receivers.count(), grid.columns, grid.rows, grid.layers, settings_.phases};
     const auto decision = value_or_fail(decide(problem, state.info));
-    const Variant<hodograph::Problem>& variant = decision.entry->variant;
+    const Variant<travel_time::Problem>& variant = decision.entry->variant;
     const std::vector<double> coordinates = coordinates_of(receivers);
     BenchMemory positions(state.info.kind, coordinates.size() * sizeof(double));
     positions.store(0, std::as_bytes(std::span(coordinates)));
@@ -125,7 +125,7 @@ void LocateSession::compute_delays(const seismic::Receivers& receivers) {
                            .phase_samples = row()}},
                 decision.configuration);
     if (device_.is_cuda()) device::synchronize();  // before the coordinates go
-    delays_from_ = fmt::format("hodograph/{}, {} m/s", variant.name, settings_.velocity);
+    delays_from_ = fmt::format("travel_time/{}, {} m/s", variant.name, settings_.velocity);
 }
 
 /// The file twice: what a delay is as a number depends on the longest of them where they are interpolated.
@@ -167,7 +167,7 @@ void LocateSession::read_delays() {
     each_node([&](std::int64_t node, std::span<const float> times) {
         std::vector<std::int32_t> delays;
         for (const float time : times)
-            delays.push_back(hodograph::delay_of(static_cast<double>(time) * record_.rate(), settings_.phases, row()));
+            delays.push_back(travel_time::delay_of(static_cast<double>(time) * record_.rate(), settings_.phases, row()));
         delays_.store(static_cast<std::size_t>(node * receivers) * sizeof(std::int32_t),
                       std::as_bytes(std::span(delays)));
     });
@@ -233,4 +233,4 @@ Location LocateSession::merge(const seismic::Window& window, const Peaks& peaks)
     return best;
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "espalier/device.hpp"
+#include "harness/apps/seismic/geometry.hpp"
+#include "harness/apps/seismic/record.hpp"
+#include "harness/apps/seismic/window_reader.hpp"
 #include "harness/cli/coherence_pipeline.hpp"
 #include "harness/families/bench_memory.hpp"
-#include "harness/seismic/geometry.hpp"
-#include "harness/seismic/record.hpp"
-#include "harness/seismic/window_reader.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 
 struct LocateSettings {
     seismic::Grid grid;
@@ -87,4 +87,4 @@ private:
     LocateTimes times_;
 };
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -8,12 +8,12 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/commands.hpp"  // generated
-#include "harness/device/host_cpu.hpp"
 #include "harness/families/family.hpp"
+#include "kernels/device/host_cpu.hpp"
 
 namespace {
 
-int report(espalier::cli::ExitCode code, const char* message) {
+int report(espalier::bench::cli::ExitCode code, const char* message) {
     std::fprintf(stderr, "espalier: %s\n", message);
     return static_cast<int>(code);
 }
@@ -21,10 +21,10 @@ int report(espalier::cli::ExitCode code, const char* message) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    using namespace espalier;
+    using namespace espalier::bench;
     using cli::ExitCode;
 
-    if (const auto wrong = device::wrong_cpu_isa()) return report(ExitCode::usage, wrong->c_str());
+    if (const auto wrong = espalier::device::wrong_cpu_isa()) return report(ExitCode::usage, wrong->c_str());
     CLI::App app("Measures every documented way of computing a thing, and ships the fastest.", "espalier");
     app.require_subcommand(1);
     app.set_version_flag("--version", ESPALIER_VERSION);

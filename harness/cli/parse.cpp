@@ -5,7 +5,7 @@
 
 #include "harness/cli/command.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 /// The number that `text` starts with; what follows it is left in `text`. Not a number: NaN.
@@ -69,4 +69,4 @@ std::pair<std::string, std::vector<std::string>> parse_axis(const std::string& t
     return axis;
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 
 /// "90", "90s", "3m", "1.5h" -> seconds. Throws `Failure` with the exit code for wrong usage.
 double parse_duration(const std::string& text, const char* option);
@@ -18,4 +18,4 @@ std::pair<int, int> parse_shard(const std::string& text);
 /// "n=1000,2000" -> {"n", {"1000", "2000"}}
 std::pair<std::string, std::vector<std::string>> parse_axis(const std::string& text);
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

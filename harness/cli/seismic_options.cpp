@@ -9,7 +9,7 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 constexpr std::int64_t kMostNodes = 1 << 28;
@@ -84,4 +84,4 @@ std::int64_t parse_samples(const std::string& text, double rate, const char* opt
     return static_cast<std::int64_t>(samples);
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "harness/apps/seismic/geometry.hpp"
 #include "harness/cli/command.hpp"
-#include "harness/seismic/geometry.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 
 /// The grid of trial sources as options, the same for `synthesize` and `locate`.
 struct GridOptions {
@@ -23,4 +23,4 @@ std::vector<double> parse_numbers(const std::string& text, std::size_t count, co
 /// "30s" or "2m" -> samples at this rate; a number without a unit is samples already. Throws Failure.
 std::int64_t parse_samples(const std::string& text, double rate, const char* option);
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

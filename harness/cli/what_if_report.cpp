@@ -10,12 +10,12 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/variant_sizes.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 using nlohmann::ordered_json;
-using select::VariantSet;
-using select::WhatIf;
+using learn::VariantSet;
+using learn::WhatIf;
 
 /// A set is as good as all variants when perfect choices from it lose no more than this.
 constexpr double kGoodEnough = 1.01;
@@ -25,9 +25,9 @@ bool names(const std::string& text, const Family& family, std::size_t variant) {
     return text == name || text == std::string(family.name()) + "/" + std::string(name);
 }
 
-VariantSet named(const std::vector<std::string>& texts, const select::Trained& trained) {
+VariantSet named(const std::vector<std::string>& texts, const learn::Trained& trained) {
     VariantSet found;
-    for (const std::size_t v : select::variants_of(trained))
+    for (const std::size_t v : learn::variants_of(trained))
         if (std::ranges::any_of(texts, [&](const auto& text) { return names(text, *trained.family, v); }))
             found.insert(v);
     return found;
@@ -66,14 +66,14 @@ struct Worth {
 
 /// The answers for one family; empty where the questions are not about it.
 struct Answers {
-    const select::Trained* trained;
+    const learn::Trained* trained;
     double tree = 1;
     std::vector<std::pair<std::string, WhatIf>> changed;  ///< "without x", "only y"
     std::vector<WhatIf> sets;                             ///< of 0, 1, ... variants beside the baseline
     std::vector<Worth> worth;                             ///< the most valuable first
 };
 
-std::size_t problems_won(const select::Matrix& matrix, std::size_t variant) {
+std::size_t problems_won(const learn::Matrix& matrix, std::size_t variant) {
     std::size_t won = 0;
     for (std::size_t p = 0; p < matrix.rows(); ++p)
         for (std::size_t c = 0; c < matrix.candidates.size(); ++c)
@@ -84,39 +84,39 @@ std::size_t problems_won(const select::Matrix& matrix, std::size_t variant) {
     return won;
 }
 
-Answers answer(const select::Trained& trained, const WhatIfQuestions& questions, const select::LearnOptions& options) {
+Answers answer(const learn::Trained& trained, const WhatIfQuestions& questions, const learn::LearnOptions& options) {
     Answers answers{.trained = &trained, .tree = trained.evaluation.training.geomean};
-    const VariantSet all = select::variants_of(trained);
+    const VariantSet all = learn::variants_of(trained);
     if (const VariantSet gone = named(questions.without, trained); !gone.empty()) {
         VariantSet kept;
         std::ranges::set_difference(all, gone, std::inserter(kept, kept.end()));
         answers.changed.emplace_back(fmt::format("without {}", fmt::join(names_of(gone, *trained.family), ", ")),
-                                     select::what_if(trained, kept, options));
+                                     learn::what_if(trained, kept, options));
     }
     if (const VariantSet kept = named(questions.only, trained); !kept.empty())
         answers.changed.emplace_back(fmt::format("only {}", fmt::join(names_of(kept, *trained.family), ", ")),
-                                     select::what_if(trained, kept, options));
+                                     learn::what_if(trained, kept, options));
     if (questions.ship < 0) return answers;
     const auto most = std::min(static_cast<std::size_t>(questions.ship), all.size() - 1);
     for (std::size_t size = 0; size <= most; ++size)
-        answers.sets.push_back(select::what_if(trained, select::best_set(trained, size), options));
+        answers.sets.push_back(learn::what_if(trained, learn::best_set(trained, size), options));
     const std::size_t baseline = trained.evidence.matrix.candidates[trained.evidence.matrix.baseline].variant;
     for (const std::size_t v : all) {
         if (v == baseline) continue;
         VariantSet others = all;
         others.erase(v);
         answers.worth.push_back(
-            {v, problems_won(trained.evidence.matrix, v), select::what_if(trained, others, options)});
+            {v, problems_won(trained.evidence.matrix, v), learn::what_if(trained, others, options)});
     }
     std::ranges::stable_sort(answers.worth,
                              [](const Worth& a, const Worth& b) { return a.without.perfect > b.without.perfect; });
     return answers;
 }
 
-std::vector<Answers> answer_all(const select::TrainedDevice& trained, const WhatIfQuestions& questions,
-                                const select::LearnOptions& options) {
+std::vector<Answers> answer_all(const learn::TrainedDevice& trained, const WhatIfQuestions& questions,
+                                const learn::LearnOptions& options) {
     std::vector<Answers> all;
-    for (const select::Trained& family : trained.families) {
+    for (const learn::Trained& family : trained.families) {
         all.push_back(answer(family, questions, options));
         if (all.back().changed.empty() && all.back().sets.empty()) all.pop_back();
     }
@@ -162,8 +162,8 @@ void check_names(const WhatIfQuestions& questions) {
         }
 }
 
-ordered_json what_if_json(const select::TrainedDevice& trained, const WhatIfQuestions& questions,
-                          const select::LearnOptions& options) {
+ordered_json what_if_json(const learn::TrainedDevice& trained, const WhatIfQuestions& questions,
+                          const learn::LearnOptions& options) {
     auto list = ordered_json::array();
     for (const Answers& answers : answer_all(trained, questions, options)) {
         const Family& family = *answers.trained->family;
@@ -173,7 +173,7 @@ ordered_json what_if_json(const select::TrainedDevice& trained, const WhatIfQues
         for (const auto& [what, result] : answers.changed) {
             ordered_json one{{"what", what}};
             one.update(to_json(result, family));
-            one["decisions"] = select::to_json(result.diff);
+            one["decisions"] = learn::to_json(result.diff);
             entry["changed"].push_back(std::move(one));
         }
         for (const WhatIf& set : answers.sets) entry["sets"].push_back(to_json(set, family));
@@ -188,19 +188,19 @@ ordered_json what_if_json(const select::TrainedDevice& trained, const WhatIfQues
     return list;
 }
 
-std::string what_if_text(const select::TrainedDevice& trained, const WhatIfQuestions& questions,
-                         const select::LearnOptions& options) {
+std::string what_if_text(const learn::TrainedDevice& trained, const WhatIfQuestions& questions,
+                         const learn::LearnOptions& options) {
     std::string text;
     for (const Answers& answers : answer_all(trained, questions, options)) {
         const std::string title = fmt::format("{} {}", trained.device.key, answers.trained->family->name());
         for (const auto& [what, result] : answers.changed)
             text += fmt::format("{} {}: perfect choice 1.000 -> {:.3f}, tree {:.3f} -> {:.3f}, {} -> {} KiB\n{}", title,
                                 what, result.perfect, answers.tree, result.tree,
-                                kib(bytes_of(select::variants_of(*answers.trained), *answers.trained->family)),
-                                kib(bytes_of(result.kept, *answers.trained->family)), select::describe(result.diff));
+                                kib(bytes_of(learn::variants_of(*answers.trained), *answers.trained->family)),
+                                kib(bytes_of(result.kept, *answers.trained->family)), learn::describe(result.diff));
         if (!answers.sets.empty()) text += sets_text(answers, title);
     }
     return text;
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/select/training.hpp"
-#include "harness/select/what_if.hpp"
+#include "harness/learn/training.hpp"
+#include "harness/learn/what_if.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 
 /// What `espalier train` is asked instead of training: variants by name, "family/variant" or "variant".
 struct WhatIfQuestions {
@@ -21,9 +21,9 @@ struct WhatIfQuestions {
 void check_names(const WhatIfQuestions& questions);
 
 /// Answers for every family that the questions are about: as JSON, or as text for people.
-nlohmann::ordered_json what_if_json(const select::TrainedDevice& trained, const WhatIfQuestions& questions,
-                                    const select::LearnOptions& options);
-std::string what_if_text(const select::TrainedDevice& trained, const WhatIfQuestions& questions,
-                         const select::LearnOptions& options);
+nlohmann::ordered_json what_if_json(const learn::TrainedDevice& trained, const WhatIfQuestions& questions,
+                                    const learn::LearnOptions& options);
+std::string what_if_text(const learn::TrainedDevice& trained, const WhatIfQuestions& questions,
+                         const learn::LearnOptions& options);
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

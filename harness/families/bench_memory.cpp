@@ -5,7 +5,7 @@
 #include <new>
 #include <string>
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr std::align_val_t kHostAlignment{64};
@@ -100,4 +100,4 @@ Mismatch GuardedOutput::check_guards() const {
     return {};
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "harness/core/device_info.hpp"
-#include "harness/device/runtime.hpp"
 #include "harness/families/workload.hpp"
+#include "kernels/core/device_info.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Memory where the variants of one kind of device can reach it. Exactly as large as asked for, so
 /// that a memory checker sees the first byte read past it.
@@ -59,4 +59,4 @@ private:
     BenchMemory memory_;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -8,9 +8,12 @@
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
-#include "variants/coherent_sum/problem.hpp"
+#include "kernels/problems/coherent_sum.hpp"
 
-namespace espalier::coherent_sum {
+namespace espalier::bench::coherent_sum {
+
+using namespace ::espalier::coherent_sum;
+
 namespace {
 
 /// Uniform: noise in -1..1. Constant: all ones, so that every time of a source ties. Ascending, descending:
@@ -69,7 +72,7 @@ public:
         generate(traces_, [&](std::size_t i) {
             return value(static_cast<std::int64_t>(i) % problem_.trace_samples(), random_bits(seed, i));
         });
-        // Real hodographs are smooth: neighbouring receivers differ by a few samples. A random walk
+        // Real travel times are smooth: neighbouring receivers differ by a few samples. A random walk
         // keeps that, which caches see, and every delay within the span.
         for (std::int64_t source = 0; source < problem_.sources; ++source) {
             auto at = delay(random);
@@ -272,4 +275,4 @@ Suite<Problem> suite() {
             }};
 }
 
-}  // namespace espalier::coherent_sum
+}  // namespace espalier::bench::coherent_sum

@@ -7,9 +7,12 @@
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
-#include "variants/convolution_2d/problem.hpp"
+#include "kernels/problems/convolution_2d.hpp"
 
-namespace espalier::convolution_2d {
+namespace espalier::bench::convolution_2d {
+
+using namespace ::espalier::convolution_2d;
+
 namespace {
 
 /// No filter is symmetric, so that a flipped or transposed one shows. Whole coefficients leave few sums
@@ -184,4 +187,4 @@ Suite<Problem> suite() {
             .data_bytes = [](const Problem& problem) { return static_cast<std::size_t>(2 * problem.values()); }};
 }
 
-}  // namespace espalier::convolution_2d
+}  // namespace espalier::bench::convolution_2d

@@ -9,9 +9,12 @@
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
-#include "variants/distance/problem.hpp"
+#include "kernels/problems/distance.hpp"
 
-namespace espalier::distance {
+namespace espalier::bench::distance {
+
+using namespace ::espalier::distance;
+
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -240,4 +243,4 @@ Suite<Problem> suite() {
             }};
 }
 
-}  // namespace espalier::distance
+}  // namespace espalier::bench::distance

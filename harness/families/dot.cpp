@@ -6,9 +6,12 @@
 
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
-#include "variants/dot/problem.hpp"
+#include "kernels/problems/dot.hpp"
 
-namespace espalier::dot {
+namespace espalier::bench::dot {
+
+using namespace ::espalier::dot;
+
 namespace {
 
 /// Uniform: -1..1. Constant: 0.1 each, whose rounding errors all have one sign. Ascending: 0, 1, .. 15, 0, ...
@@ -119,4 +122,4 @@ Suite<Problem> suite() {
             }};
 }
 
-}  // namespace espalier::dot
+}  // namespace espalier::bench::dot

@@ -1,6 +1,6 @@
 #include "harness/families/family.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 std::size_t Family::find(std::string_view variant) const {
     const auto all = variants();
@@ -34,4 +34,4 @@ std::string_view to_string(Role role) {
 
 std::string_view to_string(DeviceKind kind) { return kind == DeviceKind::cpu ? "cpu" : "cuda"; }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/cost.hpp"
-#include "harness/core/variant.hpp"
 #include "harness/families/workload.hpp"
+#include "kernels/core/cost.hpp"
+#include "kernels/core/variant.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// A feature without its problem type: what the learner, the emitter and the reports need of it.
 struct FeatureInfo {
@@ -147,4 +147,4 @@ const Family* find_family(std::string_view name);
 std::string_view to_string(Role role);
 std::string_view to_string(DeviceKind kind);
 
-}  // namespace espalier
+}  // namespace espalier::bench

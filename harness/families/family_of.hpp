@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "harness/core/feature.hpp"
-#include "harness/core/registry.hpp"
-#include "harness/device/runtime.hpp"
 #include "harness/families/bench_memory.hpp"
 #include "harness/families/suite.hpp"
+#include "kernels/core/feature.hpp"
+#include "kernels/core/registry.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// `Bench` over the workload of one family.
 template <class P>
@@ -234,4 +234,4 @@ private:
     std::vector<VariantInfo> variants_;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

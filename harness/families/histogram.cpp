@@ -7,9 +7,12 @@
 
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
-#include "variants/histogram/problem.hpp"
+#include "kernels/problems/histogram.hpp"
 
-namespace espalier::histogram {
+namespace espalier::bench::histogram {
+
+using namespace ::espalier::histogram;
+
 namespace {
 
 /// Value of a byte for each of 65,536 random numbers, so that value v is about 1 / (v + 1) as frequent as 0.
@@ -132,4 +135,4 @@ Suite<Problem> suite() {
             }};
 }
 
-}  // namespace espalier::histogram
+}  // namespace espalier::bench::histogram

@@ -12,11 +12,14 @@
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
-#include "kernels/choose.hpp"
+#include "kernels/dispatch/choose.hpp"
+#include "kernels/problems/knn.hpp"
 #include "reference_cpu/distance.hpp"
-#include "variants/knn/problem.hpp"
 
-namespace espalier::knn {
+namespace espalier::bench::knn {
+
+using namespace ::espalier::knn;
+
 namespace {
 
 bool is_nominal(std::size_t attribute) { return attribute % 3 == 1; }
@@ -303,4 +306,4 @@ Suite<Problem> suite() {
             }};
 }
 
-}  // namespace espalier::knn
+}  // namespace espalier::bench::knn

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-namespace espalier::knn {
+namespace espalier::bench::knn {
 namespace {
 
 /// Room for the rounding of the sums and of the result.
@@ -105,4 +105,4 @@ bool Judge::accepts_target(float actual, std::span<const float> point_targets) c
     return static_cast<double>(actual) >= low - room && static_cast<double>(actual) <= high + room;
 }
 
-}  // namespace espalier::knn
+}  // namespace espalier::bench::knn

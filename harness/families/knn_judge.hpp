@@ -6,7 +6,7 @@
 
 #include "reference_cpu/knn.hpp"
 
-namespace espalier::knn {
+namespace espalier::bench::knn {
 
 /// How far off distances may be, and with them the choice of neighbours and their weights. Zero where the
 /// arithmetic is exact.
@@ -48,4 +48,4 @@ private:
     bool coincident_ = false;  ///< a neighbour is at distance 0 give or take the error, and weighs all or nothing
 };
 
-}  // namespace espalier::knn
+}  // namespace espalier::bench::knn

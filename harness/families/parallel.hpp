@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// body(i) for every i below `count`, on all threads. Nothing may be thrown.
 template <class Body>
@@ -23,4 +23,4 @@ std::size_t first_where(std::size_t count, const Wrong& wrong) {
     return first;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -5,9 +5,12 @@
 
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
-#include "variants/polyphase/problem.hpp"
+#include "kernels/problems/polyphase.hpp"
 
-namespace espalier::polyphase {
+namespace espalier::bench::polyphase {
+
+using namespace ::espalier::polyphase;
+
 namespace {
 
 /// Uniform: -1..1. Constant: ones. Ascending, descending: ramps. Special: signed zeros, denormals and large values.
@@ -105,4 +108,4 @@ Suite<Problem> suite() {
             }};
 }
 
-}  // namespace espalier::polyphase
+}  // namespace espalier::bench::polyphase

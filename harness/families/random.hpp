@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// The i-th number of the stream `seed`: splitmix64's mixing of a counter, so that any thread can compute
 /// any part of the data and the data does not depend on how many threads there were.
@@ -24,4 +24,4 @@ void generate(std::vector<T>& values, const Value& value) {
     for (std::int64_t i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = value(static_cast<std::size_t>(i));
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -10,9 +10,12 @@
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
-#include "variants/smallest_k/problem.hpp"
+#include "kernels/problems/smallest_k.hpp"
 
-namespace espalier::smallest_k {
+namespace espalier::bench::smallest_k {
+
+using namespace ::espalier::smallest_k;
+
 namespace {
 
 /// Uniform: 0..1, as distances are not negative. Constant: all elements tie. Ascending and descending
@@ -216,4 +219,4 @@ Suite<Problem> suite() {
             }};
 }
 
-}  // namespace espalier::smallest_k
+}  // namespace espalier::bench::smallest_k

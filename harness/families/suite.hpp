@@ -6,7 +6,7 @@
 #include "harness/families/family.hpp"
 #include "harness/families/workload.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 template <class P>
 struct TypedEdgeCase {
@@ -38,4 +38,4 @@ std::unique_ptr<Workload<P>> make_workload(const P& problem, std::uint64_t seed,
     return std::make_unique<W>(problem, seed, pattern);
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// What the values of generated inputs look like. A family reads each as fits it and says how.
 enum class Pattern {
@@ -65,4 +65,4 @@ std::span<const T> values_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -4,13 +4,19 @@
 #include <vector>
 
 #include "harness/families/family_of.hpp"
-#include "variants/convolution_2d/registry.hpp"
+#include "registries/convolution_2d/registry.hpp"
 
 namespace espalier {
 
 namespace convolution_2d {
-Suite<Problem> suite();
 Variant<Problem> peer_opencv_filter2d();
+}
+
+namespace bench {
+
+namespace convolution_2d {
+using namespace ::espalier::convolution_2d;
+Suite<Problem> suite();
 
 namespace {
 
@@ -35,4 +41,5 @@ std::span<const Family* const> families() {
     return all;
 }
 
+}  // namespace bench
 }  // namespace espalier

@@ -10,7 +10,7 @@
 
 #include "harness/records/bad_data.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 /// Closes the temporary file and removes it unless it was renamed away.
@@ -73,4 +73,4 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
     }
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

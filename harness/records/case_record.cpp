@@ -1,6 +1,6 @@
 #include "harness/records/case_record.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr std::array<std::pair<Status, std::string_view>, 7> kNames{{{Status::ok, "ok"},
@@ -25,4 +25,4 @@ std::optional<Status> parse_status(std::string_view text) {
     return std::nullopt;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

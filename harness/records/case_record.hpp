@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// How a case ended.
 enum class Status { ok, unsupported, wrong, timeout, crashed, out_of_memory, not_measured };
@@ -74,4 +74,4 @@ struct CaseRecord {
     [[nodiscard]] std::string key() const { return family + "/" + variant + "|" + problem + "|" + configuration; }
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -6,7 +6,7 @@
 
 #include "harness/records/bad_data.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 using nlohmann::json;
@@ -157,4 +157,4 @@ void Fields::done() const {
     if (used_ != object_.size()) throw BadData(what_ + " has members that this version does not know");
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

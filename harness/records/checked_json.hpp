@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Limits of what `parse_checked` takes: nothing that this project writes comes near them.
 struct JsonLimits {
@@ -49,4 +49,4 @@ private:
 /// A finite double; anything else is a `BadData` about `what`.
 double finite(const nlohmann::json& value, const std::string& what);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -10,7 +10,7 @@
 #include "harness/records/bad_data.hpp"
 #include "harness/records/checked_json.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 using nlohmann::json;
@@ -342,4 +342,4 @@ std::string printable(std::string_view text, std::size_t longest) {
     return result;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "harness/core/device_info.hpp"
 #include "harness/records/case_record.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// The JSON of the records. Decoding is strict: every member must be there, of its type and in its range,
 /// and nothing else may be; whatever is not so is a `BadData` that names the member.
@@ -33,4 +33,4 @@ Sealed unseal(std::string_view line);
 /// a visible escape. For text from outside (driver messages, exceptions) on its way into a record.
 std::string printable(std::string_view text, std::size_t longest = 1024);
 
-}  // namespace espalier
+}  // namespace espalier::bench

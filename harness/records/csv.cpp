@@ -8,7 +8,7 @@
 
 #include "harness/records/codec.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 /// Best time of each problem: what regret compares with. Peers cannot be chosen and do not count.
@@ -128,4 +128,4 @@ std::string to_csv(std::span<const CaseRecord> cases) {
     return out;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -6,7 +6,7 @@
 
 #include "harness/records/case_record.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// The CSV of one family's cases (docs: results contract): the fixed columns, then one per problem
 /// feature, then one per counter in alphabetical order, then `transfer_ns` where it was measured. Fields that do not
@@ -17,4 +17,4 @@ std::string to_csv(std::span<const CaseRecord> cases);
 /// a spreadsheet would take for a formula gets a leading apostrophe.
 std::string csv_field(std::string_view text);
 
-}  // namespace espalier
+}  // namespace espalier::bench

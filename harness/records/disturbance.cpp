@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 using Conditions = std::vector<std::pair<std::string, double>>;
@@ -38,7 +38,7 @@ std::optional<Disturbance> taken_by_others(const Conditions& conditions) {
     const double foreign = value_of(conditions, kForeignShare).value_or(0);
     const double steal = value_of(conditions, kStealShare).value_or(0);
     if (const auto processors = value_of(conditions, kProcessors))
-        return espalier::taken_by_others(foreign, steal, *processors);
+        return espalier::bench::taken_by_others(foreign, steal, *processors);
     if (foreign + steal <= kShortWatchShare || all_repeated(conditions)) return std::nullopt;
     return larger(foreign, steal);
 }
@@ -88,4 +88,4 @@ std::optional<Disturbance> typical(const std::vector<Disturbance>& disturbances)
     return Disturbance{static_cast<DisturbanceCause>(most - shares.begin()), (*most)[most->size() / 2]};
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

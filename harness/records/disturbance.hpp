@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// The conditions of a record that say what else the machine did while its problem was timed (docs/measuring.md).
 inline constexpr const char* kForeignShare = "foreign_cpu_share";
@@ -46,4 +46,4 @@ std::string describe(const Disturbance& disturbance);
 /// What most of several disturbances have in common: the most frequent cause, and the median of its shares.
 std::optional<Disturbance> typical(const std::vector<Disturbance>& disturbances);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -4,7 +4,7 @@
 
 #include <new>
 
-namespace espalier {
+namespace espalier::bench {
 
 std::string gzip(std::string_view text) {
     constexpr int kWindowAndGzip = 15 + 16, kMemory = 8;
@@ -22,4 +22,4 @@ std::string gzip(std::string_view text) {
     return packed;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -10,7 +10,7 @@
 #include "harness/records/results.hpp"
 #include "harness/records/roofline.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -139,4 +139,4 @@ std::vector<Finding> find_implausible(const Inspection& inspection) {
     return findings;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/device_info.hpp"
 #include "harness/records/case_record.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Something that is wrong with a file of records.
 struct Finding {
@@ -36,4 +36,4 @@ Inspection inspect(const std::filesystem::path& path);
 /// The cases whose times cannot be true (roofline.hpp), as far as their device is described.
 std::vector<Finding> find_implausible(const Inspection& inspection);
 
-}  // namespace espalier
+}  // namespace espalier::bench

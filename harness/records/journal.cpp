@@ -13,7 +13,7 @@
 #include "harness/records/codec.hpp"
 #include "harness/records/lines.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 nlohmann::ordered_json encode(const PlanRecord& plan) {
@@ -105,13 +105,13 @@ JournalWriter::~JournalWriter() { close(file_); }
 
 void JournalWriter::append(std::span<const CaseRecord> records) {
     std::string lines;
-    for (const CaseRecord& record : records) lines += seal("case", espalier::encode(record)) + '\n';
+    for (const CaseRecord& record : records) lines += seal("case", espalier::bench::encode(record)) + '\n';
     append_lines(std::move(lines));
 }
 
 void JournalWriter::append(const PlanRecord& plan) { append_lines(seal("plan", encode(plan)) + '\n'); }
 
-void JournalWriter::append(const DeviceInfo& device) { append_lines(seal("device", espalier::encode(device)) + '\n'); }
+void JournalWriter::append(const DeviceInfo& device) { append_lines(seal("device", espalier::bench::encode(device)) + '\n'); }
 
 void JournalWriter::append_lines(std::string lines) {
     if (lines.empty()) return;
@@ -153,4 +153,4 @@ Journal load_journal(const std::filesystem::path& path) {
     return journal;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/device_info.hpp"
 #include "harness/records/case_record.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// What one shard of a sweep set out to measure on one device. Written before its cases, so that `merge`
 /// can tell what is missing, whole shards included.
@@ -64,4 +64,4 @@ struct Journal {
 /// read and `NewerSchema` if a newer version wrote a record of it.
 Journal load_journal(const std::filesystem::path& path);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -11,7 +11,7 @@
 
 #include "harness/records/bad_data.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 void extend(Line& line, const char* from, std::size_t bytes, std::size_t longest) {
@@ -85,4 +85,4 @@ void for_each_line(const std::filesystem::path& path, const std::function<void(c
     if (line.bytes > 0) visit(line);
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

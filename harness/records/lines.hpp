@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-namespace espalier {
+namespace espalier::bench {
 
 struct Line {
     std::string text;          ///< without its newline; empty if overlong
@@ -20,4 +20,4 @@ struct Line {
 void for_each_line(const std::filesystem::path& path, const std::function<void(const Line&)>& visit,
                    std::size_t longest = std::size_t{16} << 20);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -9,7 +9,7 @@
 #include "harness/records/bad_data.hpp"
 #include "harness/records/roofline.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -283,4 +283,4 @@ std::string describe(const MergeReport& report, const fs::path& root) {
     return text;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

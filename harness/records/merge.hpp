@@ -9,7 +9,7 @@
 #include "harness/records/journal.hpp"
 #include "harness/records/results.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 struct MergeOptions {
     bool allow_drivers = false;  ///< pool records of different driver or runtime versions
@@ -48,4 +48,4 @@ std::map<std::string, const CaseRecord*> latest_by_case(std::span<const CaseReco
 /// The report in lines for a person; long lists are cut short.
 std::string describe(const MergeReport& report, const std::filesystem::path& root);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -12,7 +12,7 @@
 #include "harness/records/gzip.hpp"
 #include "harness/records/lines.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -134,13 +134,13 @@ void save_results(const fs::path& folder, const DeviceResults& results) {
     for (const CaseRecord& record : results.cases) families[record.family].push_back(record);
     for (const auto& [family, cases] : families) {
         std::string lines;
-        for (const CaseRecord& record : cases) lines += seal("case", espalier::encode(record)) + '\n';
+        for (const CaseRecord& record : cases) lines += seal("case", espalier::bench::encode(record)) + '\n';
         const fs::path file = cases_file(folder, family);
         write_file_atomically(file, file.extension() == ".gz" ? gzip(lines) : lines);
         write_file_atomically(folder / (family + ".csv"), to_csv(cases));
     }
     write_file_atomically(folder / "coverage.json", seal("coverage", encode(results.holes)) + '\n');
-    write_file_atomically(folder / "device.json", seal("device", espalier::encode(results.device)) + '\n');
+    write_file_atomically(folder / "device.json", seal("device", espalier::bench::encode(results.device)) + '\n');
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/device_info.hpp"
 #include "harness/records/case_record.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// A planned case that no journal had: `train` refuses to learn from results with holes unless told to.
 struct Hole {
@@ -50,4 +50,4 @@ std::vector<CaseRecord> load_cases(const std::filesystem::path& file);
 /// `results.cases`, <family>.jsonl (packed where it was) and <family>.csv. Other families' files stay as they are.
 void save_results(const std::filesystem::path& folder, const DeviceResults& results);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 // What beats the roofline by more than these did not do its work. Ceilings are measured to a few percent and
@@ -46,4 +46,4 @@ std::optional<std::string> implausible(const CaseRecord& record, const DeviceInf
     return std::nullopt;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -3,11 +3,11 @@
 #include <optional>
 #include <string>
 
-#include "harness/core/cost.hpp"
-#include "harness/core/device_info.hpp"
 #include "harness/records/case_record.hpp"
+#include "kernels/core/cost.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// The least time that a problem's work takes on the device, in nanoseconds; 0 if its ceilings are unknown.
 /// Warm data that fits the last-level cache is bound by the caches, not by memory.
@@ -18,4 +18,4 @@ double floor_ns(const Cost& cost, const DeviceInfo& device, bool warm);
 /// Learning must not see such records: one impossible winner would decide whole leaves.
 std::optional<std::string> implausible(const CaseRecord& record, const DeviceInfo& device);
 
-}  // namespace espalier
+}  // namespace espalier::bench

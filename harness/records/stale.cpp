@@ -8,7 +8,7 @@
 #include "harness/records/bad_data.hpp"
 #include "harness/records/checked_json.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 std::vector<StaleVariant> find_stale(std::span<const CaseRecord> records) {
     std::map<std::string, StaleVariant> found;
@@ -63,4 +63,4 @@ std::string describe(const StaleVariant& stale) {
            stale.source_id.substr(0, 12) + ": sweep it again";
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -8,7 +8,7 @@
 
 #include "harness/records/case_record.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// A variant of this build whose records were measured with other source: their times may not be its own.
 struct StaleVariant {
@@ -41,4 +41,4 @@ bool is_known(const KnownStaleList& known, const StaleVariant& stale);
 /// One line for people, e.g. for `verify`.
 std::string describe(const StaleVariant& stale);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-namespace espalier::report {
+namespace espalier::bench::report {
 namespace {
 
 using nlohmann::ordered_json;
@@ -116,4 +116,4 @@ std::string t4_json(std::span<const CaseRecord> cases) {
     return ordered_json{{"schema_version", "1.0.0"}, {"results", std::move(results)}}.dump(1) + "\n";
 }
 
-}  // namespace espalier::report
+}  // namespace espalier::bench::report

@@ -3,12 +3,12 @@
 #include <span>
 #include <string>
 
-#include "harness/core/device_info.hpp"
 #include "harness/records/case_record.hpp"
+#include "kernels/core/device_info.hpp"
 
 /// The records of one family on one device in formats that other tools read. They are exports: made anew from
 /// the JSON Lines under results/ and never read back.
-namespace espalier::report {
+namespace espalier::bench::report {
 
 /// Google Benchmark's JSON, one benchmark per case that is ok, named family/variant/problem/configuration, so
 /// that its compare.py and what reads its output take these results. Times are medians in ns. `context` says how
@@ -19,4 +19,4 @@ std::string google_benchmark_json(const DeviceInfo& device, std::span<const Case
 /// validity and counters of every case that was tried. Cases that were never measured have no place in it.
 std::string t4_json(std::span<const CaseRecord> cases);
 
-}  // namespace espalier::report
+}  // namespace espalier::bench::report

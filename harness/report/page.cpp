@@ -13,7 +13,7 @@
 
 extern char** environ;
 
-namespace espalier::report {
+namespace espalier::bench::report {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,4 +77,4 @@ fs::path write_page(const PageOptions& options) {
     return options.output / "index.html";
 }
 
-}  // namespace espalier::report
+}  // namespace espalier::bench::report

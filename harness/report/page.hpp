@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace espalier::report {
+namespace espalier::bench::report {
 
 struct PageOptions {
     std::filesystem::path results, output;
@@ -27,4 +27,4 @@ private:
     bool bad_data_;
 };
 
-}  // namespace espalier::report
+}  // namespace espalier::bench::report

@@ -6,7 +6,7 @@
 
 #include "harness/sweep/clock.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 double& fastest_of_process() {
@@ -43,4 +43,4 @@ double clock_share(std::vector<double> nanoseconds, double fastest) {
     return std::min(1.0, fastest / *middle);
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

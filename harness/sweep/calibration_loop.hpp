@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Times a fixed loop of dependent integer arithmetic, some tens of microseconds of it, on the calling thread: a
 /// virtual machine does not tell its clock, but a processor that is slowed down takes longer.
@@ -22,4 +22,4 @@ private:
 /// `fastest` over the median of `nanoseconds`, at most 1.
 double clock_share(std::vector<double> nanoseconds, double fastest);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -6,7 +6,7 @@
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/sampler.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 using protocol::Counted;
@@ -128,4 +128,4 @@ bool CaseCounters::count_together(const Pass& pass, std::span<const CaseToCount>
     return true;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

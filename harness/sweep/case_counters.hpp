@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/device_info.hpp"
-#include "harness/device/counters.hpp"
+#include "harness/profile/counters.hpp"
 #include "harness/sweep/progress_page.hpp"
 #include "harness/sweep/protocol.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 struct CaseToCount {
     std::uint32_t candidate = 0;
@@ -57,4 +57,4 @@ private:
     std::optional<Opened> full_, basic_;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

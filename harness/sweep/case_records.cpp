@@ -5,7 +5,7 @@
 #include "harness/records/roofline.hpp"
 #include "harness/sweep/statistics.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 void add_times(CaseRecord& record, const ProblemOutcome::Case& ended) {
@@ -85,4 +85,4 @@ std::vector<CaseRecord> with_counters(const std::map<std::string, const CaseReco
     return records;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

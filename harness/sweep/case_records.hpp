@@ -9,7 +9,7 @@
 #include "harness/sweep/plan.hpp"
 #include "harness/sweep/problem_run.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// What the records of one sweep of one device have in common.
 struct RecordFrame {
@@ -32,4 +32,4 @@ std::vector<CaseRecord> records_of(const RecordFrame& frame, const PlannedProble
 std::vector<CaseRecord> with_counters(const std::map<std::string, const CaseRecord*>& earlier, const RecordFrame& frame,
                                       const PlannedProblem& planned, const ProblemOutcome& outcome);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -13,7 +13,7 @@
 
 #include "harness/sweep/cpu_loops.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -110,4 +110,4 @@ device::Ceilings measure_cpu_ceilings(const DeviceInfo& device) {
             .integer = rate_of(device.threads, loops.dot)};
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

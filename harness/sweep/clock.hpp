@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Seconds of the clock that only goes forward.
 inline double steady_seconds() {
@@ -22,4 +22,4 @@ private:
     double start_;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -11,7 +11,7 @@
 #include "harness/records/codec.hpp"
 #include "harness/sweep/statistics.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr double kEachSide = 0.975;  // 0.975 * 0.975 > 0.95
@@ -107,4 +107,4 @@ Comparison compare(const DeviceResults& before, const DeviceResults& after, cons
     return comparison;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

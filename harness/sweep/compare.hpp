@@ -6,7 +6,7 @@
 #include "harness/records/merge.hpp"
 #include "harness/records/results.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 enum class Change { same, faster, slower };
 
@@ -46,4 +46,4 @@ struct CompareOptions {
 /// devices, and for different drivers, builds or cache modes unless the options accept them.
 Comparison compare(const DeviceResults& before, const DeviceResults& after, const CompareOptions& options);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -7,14 +7,14 @@
 #include <cstdint>
 #include <optional>
 
-#include "harness/device/clocks.hpp"
+#include "harness/profile/clocks.hpp"
 #include "harness/records/disturbance.hpp"
 #include "harness/sweep/calibration_loop.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/processor_load.hpp"
 #include "harness/sweep/statistics.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 using Readings = std::vector<std::pair<std::string, double>>;
@@ -124,4 +124,4 @@ std::unique_ptr<Conditions> watch_conditions(const DeviceInfo& device) {
     return std::make_unique<GpuConditions>();
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/core/device_info.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Watches what else the machine does while something is timed.
 class Conditions {
@@ -35,4 +35,4 @@ void note_load();
 /// round is disturbed if heat or the power supply slowed the device down. What the system does not tell is left out.
 std::unique_ptr<Conditions> watch_conditions(const DeviceInfo& device);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "harness/device/runtime.hpp"
 #include "harness/sweep/clock.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr std::size_t kBytes = std::size_t{1} << 28;  // what starting a copy costs is lost in it
@@ -41,4 +41,4 @@ CopyRates measure_copy_rates() {
             .pinned_to_host = rate([&] { device::copy_to_host(pinned.data(), there.data(), kBytes); })};
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Bytes per second between host and device, each way; 0 if not measured.
 struct CopyRates {
@@ -12,4 +12,4 @@ struct CopyRates {
 /// `device::DeviceError`.
 CopyRates measure_copy_rates();
 
-}  // namespace espalier
+}  // namespace espalier::bench

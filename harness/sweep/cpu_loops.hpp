@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
-#include "harness/core/device_info.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Keeps a result that nobody reads.
 template <class T>
@@ -23,4 +23,4 @@ struct CpuLoops {
 /// the one of harness/sweep/<architecture>/, or of portable/ where there is none.
 CpuLoops cpu_loops(const DeviceInfo& device);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -14,7 +14,7 @@
 #include "harness/sweep/stop.hpp"
 #include "harness/sweep/task_list.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -222,4 +222,4 @@ SweepSummary DeviceGroup::summary(double start) const {
     return summary;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -11,7 +11,7 @@
 #include "harness/sweep/resume.hpp"
 #include "harness/sweep/sweep.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Equal devices of this host, swept together: one plan, one queue, and for each device a worker and a journal.
 class DeviceGroup {
@@ -68,4 +68,4 @@ private:
     double ceilings_seconds_ = 0, waiting_seconds_ = 0;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -10,7 +10,7 @@
 #include "harness/sweep/forecast.hpp"
 #include "harness/sweep/stop.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 /// A problem that two devices were lost over is not tried on a third.
@@ -119,4 +119,4 @@ void DeviceLoop::tell_failures(const std::vector<CaseRecord>& records) {
                                              record.configuration, to_string(record.status), record.reason));
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -16,7 +16,7 @@
 #include "harness/sweep/sweep_progress.hpp"
 #include "harness/sweep/worker_pool.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Seconds of timing per problem, verification not counted: enough for 8 rounds of a dozen candidates
 /// whose samples take a millisecond, and for the slow ones' three.
@@ -75,4 +75,4 @@ private:
     WorkerTotals totals_;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -5,7 +5,7 @@
 #include "harness/families/family.hpp"
 #include "harness/sweep/worker_pool.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 /// Asking a worker keeps CUDA out of this process, which lives as long as the sweep.
@@ -46,4 +46,4 @@ std::vector<std::vector<std::string>> devices_named(const std::string& names) {
     return turns;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// The device asked for is not there; `what()` says why and what to do.
 class NoUsableDevice : public std::runtime_error {
@@ -16,4 +16,4 @@ class NoUsableDevice : public std::runtime_error {
 /// is named twice.
 std::vector<std::vector<std::string>> devices_named(const std::string& names);
 
-}  // namespace espalier
+}  // namespace espalier::bench

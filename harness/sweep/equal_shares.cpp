@@ -10,7 +10,7 @@
 #include "harness/records/disturbance.hpp"
 #include "harness/sweep/forecast.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 // A second turn gets at least so many times what the first one had.
@@ -84,4 +84,4 @@ void EqualShares::finished(const Task& task, std::span<const CaseRecord> records
 
 std::size_t EqualShares::left() const { return order_.empty() ? cut_.size() : order_.size(); }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -5,7 +5,7 @@
 
 #include "harness/sweep/strategy.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Measures all cases of every problem, in random order. Each problem gets an equal share of the time that is left, so
 /// that those that finish early leave more to the rest, but no less than makes sense, so that too little time measures
@@ -40,4 +40,4 @@ private:
     std::deque<Disturbed> disturbed_;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -10,7 +10,7 @@
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/worker_pool.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -79,4 +79,4 @@ std::string find_compiler() {
     return "nvcc " + version_of(path) + " (" + path + ")";
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

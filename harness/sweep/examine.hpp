@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/device_info.hpp"
 #include "harness/sweep/copy_rates.hpp"
 #include "harness/sweep/plan.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// What a sweep would find on one device.
 struct Examination {
@@ -29,4 +29,4 @@ std::vector<Examination> examine_all(bool ceilings);
 /// "nvcc 13.0 (/usr/local/cuda/bin/nvcc)", or why there is none.
 std::string find_compiler();
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -10,7 +10,7 @@
 #include "harness/records/results.hpp"
 #include "harness/sweep/plan.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 std::optional<double> condition(const CaseRecord& record, const char* name) {
@@ -81,4 +81,4 @@ double Forecast::estimate(const Taken& similar, std::size_t cases) const {
     return each * static_cast<double>(cases);
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -8,7 +8,7 @@
 
 #include "harness/sweep/options.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 struct CaseRecord;
 struct PlannedProblem;
@@ -46,4 +46,4 @@ private:
     Taken all_;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -11,7 +11,7 @@
 
 #include "harness/families/family.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 class Strategy;
 struct Plan;
@@ -51,4 +51,4 @@ struct SweepOptions {
     bool quiet = false;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

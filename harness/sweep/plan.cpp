@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/core/registry.hpp"
+#include "kernels/core/registry.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 using Axes = std::vector<std::pair<std::string, std::vector<std::string>>>;
@@ -182,4 +182,4 @@ Plan make_plan(const SweepOptions& options, const DeviceInfo& device, const Free
     return plan;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

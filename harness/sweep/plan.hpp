@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/device_info.hpp"
 #include "harness/families/family.hpp"
 #include "harness/sweep/options.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// One case of a plan. A reason means that it cannot run and is recorded as `unsupported`.
 struct PlannedCase {
@@ -44,4 +44,4 @@ struct Plan {
 /// `BadProblem` for unknown families, variants, axes and values.
 Plan make_plan(const SweepOptions& options, const DeviceInfo& device, const FreeMemory& free);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -6,7 +6,7 @@
 
 #include "harness/sweep/cpu_loops.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 constexpr int kSteps = 1 << 20;
 constexpr int kChains = 12;  // two units with a latency of 4 cycles want 8; some to spare
@@ -46,4 +46,4 @@ inline double integer_multiply_add_portable() {
     return 2.0 * 4 * kChains * kSteps;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -7,7 +7,7 @@
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/stop.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 // A signal wakes nobody who waits for the queue.
@@ -89,4 +89,4 @@ Standing ProblemQueue::standing() const {
     return {done_, in_flight_ + returned_.size() + (exhausted_ ? 0 : strategy_->left())};
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

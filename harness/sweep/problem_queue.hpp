@@ -11,7 +11,7 @@
 
 #include "harness/sweep/strategy.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// How far the tasks of a queue are.
 struct Standing {
@@ -62,4 +62,4 @@ private:
     std::map<std::size_t, std::size_t> losses_;  ///< by problem
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -10,7 +10,7 @@
 #include "harness/records/codec.hpp"
 #include "harness/sweep/clock.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 std::string_view doing(Phase phase) {
@@ -239,4 +239,4 @@ ProblemOutcome run_problem(WorkerPool& pool, const PlannedProblem& planned, cons
     return ProblemRun(pool, planned, options, budget, tick).run();
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

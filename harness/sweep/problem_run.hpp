@@ -10,7 +10,7 @@
 #include "harness/sweep/plan.hpp"
 #include "harness/sweep/worker_pool.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// How the cases of one problem ended, in the order of its planned cases.
 struct ProblemOutcome {
@@ -42,4 +42,4 @@ struct ProblemBudget {
 ProblemOutcome run_problem(WorkerPool& pool, const PlannedProblem& planned, const SweepOptions& options,
                            const ProblemBudget& budget, const std::function<void(const std::string&)>& tick);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -14,7 +14,7 @@
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/processors.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -142,4 +142,4 @@ std::optional<LoadReading> LoadHistory::before(double at) const {
     return found == readings_.rend() ? readings_.front() : *found;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

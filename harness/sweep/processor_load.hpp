@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// What the processors that a sweep may use have done so far, in the system's ticks.
 struct LoadReading {
@@ -51,4 +51,4 @@ private:
     std::vector<LoadReading> readings_;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -5,7 +5,7 @@
 
 #include "harness/sweep/devices.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 cpu_set_t set_of(const int* first, const int* last) {
@@ -50,4 +50,4 @@ ConfinedThread::~ConfinedThread() {
     if (confined_) sched_setaffinity(0, sizeof before_, &before_);
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// The processors of a set, by number.
 std::vector<int> members(const cpu_set_t& set);
@@ -34,4 +34,4 @@ private:
     bool confined_ = false;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -11,7 +11,7 @@
 
 #include "harness/sweep/clock.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr double kTerminalSeconds = 0.2;
@@ -84,4 +84,4 @@ void ProgressLine::put(std::string text) {
     shown_ = true;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

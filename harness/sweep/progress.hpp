@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// How far something is, on stderr: a line that is rewritten on a terminal, else a line every 30 seconds. Any thread
 /// may call any function.
@@ -37,4 +37,4 @@ private:
 /// "3 min 05 s"
 std::string duration(double seconds);
 
-}  // namespace espalier
+}  // namespace espalier::bench

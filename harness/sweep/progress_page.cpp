@@ -7,7 +7,7 @@
 #include <new>
 #include <system_error>
 
-namespace espalier {
+namespace espalier::bench {
 
 SharedPage::SharedPage() : file_(memfd_create("espalier-progress", MFD_CLOEXEC)) {
     if (file_ < 0 || ftruncate(file_, sizeof(ProgressPage)) != 0)
@@ -30,4 +30,4 @@ void SharedPage::map() {
     page_ = static_cast<ProgressPage*>(memory);
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

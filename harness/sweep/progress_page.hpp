@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// What a worker is busy with.
 enum class Phase : std::uint32_t { idle, preparing, baseline, verifying, timing, counting, ceilings };
@@ -46,4 +46,4 @@ private:
     ProgressPage* page_ = nullptr;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -3,12 +3,12 @@
 #include "harness/records/bad_data.hpp"
 #include "harness/records/codec.hpp"
 
-namespace espalier::protocol {
+namespace espalier::bench::protocol {
 namespace {
 
 using nlohmann::json;
 
-json to_json(const DeviceInfo& device) { return json::parse(espalier::encode(device).dump()); }
+json to_json(const DeviceInfo& device) { return json::parse(espalier::bench::encode(device).dump()); }
 
 json body(const Hello& e) {
     return {{"event", "hello"}, {"device", to_json(e.device)},  {"driver", e.driver},       {"runtime", e.runtime},
@@ -115,4 +115,4 @@ Event decode_event(const std::string& line) {
     throw BadData("the worker sent an unknown event");
 }
 
-}  // namespace espalier::protocol
+}  // namespace espalier::bench::protocol

@@ -7,14 +7,14 @@
 #include <variant>
 #include <vector>
 
-#include "harness/core/device_info.hpp"
 #include "harness/records/case_record.hpp"
 #include "harness/sweep/copy_rates.hpp"
 #include "harness/sweep/plan.hpp"
+#include "kernels/core/device_info.hpp"
 
 /// What a sweep and its worker say to each other: one JSON object per line over a socket pair. Both ends
 /// are always the same program, so that there is no version to negotiate.
-namespace espalier::protocol {
+namespace espalier::bench::protocol {
 
 /// To the worker: verify and time the candidates of one problem.
 struct Measure {
@@ -92,4 +92,4 @@ Measure decode_measure(const nlohmann::json& message);
 std::string encode(const Event& event);
 Event decode_event(const std::string& line);
 
-}  // namespace espalier::protocol
+}  // namespace espalier::bench::protocol

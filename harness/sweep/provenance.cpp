@@ -7,10 +7,10 @@
 #include <fstream>
 #include <random>
 
-#include "harness/device/ceilings.hpp"
-#include "harness/device/runtime.hpp"
+#include "harness/profile/ceilings.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 /// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Tue ..." -> "580.159.04". The kernel
@@ -72,4 +72,4 @@ std::string new_session() {
     return text;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "harness/core/device_info.hpp"
 #include "harness/sweep/plan.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Driver version of a GPU, the kernel's release for a CPU.
 std::string driver_version(const DeviceInfo& device);
@@ -19,4 +19,4 @@ FreeMemory free_memory(const DeviceInfo& device);
 /// Sorts by time and is never given twice: UTC and 32 random bits.
 std::string new_session();
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -12,7 +12,7 @@
 #include "harness/sweep/progress.hpp"
 #include "harness/sweep/stop.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr double kShortestLook = 0.25;  // seconds: less is too few ticks of the system's clock
@@ -114,4 +114,4 @@ void QuietWatch::say_that_time_is_up() {
                      budget_));
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

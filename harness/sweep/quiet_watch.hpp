@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "harness/core/device_info.hpp"
 #include "harness/sweep/processor_load.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Where a `QuietWatch` learns what the processors do, and lets time pass.
 class LoadSource {
@@ -55,4 +55,4 @@ private:
 /// Waiting may take no more than a quarter of a sweep's time.
 double waiting_budget(double wanted_seconds, std::optional<double> max_seconds);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -11,7 +11,7 @@
 #include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -98,4 +98,4 @@ std::vector<Task> without_counters(const Plan& plan, const Recorded& recorded) {
     return tasks;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

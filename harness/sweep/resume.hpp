@@ -8,7 +8,7 @@
 #include "harness/sweep/plan.hpp"
 #include "harness/sweep/strategy.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// What is known of a plan before it is measured.
 struct Recorded {
@@ -33,4 +33,4 @@ Recorded what_is_recorded(const std::vector<std::filesystem::path>& journals, co
 /// The cases that are timed but have no counters, problem by problem.
 std::vector<Task> without_counters(const Plan& plan, const Recorded& recorded);
 
-}  // namespace espalier
+}  // namespace espalier::bench

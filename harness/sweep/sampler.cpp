@@ -7,11 +7,11 @@
 #include <optional>
 #include <vector>
 
-#include "harness/device/ceilings.hpp"
-#include "harness/device/runtime.hpp"
+#include "harness/profile/ceilings.hpp"
 #include "harness/sweep/statistics.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 // Long enough that reading the clock and one interrupt do not show, short enough for many rounds.
@@ -122,4 +122,4 @@ std::unique_ptr<Sampler> make_sampler(const DeviceInfo& device, bool cold) {
     return std::make_unique<GpuSampler>(device, cold);
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -4,10 +4,10 @@
 #include <functional>
 #include <memory>
 
-#include "harness/core/device_info.hpp"
 #include "harness/families/bench_memory.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Takes one sample of how long something runs.
 class Sampler {
@@ -38,4 +38,4 @@ private:
 /// costs between them.
 std::unique_ptr<Sampler> make_sampler(const DeviceInfo& device, bool cold);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -8,7 +8,7 @@
 
 #include "harness/families/family.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 void refuse_own_options(const SlurmJob& job) {
@@ -72,4 +72,4 @@ std::string merge_script(const SlurmJob& job) {
                        shell_word(job.journal.string()), shell_word(job.results.string()));
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

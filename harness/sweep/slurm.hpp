@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// A sweep as a Slurm job array: one task per shard. All paths must be seen by every node.
 struct SlurmJob {
@@ -26,4 +26,4 @@ std::string shell_word(const std::string& text);
 /// The batch script of the job that merges the shards' journals.
 std::string merge_script(const SlurmJob& job);
 
-}  // namespace espalier
+}  // namespace espalier::bench

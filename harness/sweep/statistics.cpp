@@ -4,7 +4,7 @@
 #include <boost/math/distributions/binomial.hpp>
 #include <cstddef>
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 /// Rank from below (1-based) of the interval's lower end: the largest k with P(Binomial(n, 1/2) < k) <= tail.
@@ -34,4 +34,4 @@ std::vector<double> ratios(std::span<const double> numerators, std::span<const d
     return result;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

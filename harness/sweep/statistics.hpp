@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-namespace espalier {
+namespace espalier::bench {
 
 /// A median with an interval that holds the true one with 95% (or the asked) confidence, whatever the distribution.
 struct MedianInterval {
@@ -21,4 +21,4 @@ MedianInterval median_interval(std::span<const double> samples, double confidenc
 /// Element by element, as far as both go: paired ratios of two candidates.
 std::vector<double> ratios(std::span<const double> numerators, std::span<const double> denominators);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -1,6 +1,6 @@
 #include "harness/sweep/status_count.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 void StatusCount::add(std::span<const CaseRecord> records) {
     const std::lock_guard lock(mutex_);
@@ -41,4 +41,4 @@ std::vector<Disturbance> StatusCount::disturbances() const {
     return list;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

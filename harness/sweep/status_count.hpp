@@ -12,7 +12,7 @@
 #include "harness/records/case_record.hpp"
 #include "harness/records/disturbance.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// How the cases of a sweep ended, each counted once: as `merge` will take it, a measured record before one that is
 /// `not_measured`, a later one before an earlier one. Any thread may call any function.
@@ -39,4 +39,4 @@ private:
     std::map<std::pair<std::string, std::string>, Disturbance> disturbed_;  ///< by family and problem
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

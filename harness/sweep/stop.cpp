@@ -5,7 +5,7 @@
 #include <atomic>
 #include <initializer_list>
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 // Written by a signal's handler, in whichever thread the signal finds, and read by all.
@@ -38,4 +38,4 @@ StopOnSignals::~StopOnSignals() {
 
 bool stop_requested() { return requested.load(std::memory_order_relaxed); }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Turns the first SIGINT or SIGTERM into a request that the sweep answers between two steps; a second one
 /// has its usual effect. Restores the handlers when it goes.
@@ -14,4 +14,4 @@ public:
 
 bool stop_requested();
 
-}  // namespace espalier
+}  // namespace espalier::bench

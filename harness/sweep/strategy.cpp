@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace espalier {
+namespace espalier::bench {
 
 double equal_share(const Situation& situation, std::size_t tasks) {
     if (!std::isfinite(situation.seconds_left)) return kUnlimitedSeconds;
@@ -13,4 +13,4 @@ double equal_share(const Situation& situation, std::size_t tasks) {
     return std::clamp(left / static_cast<double>(turns), std::min(kLeastTaskSeconds, left), left);
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -9,7 +9,7 @@
 
 #include "harness/records/case_record.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 inline constexpr double kUnlimitedSeconds = std::numeric_limits<double>::infinity();
 /// Less makes no sense for one task.
@@ -63,4 +63,4 @@ public:
     [[nodiscard]] virtual std::vector<LeftOut> left_out() const { return {}; }
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -15,7 +15,7 @@
 #include "harness/sweep/provenance.hpp"
 #include "harness/sweep/stop.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 using Workers = std::vector<std::unique_ptr<WorkerPool>>;
@@ -162,4 +162,4 @@ std::vector<DryRun> dry_run(const SweepOptions& options, const std::vector<std::
     return dry;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

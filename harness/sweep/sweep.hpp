@@ -9,7 +9,7 @@
 #include "harness/records/disturbance.hpp"
 #include "harness/sweep/options.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// What one device of a sweep did.
 struct WorkerSummary {
@@ -67,4 +67,4 @@ struct DryRun {
 std::vector<DryRun> dry_run(const SweepOptions& options, const std::vector<std::string>& devices,
                             std::vector<std::string>& left_out);
 
-}  // namespace espalier
+}  // namespace espalier::bench

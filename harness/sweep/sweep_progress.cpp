@@ -7,7 +7,7 @@
 
 #include "harness/sweep/clock.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 double seconds_to_go(const std::vector<Standing>& standings, double elapsed, double limit) {
     double longest = 0;  // different devices have queues of their own, side by side
@@ -60,4 +60,4 @@ std::string SweepProgress::text() const {
     return text;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

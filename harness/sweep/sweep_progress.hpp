@@ -8,7 +8,7 @@
 #include "harness/sweep/problem_queue.hpp"
 #include "harness/sweep/progress.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Seconds that the queues still take at the pace of the `elapsed` ones, at most `limit`; negative if nothing tells.
 double seconds_to_go(const std::vector<Standing>& standings, double elapsed, double limit);
@@ -44,4 +44,4 @@ private:
     ProgressLine line_;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -8,7 +8,7 @@
 
 #include "harness/sweep/strategy.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Hands out the tasks that it was given, each once, in random order.
 class TaskList final : public Strategy {
@@ -31,4 +31,4 @@ private:
     std::vector<Task> tasks_;
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -8,11 +8,11 @@
 #include <limits>
 #include <random>
 
-#include "harness/device/range.hpp"
+#include "harness/profile/range.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/statistics.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr double kHopeless = 3;
@@ -189,4 +189,4 @@ TimingOutcome time_in_rounds(std::vector<Contender>& contenders, Sampler& sample
     return Rounds(contenders, sampler, conditions, goal, progress).run();
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

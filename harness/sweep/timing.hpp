@@ -9,7 +9,7 @@
 #include "harness/sweep/progress_page.hpp"
 #include "harness/sweep/sampler.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// One of several ways to compute the same thing, and the samples taken of it.
 struct Contender {
@@ -48,4 +48,4 @@ struct TimingOutcome {
 TimingOutcome time_in_rounds(std::vector<Contender>& contenders, Sampler& sampler, Conditions& conditions,
                              const TimingGoal& goal, ProgressPage& progress);
 
-}  // namespace espalier
+}  // namespace espalier::bench

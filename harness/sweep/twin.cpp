@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 // A multiple of every tile and vector length in use; then, for problems with several middling axes that
@@ -47,4 +47,4 @@ std::optional<std::string> scaled_down_twin(const Family& family, const std::str
     return twin;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

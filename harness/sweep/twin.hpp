@@ -5,7 +5,7 @@
 
 #include "harness/families/family.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Operations that the naive oracles get through in a fraction of a second: what a sweep asks of them.
 inline constexpr double kOracleOperations = 1e8;
@@ -18,4 +18,4 @@ double operations_of(const Family& family, const std::string& problem);
 /// are met as they are in the original. Nothing if the sizes cannot shrink enough.
 std::optional<std::string> scaled_down_twin(const Family& family, const std::string& problem, double operations);
 
-}  // namespace espalier
+}  // namespace espalier::bench

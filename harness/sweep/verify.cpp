@@ -2,11 +2,11 @@
 
 #include <array>
 
-#include "harness/device/runtime.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/twin.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr std::array<std::uint8_t, 3> kPoisons{0xFF, 0x00, 0x5A};
@@ -128,4 +128,4 @@ void Verifier::refresh(std::uint64_t seed) {
         bench_->refresh(seed);
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -7,7 +7,7 @@
 
 #include "harness/families/family.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// The outcome of verifying one candidate: a mismatch, or what its outputs were found equal to.
 struct Verdict {
@@ -66,4 +66,4 @@ private:
 /// Waits for what the bench's device still has to do.
 void finish(const DeviceInfo& device);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -9,8 +9,6 @@
 #include <cstdio>
 #include <fstream>
 
-#include "harness/device/host_cpu.hpp"
-#include "harness/device/runtime.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/sweep/case_counters.hpp"
 #include "harness/sweep/ceilings_cpu.hpp"
@@ -21,8 +19,10 @@
 #include "harness/sweep/timing.hpp"
 #include "harness/sweep/verify.hpp"
 #include "harness/sweep/worker_measure.hpp"
+#include "kernels/device/host_cpu.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 using namespace protocol;
@@ -134,4 +134,4 @@ int run_worker(const WorkerOptions& options) {
     return 0;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

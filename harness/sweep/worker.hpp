@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace espalier {
+namespace espalier::bench {
 
 struct WorkerOptions {
     std::string device;  ///< "cpu" or a GPU's ordinal
@@ -13,4 +13,4 @@ struct WorkerOptions {
 /// connection. Returns the exit status.
 int run_worker(const WorkerOptions& options);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "harness/device/runtime.hpp"
 #include "harness/records/case_record.hpp"
 #include "harness/records/disturbance.hpp"
 #include "harness/sweep/clock.hpp"
@@ -16,8 +15,9 @@
 #include "harness/sweep/timing.hpp"
 #include "harness/sweep/twin.hpp"
 #include "harness/sweep/verify.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 using namespace protocol;
@@ -300,4 +300,4 @@ bool measure(const Measure& request, const DeviceInfo& device, CaseCounters& cou
     return Measurement(request, *find_family(request.family), device, counters, progress, send).run();
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

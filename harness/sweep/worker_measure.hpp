@@ -2,12 +2,12 @@
 
 #include <functional>
 
-#include "harness/core/device_info.hpp"
 #include "harness/sweep/case_counters.hpp"
 #include "harness/sweep/progress_page.hpp"
 #include "harness/sweep/protocol.hpp"
+#include "kernels/core/device_info.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Verifies and times the candidates of one problem in this process and sends what comes of it: an event
 /// per candidate that is verified, fails or is timed, and `Done`. Candidates that none of the events
@@ -15,4 +15,4 @@ namespace espalier {
 bool measure(const protocol::Measure& request, const DeviceInfo& device, CaseCounters& counters, ProgressPage& progress,
              const std::function<void(const protocol::Event&)>& send);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -2,7 +2,7 @@
 
 #include "harness/sweep/devices.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 constexpr double kHelloSeconds = 60;     // creating a context on a busy machine takes its time
@@ -79,4 +79,4 @@ std::string counters_refusal(WorkerPool& pool) {
     return reason;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

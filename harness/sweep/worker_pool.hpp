@@ -9,7 +9,7 @@
 #include "harness/sweep/protocol.hpp"
 #include "harness/sweep/worker_process.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// Keeps one worker alive: starts it, learns what device it has, starts another when it is gone. Belongs to one thread
 /// at a time, and a worker dies with the thread that started it.
@@ -50,4 +50,4 @@ std::optional<CopyRates> copy_rates(WorkerPool& pool);
 /// Why the device has no hardware counters; empty if it has.
 std::string counters_refusal(WorkerPool& pool);
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -17,7 +17,7 @@
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/stop.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 // Where the child finds what it inherits; `espalier worker` is told the numbers.
@@ -218,4 +218,4 @@ double WorkerProcess::seconds_without_a_step() {
     return steady_seconds() - last_step_;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -9,7 +9,7 @@
 #include "harness/sweep/progress_page.hpp"
 #include "harness/sweep/protocol.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 /// The worker ended on its own; `how` names the signal or the exit status, with the last it wrote to stderr.
 struct Died {
@@ -65,4 +65,4 @@ private:
     double last_step_ = 0;  ///< steady seconds
 };
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -8,8 +8,11 @@
 #include "harness/families/family_of.hpp"
 #include "tests/faulty/variants.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace faulty {
+
+using namespace ::espalier::faulty;
+
 namespace {
 
 class Doubling final : public Workload<Problem> {
@@ -69,4 +72,4 @@ std::span<const Family* const> families() {
     return all;
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

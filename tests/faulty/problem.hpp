@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "harness/core/cost.hpp"
-#include "harness/core/feature.hpp"
+#include "kernels/core/cost.hpp"
+#include "kernels/core/feature.hpp"
 
 /// A family whose variants fail in every way that a sweep must survive. Only the test program
 /// faulty_espalier has it.

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "harness/core/registry.hpp"
+#include "kernels/core/registry.hpp"
 #include "tests/faulty/problem.hpp"
 
 namespace espalier::faulty {

@@ -16,6 +16,7 @@
 namespace {
 
 using namespace espalier;
+using namespace espalier::bench;
 
 template <class Read>
 void refused_or_fine(Read read) {

@@ -5,10 +5,12 @@
 #include <random>
 
 #include "harness/families/family_of.hpp"
-#include "harness/select/ranking.hpp"
-#include "variants/synthetic/problem.hpp"
+#include "harness/learn/ranking.hpp"
+#include "kernels/problems/synthetic.hpp"
 
-namespace espalier::synthetic {
+namespace espalier::bench::synthetic {
+
+using namespace ::espalier::synthetic;
 namespace {
 
 Support any(const Problem&, const Configuration&, const DeviceInfo&) { return Support::yes(); }
@@ -129,18 +131,18 @@ std::vector<CaseRecord> records(const Times& times, const std::vector<std::strin
     return all;
 }
 
-select::Tree tree_of_pairs(const select::Matrix& matrix) {
-    const auto column = [&](select::PairKind kind) {
+learn::Tree tree_of_pairs(const learn::Matrix& matrix) {
+    const auto column = [&](learn::PairKind kind) {
         const auto at = std::ranges::find_if(matrix.columns, [&](const auto& c) { return c.pair.kind == kind; });
         return static_cast<std::size_t>(at - matrix.columns.begin());
     };
-    const std::size_t ratio = column(select::PairKind::ratio), product = column(select::PairKind::product);
-    select::GrownTree grown(7);
+    const std::size_t ratio = column(learn::PairKind::ratio), product = column(learn::PairKind::product);
+    learn::GrownTree grown(7);
     grown[0] = {.test = {ratio, false, 0.3}, .yes = 1, .no = 4, .rows = matrix.all()};
     grown[1] = {.test = {product, false, 3e15}, .yes = 2, .no = 3};
     grown[4] = {.test = {product, false, 2000}, .yes = 5, .no = 6};
     for (const std::size_t leaf : {2, 3, 5, 6}) grown[leaf].rows = matrix.all();
-    return select::finish(matrix, grown);
+    return learn::finish(matrix, grown);
 }
 
-}  // namespace espalier::synthetic
+}  // namespace espalier::bench::synthetic

@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "harness/families/family.hpp"
+#include "harness/learn/tree.hpp"
 #include "harness/records/case_record.hpp"
-#include "harness/select/tree.hpp"
+#include "kernels/problems/synthetic.hpp"
 
-namespace espalier::synthetic {
+namespace espalier::bench::synthetic {
 
-/// The family of variants/synthetic/problem.hpp: `alpha` with block = 64 or 128, `base` the baseline, `beta`,
+using namespace ::espalier::synthetic;
+
+/// The family of kernels/problems/synthetic.hpp: `alpha` with block = 64 or 128, `base` the baseline, `beta`,
 /// `gamma` for at most 1000 rows, and a peer.
 const Family& family();
 
@@ -34,6 +37,6 @@ std::vector<CaseRecord> records(const Times& times, const std::vector<std::strin
                                 std::uint64_t seed = 1);
 
 /// A tree on `matrix` that nobody would learn: it asks about a ratio, then about a product on either side.
-select::Tree tree_of_pairs(const select::Matrix& matrix);
+learn::Tree tree_of_pairs(const learn::Matrix& matrix);
 
-}  // namespace espalier::synthetic
+}  // namespace espalier::bench::synthetic

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "harness/core/variant.hpp"
-#include "variants/coherent_sum/problem.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/problems/coherent_sum.hpp"
 #include "variants/coherent_sum/tolerance.hpp"
 
 namespace espalier::coherent_sum {

@@ -1,8 +1,8 @@
 // The definition as two nested loops per source: for each time the sum over all receivers (source S).
 // Walks the traces across, one cache line per addition: the slow, plain way, and the CPU's baseline.
 
-#include "harness/core/variant.hpp"
-#include "variants/coherent_sum/problem.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/problems/coherent_sum.hpp"
 #include "variants/coherent_sum/tolerance.hpp"
 
 namespace espalier::coherent_sum {

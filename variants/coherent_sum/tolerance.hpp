@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 
 namespace espalier::coherent_sum {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
-#include "variants/coherent_sum/problem.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/problems/coherent_sum.hpp"
 
 /// What the kernels with one thread per time sample share: the grid, and keeping the sum or the maximum.
 namespace espalier::coherent_sum {

@@ -2,7 +2,7 @@
 // every row, and two of them share the cache lines where their parts of a row touch. Source C 1.2, which
 // shows what the wrong place costs.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/cpu_scalar_kernel.hpp"
 
 namespace espalier::convolution_2d {

@@ -1,7 +1,7 @@
 // The plain loops with the parallel loop placed on the rows: threads meet once per image, and each reads
 // and writes a range of memory of its own. Source C 1.2.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/cpu_scalar_kernel.hpp"
 
 namespace espalier::convolution_2d {

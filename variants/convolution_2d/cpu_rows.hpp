@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "variants/convolution_2d/problem.hpp"
+#include "kernels/problems/convolution_2d.hpp"
 
 /// How the CPU variants walk an image: whole rows through a variant's own kernel, and the few values
 /// whose taps leave the image through the same kernel over a small patch with the border filled in.

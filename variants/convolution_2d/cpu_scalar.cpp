@@ -1,7 +1,7 @@
 // The plain loops: for every value the 25 products, summed in the type that the coefficients need.
 // Source C 1.1. Any size and border: the baseline of the CPU.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/cpu_scalar_kernel.hpp"
 
 namespace espalier::convolution_2d {

@@ -2,7 +2,7 @@
 // memory: the naive kernel (source C 2.1). Neighbouring threads re-read each other's pixels, so it
 // lives on the caches and is bound by memory. Any size and border: the baseline of GPUs.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/gpu_image.cuh"
 
 namespace espalier::convolution_2d {

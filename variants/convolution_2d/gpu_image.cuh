@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "device/kernel.hpp"
-#include "variants/convolution_2d/problem.hpp"
+#include "kernels/problems/convolution_2d.hpp"
 
 namespace espalier::convolution_2d {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "harness/core/device_info.hpp"
-#include "harness/core/support.hpp"
-#include "variants/convolution_2d/problem.hpp"
+#include "kernels/core/device_info.hpp"
+#include "kernels/core/support.hpp"
+#include "kernels/problems/convolution_2d.hpp"
 
 /// What several variants decline, and why.
 namespace espalier::convolution_2d {

@@ -2,7 +2,7 @@
 // return for four times the shared memory and its bandwidth. Source C 2.4.
 // A warp covers two rows of 16 pixels, whose words meet in the same banks for some of its threads.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/limits.hpp"
 #include "variants/convolution_2d/tiled.cuh"
 

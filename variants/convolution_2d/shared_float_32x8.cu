@@ -1,7 +1,7 @@
 // 32x8 blocks, tile of floats: a warp reads 32 pixels of one row, so with three channels its words lie 3
 // apart and fall into 32 different banks. The tile is (32+4)x(8+4) pixels. Source C 2.4.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/limits.hpp"
 #include "variants/convolution_2d/tiled.cuh"
 

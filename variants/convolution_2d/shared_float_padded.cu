@@ -4,7 +4,7 @@
 // 3 (a - b) = stride (mod 32). The plain stride of 60 words lets 4 of 16 pairs meet, 65 lets 5, and 80, a
 // padding of 20, none: that is the tunable.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/limits.hpp"
 #include "variants/convolution_2d/tiled.cuh"
 

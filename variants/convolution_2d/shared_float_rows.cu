@@ -4,7 +4,7 @@
 // shared_vectorised converts every byte again in each thread that reads it; shared_float reads a word from
 // shared memory for every multiply-add.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/gpu_words.cuh"
 #include "variants/convolution_2d/limits.hpp"
 

@@ -1,7 +1,7 @@
 // 16x16 blocks, the tile as bytes in shared memory, sums in single precision: a byte is converted each of
 // the 25 times that it is read, at the few lanes a multiprocessor has for conversions. Source C 2.3.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/limits.hpp"
 #include "variants/convolution_2d/tiled.cuh"
 

@@ -2,7 +2,7 @@
 // memory once per block instead of 25 times, and the load moves to the integer units. Source C 2.2.
 // A warp's bytes share words, and threads that read one word share the access: no bank conflicts.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/limits.hpp"
 #include "variants/convolution_2d/tiled.cuh"
 

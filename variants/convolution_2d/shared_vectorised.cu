@@ -5,7 +5,7 @@
 // Sums are in single precision where that is exact, else in integers. Rows that are no multiple of 4 bytes
 // are loaded as pairs of words and stored byte by byte.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/gpu_words.cuh"
 #include "variants/convolution_2d/limits.hpp"
 

@@ -19,7 +19,7 @@
 // up at the end: twice the multiplications, and still exact.
 
 #include "device/mma.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/gpu_words.cuh"
 #include "variants/convolution_2d/limits.hpp"
 

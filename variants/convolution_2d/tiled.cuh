@@ -4,7 +4,7 @@
 // per thread, from a tile that holds the rectangle and a rim of two pixels in shared memory. They differ
 // in what the tile stores, what the sums are, the block's shape and the padding of the tile's rows.
 
-#include "harness/core/support.hpp"
+#include "kernels/core/support.hpp"
 #include "variants/convolution_2d/gpu_image.cuh"
 
 namespace espalier::convolution_2d {

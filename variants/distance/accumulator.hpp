@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "harness/core/variant.hpp"
-#include "variants/distance/problem.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/problems/distance.hpp"
 
 namespace espalier::distance {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/accumulator.hpp"
 
 namespace espalier::distance {

@@ -1,7 +1,7 @@
 // The plain loops: one distance after the other, its attributes one by one (sources K 2.3, P 3).
 // Any problem: the baseline of the CPU.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/accumulator.hpp"
 
 namespace espalier::distance {

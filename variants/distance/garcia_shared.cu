@@ -6,7 +6,7 @@
 // filled with zeros and every step computes all 16 attributes.
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/accumulator.hpp"
 #include "variants/distance/tiles.cuh"
 

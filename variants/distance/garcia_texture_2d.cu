@@ -3,7 +3,7 @@
 // thread of a warp reads its own query coalesced and the same texel as its neighbours.
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/accumulator.hpp"
 #include "variants/distance/pitched_texture.cuh"
 #include "variants/distance/tiles.cuh"

@@ -4,7 +4,7 @@
 // needs it, so the caches carry the kernel. Any problem: the baseline of GPUs.
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/attribute_types.cuh"
 #include "variants/distance/tiles.cuh"
 

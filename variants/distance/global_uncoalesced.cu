@@ -2,7 +2,7 @@
 // that lie `dims` apart, so every read of a warp touches as many cache lines as it has queries.
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/attribute_types.cuh"
 #include "variants/distance/tiles.cuh"
 

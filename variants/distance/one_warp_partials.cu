@@ -4,7 +4,7 @@
 // multiprocessor empty, and rows of `dims` words start at any alignment, so reads straddle cache lines.
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/attribute_types.cuh"
 #include "variants/distance/tiles.cuh"
 

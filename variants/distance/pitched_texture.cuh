@@ -6,8 +6,8 @@
 #include <string>
 
 #include "device/texture.hpp"
-#include "harness/core/support.hpp"
-#include "variants/distance/problem.hpp"
+#include "kernels/core/support.hpp"
+#include "kernels/problems/distance.hpp"
 
 /// Sets as 2-D textures: one row per attribute, one column per item. CUDA wants rows to start at
 /// multiples of a pitch alignment, so a set whose rows do not is copied into the workspace first.

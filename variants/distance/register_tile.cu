@@ -9,7 +9,7 @@
 #include <string>
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/attribute_types.cuh"
 #include "variants/distance/tiles.cuh"
 

@@ -5,7 +5,7 @@
 // a warp stores 32 consecutive words, reads 16 consecutive queries and two points, each broadcast.
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/shared_tile.cuh"
 
 namespace espalier::distance {

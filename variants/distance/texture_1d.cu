@@ -4,7 +4,7 @@
 // texture as well, even where they would fit constant memory: what that costs is K11.
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/attribute_types.cuh"
 #include "variants/distance/tiles.cuh"
 #include "variants/distance/value_texture.cuh"

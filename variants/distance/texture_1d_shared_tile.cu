@@ -3,7 +3,7 @@
 // have just loaded; shared memory then serves the 16-fold reuse within the block, without bank conflicts.
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/attribute_types.cuh"
 #include "variants/distance/shared_tile.cuh"
 #include "variants/distance/value_texture.cuh"

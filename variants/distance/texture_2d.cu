@@ -4,7 +4,7 @@
 // cannot be, as their set must be whole.
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/attribute_types.cuh"
 #include "variants/distance/pitched_texture.cuh"
 #include "variants/distance/tiles.cuh"

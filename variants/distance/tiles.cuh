@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "device/kernel.hpp"
-#include "harness/core/support.hpp"
-#include "variants/distance/problem.hpp"
+#include "kernels/core/support.hpp"
+#include "kernels/problems/distance.hpp"
 
 /// How the matrix of distances is cut into one tile per block.
 namespace espalier::distance {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "device/texture.hpp"
-#include "harness/core/support.hpp"
-#include "variants/distance/problem.hpp"
+#include "kernels/core/support.hpp"
+#include "kernels/problems/distance.hpp"
 
 /// The two sets as 1-D linear textures: reads go through the texture cache, which on the sources' GPUs
 /// was the only one for global memory.

@@ -1,7 +1,7 @@
 // The loop shared out to threads and to the lanes of vector registers, partial sums in double precision.
 // Source H. The reduction clause lets the compiler reorder the sum, which it otherwise may not.
 
-#include "variants/dot/problem.hpp"
+#include "kernels/problems/dot.hpp"
 
 namespace espalier::dot {
 namespace {

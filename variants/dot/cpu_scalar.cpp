@@ -1,7 +1,7 @@
 // The plain loop, summed in double precision: a float would stop growing at 2^24 times an element, and as
 // each addition waits for the one before, it would not be faster either. Source H. The baseline of the CPU.
 
-#include "variants/dot/problem.hpp"
+#include "kernels/problems/dot.hpp"
 
 namespace espalier::dot {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "variants/dot/problem.hpp"
+#include "kernels/problems/dot.hpp"
 
 namespace espalier::dot {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "device/kernel.hpp"
-#include "variants/dot/problem.hpp"
+#include "kernels/problems/dot.hpp"
 
 namespace espalier::dot {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "variants/histogram/problem.hpp"
+#include "kernels/problems/histogram.hpp"
 
 namespace espalier::histogram {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "variants/histogram/problem.hpp"
+#include "kernels/problems/histogram.hpp"
 
 namespace espalier::histogram {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "device/kernel.hpp"
-#include "variants/histogram/problem.hpp"
+#include "kernels/problems/histogram.hpp"
 
 namespace espalier::histogram {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "harness/core/device_info.hpp"
-#include "variants/histogram/problem.hpp"
+#include "kernels/core/device_info.hpp"
+#include "kernels/problems/histogram.hpp"
 
 namespace espalier::histogram {
 

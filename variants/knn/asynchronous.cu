@@ -5,7 +5,7 @@
 #include <array>
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/knn/chunk_kernels.cuh"
 #include "variants/knn/staging.cuh"
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 
-#include "harness/core/variant.hpp"
-#include "harness/device/runtime.hpp"
-#include "variants/knn/problem.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/device/runtime.hpp"
+#include "kernels/problems/knn.hpp"
 #include "variants/knn/vote.hpp"
 
 /// The unit of work of every pipeline (source K 5.5): the queries are cut into chunks so that a chunk's

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/knn/two_stage.hpp"
 
 namespace espalier::knn {

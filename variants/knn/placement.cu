@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
-#include "harness/device/host_cpu.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/device/host_cpu.hpp"
 #include "variants/knn/chunk_kernels.cuh"
 #include "variants/knn/staging.cuh"
 

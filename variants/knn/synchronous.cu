@@ -3,7 +3,7 @@
 // synchronous side of K9 and K10). Through pageable or page-locked memory (S3).
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/knn/chunk_kernels.cuh"
 #include "variants/knn/staging.cuh"
 

@@ -4,7 +4,7 @@
 // from where they are.
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/knn/chunk_kernels.cuh"
 #include "variants/knn/two_stage.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "variants/knn/problem.hpp"
+#include "kernels/problems/knn.hpp"
 
 namespace espalier::knn {
 

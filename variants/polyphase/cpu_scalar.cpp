@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "harness/core/variant.hpp"
-#include "variants/polyphase/problem.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/problems/polyphase.hpp"
 
 namespace espalier::polyphase {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
-#include "variants/polyphase/problem.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/problems/polyphase.hpp"
 
 namespace espalier::polyphase {
 namespace {

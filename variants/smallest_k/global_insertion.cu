@@ -3,7 +3,7 @@
 // so that their accesses coalesce while the threads agree on the place. Any k: the baseline of GPUs.
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/smallest_k/insertion.cuh"
 
 namespace espalier::smallest_k {

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "device/kernel.hpp"
+#include "kernels/problems/smallest_k.hpp"
 #include "variants/smallest_k/order.hpp"
-#include "variants/smallest_k/problem.hpp"
 
 /// Selection by insertion: one thread per row keeps the k best so far as a sorted list and inserts what
 /// beats its last entry. Where the list lives is what the variants differ in.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/smallest_k/insertion.cuh"
 
 namespace espalier::smallest_k {

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/problems/smallest_k.hpp"
 #include "variants/smallest_k/order.hpp"
-#include "variants/smallest_k/problem.hpp"
 
 namespace espalier::smallest_k {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "device/kernel.hpp"
 #include "device/texture.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/smallest_k/insertion.cuh"
 
 namespace espalier::smallest_k {

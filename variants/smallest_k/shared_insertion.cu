@@ -3,7 +3,7 @@
 // entries they are at. The memory of a block limits k x block: 8 at 16 KiB and 256 threads then.
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/smallest_k/insertion.cuh"
 
 namespace espalier::smallest_k {

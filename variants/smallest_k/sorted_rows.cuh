@@ -7,8 +7,8 @@
 
 #include "device/cub.hpp"
 #include "device/kernel.hpp"
+#include "kernels/problems/smallest_k.hpp"
 #include "variants/smallest_k/order.hpp"
-#include "variants/smallest_k/problem.hpp"
 
 /// Selection by sorting whole rows with CUB: rows are gathered into keys and columns, sorted, and their
 /// first k kept. CUB's radix sorts are stable, so that ties stay in the order of their columns.

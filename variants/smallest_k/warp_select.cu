@@ -13,9 +13,9 @@
 #include <string>
 
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/problems/smallest_k.hpp"
 #include "variants/smallest_k/order.hpp"
-#include "variants/smallest_k/problem.hpp"
 
 namespace espalier::smallest_k {
 namespace {

@@ -14,7 +14,7 @@
 #include "harness/records/codec.hpp"
 #include "harness/records/roofline.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -130,4 +130,4 @@ void add_compare(Command& app, ExitCode& code) {
     command.callback([arguments, &code] { run(*arguments, code); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

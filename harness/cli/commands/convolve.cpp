@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "espalier/convolution_2d.hpp"
+#include "harness/apps/io/filter.hpp"
+#include "harness/apps/io/image.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
-#include "harness/io/filter.hpp"
-#include "harness/io/image.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 struct ConvolveOptions {
@@ -100,4 +100,4 @@ void add_convolve(Command& app, ExitCode&) {
     command.callback([options] { run_convolve(*options); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -10,7 +10,7 @@
 #include "harness/sweep/examine.hpp"
 #include "harness/sweep/provenance.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 struct Arguments {
@@ -124,4 +124,4 @@ void add_doctor(Command& app, ExitCode& code) {
     command.callback([&code] { run(arguments, code); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -10,12 +10,12 @@
 #include "espalier/explanation.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/learn/emit.hpp"
 #include "harness/records/results.hpp"
-#include "harness/select/emit.hpp"
-#include "kernels/device_state.hpp"
-#include "kernels/families.hpp"
+#include "kernels/api/device_state.hpp"
+#include "kernels/dispatch/families.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -45,7 +45,7 @@ std::string measured_devices(const fs::path& results) {
 /// A device of this machine by name or key, or one that is described by its results.
 DeviceInfo described_device(const ExplainOptions& options) {
     if (is_local_name(options.device)) return state_of(device_of(options.device)).info;
-    if (!select::valid_device_key(options.device))
+    if (!learn::valid_device_key(options.device))
         throw Failure(ExitCode::usage, "'" + options.device + "' is no device key: use one of " +
                                            measured_devices(options.results) + ", or " + kDeviceHelp);
     const fs::path folder = options.results / options.device;
@@ -125,4 +125,4 @@ void add_explain(Command& app, ExitCode&) {
     command.callback([options] { run_explain(*options); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

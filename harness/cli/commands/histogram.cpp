@@ -10,14 +10,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "harness/apps/io/byte_file.hpp"
 #include "harness/cli/byte_report.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
-#include "harness/io/byte_file.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 struct HistogramOptions {
@@ -148,4 +148,4 @@ void add_histogram(Command& app, ExitCode&) {
     command.callback([options] { run_histogram(*options); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -9,18 +9,18 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/io/split.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/knn_report.hpp"
 #include "harness/cli/knn_session.hpp"
-#include "harness/device/runtime.hpp"
-#include "harness/io/bad_file.hpp"
-#include "harness/io/split.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
-#include "kernels/device_state.hpp"
+#include "kernels/api/device_state.hpp"
+#include "kernels/device/runtime.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 struct KnnOptions {
@@ -273,4 +273,4 @@ void add_knn(Command& app, ExitCode&) {
     command.callback([options] { run_knn(*options); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

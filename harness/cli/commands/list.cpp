@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
-#include "harness/core/registry.hpp"
 #include "harness/families/family.hpp"
+#include "kernels/core/registry.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 struct Arguments {
@@ -137,4 +137,4 @@ void add_list(Command& app, ExitCode&) {
     command.callback([] { run(arguments); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -7,16 +7,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/apps/io/file.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/locate_session.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/seismic_options.hpp"
-#include "harness/io/file.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 struct LocateOptions {
@@ -256,4 +256,4 @@ void add_locate(Command& app, ExitCode&) {
     command.callback([options] { run_locate(*options); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

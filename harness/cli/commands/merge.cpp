@@ -9,7 +9,7 @@
 
 #include "harness/cli/command.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 struct Arguments {
@@ -78,4 +78,4 @@ void add_merge(Command& app, ExitCode&) {
     command.callback([] { run(arguments); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -13,7 +13,7 @@
 #include "harness/report/exports.hpp"
 #include "harness/report/page.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -98,4 +98,4 @@ void add_report(Command& app, ExitCode& code) {
     command.callback([options, &code] { run(*options, code); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

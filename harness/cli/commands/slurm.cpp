@@ -13,7 +13,7 @@
 #include "harness/cli/command.hpp"
 #include "harness/records/atomic_file.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -106,4 +106,4 @@ void add_slurm(Command& app, ExitCode&) {
     command.callback([arguments] { run(*arguments); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "harness/adaptive/adaptive_strategy.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
+#include "harness/learn/adaptive_strategy.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/devices.hpp"
@@ -18,7 +18,7 @@
 #include "harness/sweep/progress.hpp"
 #include "harness/sweep/resume.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 /// Options as they are typed.
@@ -275,4 +275,4 @@ void add_sweep(Command& app, ExitCode& code) {
     command.callback([&code] { run(arguments, code); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

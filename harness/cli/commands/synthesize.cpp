@@ -8,16 +8,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/io/file.hpp"
+#include "harness/apps/seismic/synthetic.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/seismic_options.hpp"
-#include "harness/io/bad_file.hpp"
-#include "harness/io/file.hpp"
-#include "harness/seismic/synthetic.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -235,4 +235,4 @@ void add_synthesize(Command& app, ExitCode&) {
     command.callback([options] { run_synthesize(*options); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -9,18 +9,18 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/what_if_report.hpp"
+#include "harness/learn/export.hpp"
+#include "harness/learn/training.hpp"
+#include "harness/learn/transfer.hpp"
 #include "harness/records/atomic_file.hpp"
-#include "harness/select/export.hpp"
-#include "harness/select/training.hpp"
-#include "harness/select/transfer.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 struct Options {
     std::vector<std::string> devices, families;
-    select::TrainingFolders folders;
-    select::TrainOptions train;
+    learn::TrainingFolders folders;
+    learn::TrainOptions train;
     std::filesystem::path matrices;
     WhatIfQuestions what_if;  ///< if there are any, nothing is written
     bool trees = false, transfer = false, check = false, json = false, quiet = false;
@@ -28,17 +28,17 @@ struct Options {
 };
 
 /// The trees of one device. Nothing where its results belong to other processors and nobody named it.
-std::optional<select::TrainedDevice> train(const Options& options, const std::string& key) {
+std::optional<learn::TrainedDevice> train(const Options& options, const std::string& key) {
     try {
-        return select::train_device(key, options.folders, options.families, options.train);
-    } catch (const select::ForeignEvidence& error) {
+        return learn::train_device(key, options.folders, options.families, options.train);
+    } catch (const learn::ForeignEvidence& error) {
         if (!options.every_device) throw;
         if (!options.quiet) fmt::print(stderr, "{} is left out: {}\n", key, error.what());
         return std::nullopt;
     }
 }
 
-nlohmann::ordered_json to_json(const select::TrainedDevice& trained) {
+nlohmann::ordered_json to_json(const learn::TrainedDevice& trained) {
     auto list = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < trained.families.size(); ++i) {
         const auto& file = trained.files[i];
@@ -46,8 +46,8 @@ nlohmann::ordered_json to_json(const select::TrainedDevice& trained) {
                                      {"family", trained.families[i].family->name()},
                                      {"file", file.path.generic_string()},
                                      {"changed", !file.same}};
-        entry.update(select::summary(trained.families[i], nullptr));
-        if (trained.diffs[i]) entry["decisions"] = select::to_json(*trained.diffs[i]);
+        entry.update(learn::summary(trained.families[i], nullptr));
+        if (trained.diffs[i]) entry["decisions"] = learn::to_json(*trained.diffs[i]);
         list.push_back(std::move(entry));
     }
     return list;
@@ -59,10 +59,10 @@ void print_heading() {
                "single");
 }
 
-void print_rows(const select::TrainedDevice& trained) {
-    for (const select::Trained& t : trained.families) {
-        const select::Regret &training = t.evaluation.training, &held_out = t.evaluation.held_out.regret;
-        const select::Matrix& matrix = t.evidence.matrix;
+void print_rows(const learn::TrainedDevice& trained) {
+    for (const learn::Trained& t : trained.families) {
+        const learn::Regret &training = t.evaluation.training, &held_out = t.evaluation.held_out.regret;
+        const learn::Matrix& matrix = t.evidence.matrix;
         const auto decimal = [&](double value) {
             return t.evaluation.held_out.logs.empty() ? "-" : fmt::format("{:.3f}", value);
         };
@@ -74,9 +74,9 @@ void print_rows(const select::TrainedDevice& trained) {
 }
 
 /// Says on stderr what differs. Returns whether anything does.
-bool report_differences(const select::TrainedDevice& trained) {
+bool report_differences(const learn::TrainedDevice& trained) {
     bool any = false;
-    for (const select::TrainedFile& file : trained.files) {
+    for (const learn::TrainedFile& file : trained.files) {
         if (file.same) continue;
         any = true;
         if (file.exists)
@@ -87,7 +87,7 @@ bool report_differences(const select::TrainedDevice& trained) {
     return any;
 }
 
-void warn_of_stale_evidence(const select::TrainedDevice& trained) {
+void warn_of_stale_evidence(const learn::TrainedDevice& trained) {
     for (const StaleVariant& stale : trained.stale)
         if (!is_known(trained.known_stale, stale))
             fmt::print(stderr,
@@ -96,11 +96,11 @@ void warn_of_stale_evidence(const select::TrainedDevice& trained) {
                        trained.device.key, describe(stale), trained.device.key);
 }
 
-void print_decision_diffs(const select::TrainedDevice& trained) {
+void print_decision_diffs(const learn::TrainedDevice& trained) {
     for (std::size_t i = 0; i < trained.diffs.size(); ++i)
         if (trained.diffs[i] && !trained.diffs[i]->changes.empty())
             fmt::print(stderr, "{} {}: {}", trained.device.key, trained.families[i].family->name(),
-                       select::describe(*trained.diffs[i]));
+                       learn::describe(*trained.diffs[i]));
 }
 
 void answer_what_if(const Options& options) {
@@ -110,7 +110,7 @@ void answer_what_if(const Options& options) {
     for (const std::string& key : options.devices) {
         const auto maybe = train(options, key);
         if (!maybe) continue;
-        const select::TrainedDevice& trained = *maybe;
+        const learn::TrainedDevice& trained = *maybe;
         if (!options.json)
             text += what_if_text(trained, options.what_if, options.train.learn);
         else
@@ -125,16 +125,16 @@ void answer_what_if(const Options& options) {
 }
 
 void print_transfer(const Options& options) {
-    std::vector<select::TrainedDevice> trained;
+    std::vector<learn::TrainedDevice> trained;
     for (const std::string& key : options.devices)
         if (auto device = train(options, key)) trained.push_back(std::move(*device));
     auto json = nlohmann::ordered_json::array();
     if (!options.json)
         fmt::print("{:<16} {:<34}  regret with the tree of (* the one it would fall back on)\n", "family", "device");
-    for (const select::TransferRow& row : select::transfer(trained)) {
+    for (const learn::TransferRow& row : learn::transfer(trained)) {
         std::string cells;
         auto list = nlohmann::ordered_json::array();
-        for (const select::TransferCell& cell : row.cells) {
+        for (const learn::TransferCell& cell : row.cells) {
             const std::string unknown = cell.unknown ? fmt::format(" ({} problems without a time)", cell.unknown) : "";
             cells += fmt::format("{}{}{} {:.3f}{}", cells.empty() ? "" : ", ", cell.fallback ? "*" : "", cell.tree,
                                  cell.regret, unknown);
@@ -157,7 +157,7 @@ void run(Options options, ExitCode& code) {
         }
     options.every_device = options.devices.empty();
     const bool everything = options.every_device && options.families.empty();
-    if (options.devices.empty()) options.devices = select::devices_with_results(options.folders.results);
+    if (options.devices.empty()) options.devices = learn::devices_with_results(options.folders.results);
     if (options.what_if.any()) return answer_what_if(options);
     if (options.transfer) return print_transfer(options);
     bool different = false;
@@ -167,7 +167,7 @@ void run(Options options, ExitCode& code) {
         if (!options.quiet) fmt::print(stderr, "training {}\n", key);
         const auto maybe = train(options, key);
         if (!maybe) continue;
-        const select::TrainedDevice& trained = *maybe;
+        const learn::TrainedDevice& trained = *maybe;
         if (!options.quiet)
             for (const auto& notice : trained.notices) fmt::print(stderr, "{}: {}\n", key, notice);
         if (!options.quiet) {
@@ -181,9 +181,9 @@ void run(Options options, ExitCode& code) {
             for (auto& entry : to_json(trained)) json.push_back(std::move(entry));
         if (table) print_rows(trained);
         if (!options.matrices.empty())
-            for (const select::Trained& t : trained.families)
+            for (const learn::Trained& t : trained.families)
                 write_file_atomically(options.matrices / key / (std::string(t.family->name()) + ".json"),
-                                      select::export_matrix(trained.device, t, options.train.learn).dump() + "\n");
+                                      learn::export_matrix(trained.device, t, options.train.learn).dump() + "\n");
         if (options.check)
             different |= report_differences(trained);
         else
@@ -195,7 +195,7 @@ void run(Options options, ExitCode& code) {
         throw Failure(ExitCode::bad_data, "there are no results to train on in " + options.folders.results.string() +
                                               ": run `espalier sweep`");
     if (everything)
-        for (const auto& path : select::orphans(options.folders)) {
+        for (const auto& path : learn::orphans(options.folders)) {
             fmt::print(stderr, "{}: has no results any more: remove it\n", path.string());
             different |= options.check;
         }
@@ -259,4 +259,4 @@ void add_train(Command& app, ExitCode& code) {
     command.callback([options, &code] { run(*options, code); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

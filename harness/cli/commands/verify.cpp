@@ -12,7 +12,7 @@
 #include "harness/records/inspect.hpp"
 #include "harness/records/stale.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 namespace {
 
 struct Arguments {
@@ -114,4 +114,4 @@ void add_verify(Command& app, ExitCode& code) {
     command.callback([arguments, &code] { run(*arguments, code); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

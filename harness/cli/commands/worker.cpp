@@ -6,7 +6,7 @@
 
 #include "harness/cli/command.hpp"
 
-namespace espalier::cli {
+namespace espalier::bench::cli {
 
 void add_worker(Command& app, ExitCode&) {
     Command command = app.add_subcommand("worker", "measures for a sweep; started by it");
@@ -20,4 +20,4 @@ void add_worker(Command& app, ExitCode&) {
     command.callback([] { std::_Exit(run_worker(options)); });
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier::bench::cli

@@ -5,7 +5,7 @@
 
 #include "harness/sweep/portable_loops.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 void read_neon(const std::byte* from, std::size_t bytes) {
@@ -43,4 +43,4 @@ CpuLoops cpu_loops(const DeviceInfo&) {
     return {read_neon, multiply_add_portable, has_dot_products ? dot_products : long_products};
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

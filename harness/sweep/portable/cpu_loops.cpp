@@ -2,8 +2,8 @@
 
 #include "harness/sweep/portable_loops.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 
 CpuLoops cpu_loops(const DeviceInfo&) { return {read_portable, multiply_add_portable, integer_multiply_add_portable}; }
 
-}  // namespace espalier
+}  // namespace espalier::bench

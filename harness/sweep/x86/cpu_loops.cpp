@@ -4,7 +4,7 @@
 
 #include "harness/sweep/portable_loops.hpp"
 
-namespace espalier {
+namespace espalier::bench {
 namespace {
 
 // Reads with the widest loads there are; eight accumulators cover the latency of the additions.
@@ -85,4 +85,4 @@ CpuLoops cpu_loops(const DeviceInfo& device) {
     return {read_portable, multiply_add_portable, dot_sse2};
 }
 
-}  // namespace espalier
+}  // namespace espalier::bench

@@ -8,7 +8,7 @@
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
 
-namespace espalier {
+namespace espalier::inline v0 {
 
 /// What coherent summation keeps of the sums of a window.
 enum class Coherence {
@@ -41,4 +41,4 @@ ESPALIER_API Result<void> maximum_coherence(const Device& device, const Coherent
 ESPALIER_API Result<Explanation> explain_coherent_sum(const Device& device, const CoherentSumShape& shape,
                                                       Coherence output, std::string_view variant = {});
 
-}  // namespace espalier
+}  // namespace espalier::inline v0

@@ -9,7 +9,7 @@
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
 
-namespace espalier {
+namespace espalier::inline v0 {
 
 /// What a filter reads outside the image.
 enum class Border {
@@ -61,4 +61,4 @@ ESPALIER_API Result<Explanation> explain_convolve_2d(const Device& device, const
                                                      const Filter5x5& filter, Border border,
                                                      std::string_view variant = {});
 
-}  // namespace espalier
+}  // namespace espalier::inline v0

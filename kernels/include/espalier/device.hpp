@@ -5,7 +5,7 @@
 #include "espalier/error.hpp"
 #include "espalier/export.hpp"
 
-namespace espalier {
+namespace espalier::inline v0 {
 
 struct DeviceState;
 
@@ -39,4 +39,4 @@ private:
     const DeviceState* state_;
 };
 
-}  // namespace espalier
+}  // namespace espalier::inline v0

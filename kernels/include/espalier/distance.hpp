@@ -9,7 +9,7 @@
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
 
-namespace espalier {
+namespace espalier::inline v0 {
 
 /// What the distance of two items with numeric attributes x and y is. Everything is computed in single
 /// precision; magnitudes up to 1e17 stay clear of its limits when squared.
@@ -72,4 +72,4 @@ ESPALIER_API Result<Explanation> explain_pairwise_distances(const Device& device
                                                             const Items& points, const DistanceRule& rule,
                                                             std::string_view variant = {});
 
-}  // namespace espalier
+}  // namespace espalier::inline v0

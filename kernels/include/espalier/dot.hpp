@@ -8,7 +8,7 @@
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
 
-namespace espalier {
+namespace espalier::inline v0 {
 
 /// The inner product of two vectors of `elements` numbers, written to the one at `result`, which must not
 /// overlap them. No elements give 0. The result is off by at most 1e-4 times the sum of |a_i b_i|; sums
@@ -21,4 +21,4 @@ ESPALIER_API Result<void> dot_product(const Device& device, const float* a, cons
 ESPALIER_API Result<Explanation> explain_dot_product(const Device& device, std::int64_t elements,
                                                      std::string_view variant = {});
 
-}  // namespace espalier
+}  // namespace espalier::inline v0

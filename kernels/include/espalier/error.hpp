@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-namespace espalier {
+namespace espalier::inline v0 {
 
 /// What kind of failure an `Error` reports. The library never prints, aborts or throws across its
 /// boundary: every failure is one of these, with a message that names the fix.
@@ -50,4 +50,4 @@ public:
     Result(Error error) : Result<std::monostate>(std::move(error)) {}
 };
 
-}  // namespace espalier
+}  // namespace espalier::inline v0

@@ -8,7 +8,7 @@
 #include "espalier/error.hpp"
 #include "espalier/export.hpp"
 
-namespace espalier {
+namespace espalier::inline v0 {
 
 /// Why the library runs what it runs for one problem on one device.
 struct ESPALIER_API Explanation {
@@ -61,4 +61,4 @@ struct ESPALIER_API Explanation {
 ESPALIER_API Result<Explanation> explain(const Device& device, std::string_view family, std::string_view problem,
                                          std::string_view variant = {});
 
-}  // namespace espalier
+}  // namespace espalier::inline v0

@@ -9,7 +9,7 @@
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
 
-namespace espalier {
+namespace espalier::inline v0 {
 
 /// How often each value of a byte occurs. 64 bits: a count may pass 2^32.
 using Histogram256 = std::array<std::uint64_t, 256>;
@@ -24,4 +24,4 @@ ESPALIER_API Result<void> count_bytes(const Device& device, const std::uint8_t* 
 ESPALIER_API Result<Explanation> explain_count_bytes(const Device& device, std::int64_t size,
                                                      std::string_view variant = {});
 
-}  // namespace espalier
+}  // namespace espalier::inline v0

@@ -12,7 +12,7 @@
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
 
-namespace espalier {
+namespace espalier::inline v0 {
 
 /// What the k nearest neighbours of a query say together. A neighbour at distance NaN says nothing.
 enum class Vote {
@@ -86,4 +86,4 @@ private:
     std::shared_ptr<const KnnModel> model_;
 };
 
-}  // namespace espalier
+}  // namespace espalier::inline v0

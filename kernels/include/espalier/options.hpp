@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace espalier {
+namespace espalier::inline v0 {
 
 /// Where the arrays of a call are.
 enum class Memory {
@@ -28,4 +28,4 @@ struct Options {
     std::string_view variant{};
 };
 
-}  // namespace espalier
+}  // namespace espalier::inline v0

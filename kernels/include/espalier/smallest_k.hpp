@@ -8,7 +8,7 @@
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
 
-namespace espalier {
+namespace espalier::inline v0 {
 
 /// The index that fills a list of the k smallest beyond the number of candidates; its value is NaN.
 inline constexpr std::int32_t kNoIndex = -1;
@@ -37,4 +37,4 @@ ESPALIER_API Result<void> select_smallest_k(const Device& device, const Selectio
 ESPALIER_API Result<Explanation> explain_select_smallest_k(const Device& device, const SelectionShape& shape,
                                                            std::string_view variant = {});
 
-}  // namespace espalier
+}  // namespace espalier::inline v0

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/cpu_rows.hpp"
 #include "variants/convolution_2d/limits.hpp"
 

@@ -2,7 +2,7 @@
 // on the way, and a fused multiply-add. Source C 1.3. Half the values per instruction of the 16-bit
 // version and a conversion more, in return for fractional coefficients.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/cpu_avx2_kernels.hpp"
 #include "variants/convolution_2d/limits.hpp"
 

@@ -1,7 +1,7 @@
 // cpu_avx2_float with the whole image converted to single precision first: each byte is converted once
 // instead of 25 times, in return for writing and reading an image of four times the size. Source C 1.3.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/cpu_avx2_kernels.hpp"
 #include "variants/convolution_2d/limits.hpp"
 

@@ -1,7 +1,7 @@
 // 16 values at once in 16-bit integers: for every tap an unaligned load of 16 bytes, widened to 16 bits on
 // the way, a 16-bit multiply and an add; the sums are packed back with saturation. Source C 1.3.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/cpu_avx2_kernels.hpp"
 #include "variants/convolution_2d/limits.hpp"
 

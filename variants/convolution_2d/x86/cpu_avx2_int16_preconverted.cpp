@@ -1,7 +1,7 @@
 // cpu_avx2_int16 with the whole image converted to 16 bits first: no widening in the inner loop, in return
 // for writing and reading an image of twice the size. Source C 1.3.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/cpu_avx2_kernels.hpp"
 #include "variants/convolution_2d/limits.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <immintrin.h>
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/cpu_avx2_kernels.hpp"
 #include "variants/convolution_2d/limits.hpp"
 

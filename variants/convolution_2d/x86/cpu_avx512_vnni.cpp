@@ -18,7 +18,7 @@
 
 #include <algorithm>
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/cpu_rows.hpp"
 #include "variants/convolution_2d/limits.hpp"
 

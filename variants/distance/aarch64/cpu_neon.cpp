@@ -2,7 +2,7 @@
 // nothing has to be asked for: the vectoriser makes 4 sums at once of the inner loop, a multiply-add in one
 // instruction, and 32 registers hold what four points need.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/cpu_tiles.hpp"
 
 namespace espalier::distance {

@@ -1,7 +1,7 @@
 // cpu_openmp's tiles with the inner loop compiled for AVX2: 8 sums at once instead of the 4 that every x86-64
 // processor has, a multiply-add in one instruction, and four points per load of the queries' values.
 
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/distance/cpu_tiles.hpp"
 
 namespace espalier::distance {

@@ -4,7 +4,7 @@
 
 #include "device/cub.hpp"
 #include "device/kernel.hpp"
-#include "harness/core/variant.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/smallest_k/sorted_rows.cuh"
 
 namespace espalier::smallest_k {

@@ -1,8 +1,8 @@
 // Made by hand for the tests, in the form that `espalier train` writes. Its numbers are no measurements.
 
-#include "harness/core/selector.hpp"
-#include "variants/convolution_2d/ids.hpp"
-#include "variants/convolution_2d/problem.hpp"
+#include "kernels/core/selector.hpp"
+#include "kernels/problems/convolution_2d.hpp"
+#include "registries/convolution_2d/ids.hpp"
 
 namespace espalier::convolution_2d::selectors {
 namespace {

@@ -1,0 +1,99 @@
+#include "harness/apps/io/image.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <new>
+
+#include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/io/codecs.hpp"
+#include "harness/apps/io/file.hpp"
+#include "harness/apps/io/memory.hpp"
+
+namespace espalier::bench::io {
+namespace {
+
+enum class Format { jpeg, png, unknown };
+
+Format format_of_ending(const std::string& path) {
+    std::string ending = std::filesystem::path(path).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (ending == ".png") return Format::png;
+    if (ending == ".jpg" || ending == ".jpeg") return Format::jpeg;
+    return Format::unknown;
+}
+
+Format format_of_content(std::FILE* file, const std::string& path) {
+    std::array<unsigned char, 8> start{};
+    const std::size_t got = std::fread(start.data(), 1, start.size(), file);
+    if (std::ferror(file)) throw BadFile(path, "cannot be read");
+    if (got == 0) throw BadFile(path, "is empty; it should hold a JPEG or PNG image");
+    if (std::fseek(file, 0, SEEK_SET) != 0) throw BadFile(path, "is a pipe; save the image to a file and name that");
+    if (start[0] == 0xFF && start[1] == 0xD8) return Format::jpeg;
+    constexpr std::array<unsigned char, 8> kPng{0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+    return start == kPng ? Format::png : Format::unknown;
+}
+
+}  // namespace
+
+void check_image_size(const std::string& path, std::int64_t width, std::int64_t height, int channels) {
+    const std::string shape = std::to_string(width) + " x " + std::to_string(height);
+    if (width <= 0 || height <= 0) throw BadFile(path, "has no pixels (" + shape + ")");
+    // Divisions, because the product of what a file declares can overflow.
+    const auto rows = kMaxImageBytes / static_cast<std::size_t>(channels) / static_cast<std::size_t>(width);
+    if (static_cast<std::size_t>(height) > rows)
+        throw BadFile(path, "declares " + shape + " pixels, more than the limit of 4 GiB; scale it down or cut it up");
+}
+
+void check_memory(const std::string& path, std::size_t bytes, std::size_t available) {
+    if (bytes <= available) return;
+    throw BadFile(path, "needs " + std::to_string(bytes >> 20) + " MiB of memory, and " +
+                            std::to_string(available >> 20) +
+                            " MiB are free; scale it down, cut it up, or use a machine with more");
+}
+
+Image allocate_image(const std::string& path, std::int64_t width, std::int64_t height, int channels) {
+    check_image_size(path, width, height, channels);
+    Image image{width, height, channels, {}};
+    const std::size_t bytes = image.row_bytes() * static_cast<std::size_t>(height);
+    // Asked beforehand: Linux promises more than it has, and ends a process that takes it at its word.
+    check_memory(path, bytes, available_memory());
+    try {
+        image.pixels.resize(bytes);
+    } catch (const std::bad_alloc&) {  // the process has a limit of its own, as by ulimit -v
+        throw BadFile(path, "needs " + std::to_string(bytes >> 20) +
+                                " MiB of memory, more than this process may have; scale it down, cut it up, or "
+                                "raise the limit");
+    }
+    return image;
+}
+
+Image read_image(const std::string& path) {
+    const File file = open_for_reading(path);
+    switch (format_of_content(file.get(), path)) {
+        case Format::jpeg: return read_jpeg(file.get(), path);
+        case Format::png: return read_png(file.get(), path);
+        case Format::unknown: break;
+    }
+    throw BadFile(path, "is neither a JPEG nor a PNG image; convert it to one of them");
+}
+
+void check_image_ending(const std::string& path) {
+    if (format_of_ending(path) == Format::unknown)
+        throw BadFile(path, "unknown image ending; use .png (lossless), .jpg or .jpeg");
+}
+
+void write_image(const std::string& path, const Image& image) {
+    check_image_ending(path);
+    if (image.width <= 0 || image.height <= 0) throw BadFile(path, "an image without pixels cannot be written");
+    AtomicFile file(path);
+    if (format_of_ending(path) == Format::png)
+        write_png(file.stream(), path, image);
+    else
+        write_jpeg(file.stream(), path, image);
+    file.commit();
+}
+
+}  // namespace espalier::bench::io

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace espalier::bench::io {
+
+enum class ColumnKind {
+    undecided,  ///< only missing values so far
+    numeric,
+    nominal,
+};
+
+/// A column of a table.
+struct Column {
+    std::string name;          ///< from the header, else "column 3"
+    std::size_t position = 0;  ///< in the file, from 0
+    ColumnKind kind = ColumnKind::undecided;
+    std::vector<std::string> values{};  ///< of a nominal column; a value's code is its index
+    std::int64_t missing = 0;           ///< missing cells among the rows read so far
+};
+
+/// What a table's columns mean: learnt from a training file, demanded of a test file.
+struct Schema {
+    std::vector<Column> attributes;  ///< what distances are made of, in the file's order
+    Column label;                    ///< nominal: its values are the classes; numeric: targets of a regression
+    bool has_label = false;
+    bool numbered_classes = false;  ///< the file's label cells hold class numbers from 0, as scikit-learn's do
+    bool named = false;             ///< the names come from a header
+    std::vector<Column> ignored{};
+    std::size_t file_columns = 0;  ///< attributes, label and ignored columns
+
+    [[nodiscard]] bool any_missing() const {
+        for (const Column& column : attributes)
+            if (column.missing > 0) return true;
+        return false;
+    }
+};
+
+/// How to read a table. Columns are given by name or by number from 1.
+struct TableOptions {
+    enum class Header { detect, present, absent };
+
+    char delimiter = ',';
+    Header header = Header::detect;
+    std::string label = "last";          ///< a column, "last", or "none"
+    bool numeric_label = false;          ///< the label is a number to regress on, not a class
+    std::vector<std::string> nominal{};  ///< columns to take as nominal although they hold numbers
+    std::vector<std::string> ignored{};  ///< columns to leave out
+    std::size_t max_bytes = SIZE_MAX;    ///< of a table that is read whole
+};
+
+}  // namespace espalier::bench::io

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace espalier::bench::seismic {
+
+/// Metres; which way z counts is the user's business, as long as receivers and sources agree.
+struct Point {
+    double x = 0, y = 0, z = 0;
+};
+
+double distance(const Point& a, const Point& b);
+
+/// Where the receivers stand, in the order of the record's traces.
+struct Receivers {
+    std::vector<std::string> names;  ///< empty, or one each
+    std::vector<Point> positions;
+    std::vector<float> weights;  ///< empty: all count the same
+
+    [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(positions.size()); }
+};
+
+/// Reads a CSV file with a header that names x, y and z and may name `name` and `weight`, in any order; without
+/// a header the columns are x, y, z. Throws BadFile with the line of what is wrong.
+Receivers read_receivers(const std::string& path);
+
+/// Writes them as `name,x,y,z`, whole or not at all. Throws BadFile.
+void write_receivers(const std::string& path, const Receivers& receivers);
+
+/// The nodes of a box: trial sources. Node number (layer * rows + row) * columns + column.
+struct Grid {
+    Point origin;
+    Point spacing{1, 1, 1};
+    std::int64_t columns = 1, rows = 1, layers = 1;  ///< along x, y, z
+
+    [[nodiscard]] std::int64_t nodes() const { return columns * rows * layers; }
+    [[nodiscard]] Point position(std::int64_t node) const;
+};
+
+/// The longest travel path between a node and a receiver: it ends in a corner of the box, because distance is a
+/// convex function of position.
+double longest_path(const Grid& grid, const Receivers& receivers);
+
+}  // namespace espalier::bench::seismic

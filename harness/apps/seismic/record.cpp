@@ -1,0 +1,88 @@
+#include "harness/apps/seismic/record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+
+#include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/seismic/formats.hpp"
+
+namespace espalier::bench::seismic {
+namespace {
+
+std::string format_of(const std::string& path) {
+    std::string ending = std::filesystem::path(path).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (ending == ".json") return "index";
+    if (ending == ".f32" || ending == ".raw" || ending == ".bin") return "raw";
+    if (ending == ".sgy" || ending == ".segy") return "segy";
+    if (ending == ".mseed" || ending == ".msd" || ending == ".miniseed") return "miniseed";
+    throw io::BadFile(path, "its name does not tell its format; say --format raw, segy or miniseed");
+}
+
+std::string format_of(const std::vector<std::string>& paths, const RecordOptions& options) {
+    const bool index = std::filesystem::path(paths.front()).extension() == ".json";
+    if (options.format != "auto" && !index) return options.format;
+    const std::string format = format_of(paths.front());
+    for (const std::string& path : paths)
+        if (format_of(path) != format) throw io::BadFile(path, "is of another format than " + paths.front());
+    return format;
+}
+
+}  // namespace
+
+void Record::read(std::int64_t first, std::int64_t count, float* to, std::int64_t stride) {
+    const auto zeros = [&](std::int64_t from, std::int64_t until, std::int64_t receiver) {
+        from = std::max(from, first);
+        until = std::min(until, first + count);
+        for (std::int64_t r = 0; r < receivers_ && from < until; ++r)
+            if (receiver < 0 || r == receiver)
+                std::fill(to + r * stride + from - first, to + r * stride + until - first, 0);
+    };
+    const std::int64_t begin = std::clamp<std::int64_t>(first, 0, samples_);
+    const std::int64_t end = std::clamp<std::int64_t>(first + count, begin, samples_);
+    zeros(first, begin, -1);
+    zeros(end, first + count, -1);
+    // Only where no file has samples: clearing everything first would write all memory twice.
+    for (const Gap& gap : gaps_) zeros(gap.first, gap.first + gap.samples, gap.receiver);
+    if (begin == end) return;
+    float* const inside = to + (begin - first);
+    read_within(begin, end - begin, inside, stride);
+    check_finite(begin, end - begin, inside, stride);
+}
+
+void Record::check_finite(std::int64_t first, std::int64_t count, const float* values, std::int64_t stride) const {
+    for (std::int64_t r = 0; r < receivers_; ++r) {
+        const float* trace = values + r * stride;
+        // NaN and infinities have all bits of the exponent set. Whole numbers, because a loop over them vectorises.
+        constexpr std::uint32_t kExponent = 0x7F800000;
+        std::uint32_t found = 0;
+        for (std::int64_t i = 0; i < count; ++i)
+            found |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(trace[i]) & kExponent) == kExponent);
+        if (found == 0) continue;
+        const auto at = std::find_if_not(trace, trace + count, [](float x) { return std::isfinite(x); }) - trace;
+        throw io::BadFile(
+            file_of(r, first + at),
+            fmt::format("sample {} of the record at receiver {} ({:.6f} s) is {}; no sum over it means anything: "
+                        "replace it, by 0 if nothing better is known",
+                        first + at, r, static_cast<double>(first + at) / rate_, static_cast<double>(trace[at])));
+    }
+}
+
+std::unique_ptr<Record> open_record(const std::vector<std::string>& paths, const RecordOptions& options) {
+    const std::string format = format_of(paths, options);
+    if (format == "index") return open_index(paths, options);
+    if (format == "raw") return open_raw(paths, options);
+    if (format == "segy") return open_segy(paths, options);
+    return open_miniseed(paths, options);
+}
+
+bool needs_receiver_count(const std::vector<std::string>& paths, const RecordOptions& options) {
+    return format_of(paths, options) == "raw";
+}
+
+}  // namespace espalier::bench::seismic

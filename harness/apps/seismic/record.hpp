@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace espalier::bench::seismic {
+
+/// Samples that no file holds and that are read as zeros.
+struct Gap {
+    std::int64_t first = 0, samples = 0;
+    std::int64_t receiver = -1;  ///< -1: of all receivers
+};
+
+/// A continuous record of many receivers, wherever its samples are: sample k of every receiver was taken at the
+/// same time. Reading goes forward in pieces of any length, whatever the lengths of the files.
+class Record {
+public:
+    virtual ~Record() = default;
+
+    [[nodiscard]] std::int64_t receivers() const { return receivers_; }
+    [[nodiscard]] std::int64_t samples() const { return samples_; }  ///< per receiver, gaps included
+    [[nodiscard]] double rate() const { return rate_; }              ///< samples per second
+    [[nodiscard]] const std::string& format() const { return format_; }
+    [[nodiscard]] const std::string& start() const { return start_; }  ///< ISO 8601, or empty if the files do not say
+    [[nodiscard]] const std::vector<Gap>& gaps() const { return gaps_; }
+    /// The file of the receivers' coordinates that the record itself names; may be empty.
+    [[nodiscard]] const std::string& receivers_path() const { return receivers_path_; }
+
+    /// Writes samples [first, first + count) of receiver r to `to + r * stride`, for all receivers; zeros in gaps and
+    /// outside of the record. Throws BadFile if a file cannot be read or holds a sample that is no finite number.
+    void read(std::int64_t first, std::int64_t count, float* to, std::int64_t stride);
+
+protected:
+    /// The same within the record. Writes every sample that lies in no gap, and none of those that do.
+    virtual void read_within(std::int64_t first, std::int64_t count, float* to, std::int64_t stride) = 0;
+
+    /// The name of the file that a sample comes from, for messages.
+    [[nodiscard]] virtual std::string file_of(std::int64_t receiver, std::int64_t sample) const = 0;
+
+    std::int64_t receivers_ = 0, samples_ = 0;
+    double rate_ = 0;
+    std::string format_, start_, receivers_path_;
+    std::vector<Gap> gaps_;
+
+private:
+    void check_finite(std::int64_t first, std::int64_t count, const float* values, std::int64_t stride) const;
+};
+
+struct RecordOptions {
+    std::string format = "auto";     ///< auto, raw, segy, miniseed
+    double rate = 0;                 ///< of raw files without an index; for the others a check if not 0
+    std::int64_t receivers = 0;      ///< of raw files without an index, from the file of coordinates
+    std::vector<std::string> names;  ///< of the receivers, to find their channels by; may be empty
+    bool fill_missing = false;       ///< files that are missing or short become gaps instead of errors
+};
+
+/// Opens a record: an index (.json) that lists raw files, or the files themselves in order of time. Looks at
+/// every file's size or headers, so that what is missing is known before hours of computing. Throws BadFile.
+std::unique_ptr<Record> open_record(const std::vector<std::string>& paths, const RecordOptions& options);
+
+/// Whether the paths name a format for which `RecordOptions::receivers` must be given.
+bool needs_receiver_count(const std::vector<std::string>& paths, const RecordOptions& options);
+
+}  // namespace espalier::bench::seismic

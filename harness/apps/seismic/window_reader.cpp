@@ -1,0 +1,106 @@
+#include "harness/apps/seismic/window_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "harness/profile/range.hpp"
+
+namespace espalier::bench::seismic {
+
+WindowReader::WindowReader(Record& record, std::vector<float*> slots, std::int64_t window, std::int64_t span,
+                           std::vector<float> weights)
+    : record_(record),
+      slots_(std::move(slots)),
+      window_(window),
+      span_(span),
+      weights_(std::move(weights)),
+      overlap_(static_cast<std::size_t>(record.receivers() * span)),
+      filled_(slots_.size()),
+      free_(slots_.size(), true),
+      thread_([this] { work(); }) {}
+
+WindowReader::~WindowReader() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+}
+
+std::optional<Window> WindowReader::next() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return filled_[next_slot_] || finished_; });
+    if (!filled_[next_slot_]) {
+        if (error_) std::rethrow_exception(error_);
+        return std::nullopt;
+    }
+    const Window window = *filled_[next_slot_];
+    filled_[next_slot_].reset();
+    next_slot_ = (next_slot_ + 1) % slots_.size();
+    return window;
+}
+
+void WindowReader::release(const Window& window) {
+    {
+        const std::lock_guard lock(mutex_);
+        free_[window.slot] = true;
+    }
+    changed_.notify_all();
+}
+
+double WindowReader::read_seconds() {
+    const std::lock_guard lock(mutex_);
+    return read_seconds_;
+}
+
+void WindowReader::work() {
+    try {
+        Window window{.samples = window_};
+        for (; window.first < record_.samples(); window.first += window.samples, ++window.number) {
+            window.slot = static_cast<std::size_t>(window.number) % slots_.size();
+            window.samples = std::min(window_, record_.samples() - window.first);
+            if (!wait_for_slot(window.slot)) return;
+            const auto start = std::chrono::steady_clock::now();
+            fill(window);
+            const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+            const std::lock_guard lock(mutex_);
+            read_seconds_ += taken.count();
+            filled_[window.slot] = window;
+            changed_.notify_all();
+        }
+    } catch (...) {
+        const std::lock_guard lock(mutex_);
+        error_ = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+    changed_.notify_all();
+}
+
+bool WindowReader::wait_for_slot(std::size_t slot) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return free_[slot] || stopping_; });
+    free_[slot] = false;
+    return !stopping_;
+}
+
+void WindowReader::fill(const Window& window) {
+    const device::Range range(fmt::format("read window {}", window.number));
+    float* const rows = slots_[window.slot];
+    const std::int64_t stride = window.samples + span_, receivers = record_.receivers();
+    const std::int64_t known = window.number == 0 ? 0 : span_;
+    record_.read(window.first + known, stride - known, rows + known, stride);
+    for (std::int64_t r = 0; r < receivers; ++r) {
+        float* const row = rows + r * stride;
+        if (!weights_.empty())
+            for (std::int64_t i = known; i < stride; ++i) row[i] *= weights_[static_cast<std::size_t>(r)];
+        float* const overlap = overlap_.data() + r * span_;
+        std::copy_n(overlap, known, row);
+        std::copy_n(row + window.samples, span_, overlap);
+    }
+}
+
+}  // namespace espalier::bench::seismic

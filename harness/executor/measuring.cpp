@@ -1,0 +1,19 @@
+// harness/profile/ceilings.hpp, clocks.hpp and range.hpp for the host executor, which is never timed or profiled.
+
+#include "harness/profile/ceilings.hpp"
+#include "harness/profile/clocks.hpp"
+#include "harness/profile/range.hpp"
+
+namespace espalier::device {
+
+Ceilings measure_gpu_ceilings() { return {}; }
+void launch_nothing() {}
+std::string gpu_runtime_version() { return "none"; }
+std::string gpu_driver_version() { return "none"; }
+
+ClockState read_clocks() { return {}; }
+
+Range::Range(const std::string&) {}
+Range::~Range() = default;
+
+}  // namespace espalier::device

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/learn/learn.hpp"
+#include "harness/learn/matrix.hpp"
+#include "harness/learn/surrogate.hpp"
+
+namespace espalier::bench::learn {
+
+struct AdaptiveOptions {
+    double caution = 0.5;           ///< log slowdown by which a guess may be off where nothing near was measured
+    std::size_t least_choices = 3;  ///< measured together, so that their ratios are paired
+    std::size_t most_choices = 6;
+    double least_stake = 0.005;      ///< log slowdown that is not worth a measurement
+    double reach = 0.3;              ///< as far as a measurement tells something about others; an axis is 1 long
+    std::size_t first_problems = 3;  ///< measured with one configuration of every variant, to begin with
+    double explore_caution = 4;      ///< every so many batches guesses are trusted less by this factor:
+    std::size_t explore_every = 3;   ///< what is wrongly believed to be slow is never measured otherwise
+    double sibling = 0.2;            ///< log slowdown by which configurations of a variant may differ
+};
+
+/// Some choices of one problem, to be measured in one go.
+struct Batch {
+    std::size_t problem = 0;
+    std::vector<std::size_t> candidates;
+};
+
+/// Decides what is worth measuring next. What a choice costs where it was not measured is guessed by a surrogate of its
+/// slowdowns where it was, and a guess is the less certain the farther away that is. The next problem is the one where
+/// a choice that may be best could beat the one that seems best by most, its neighbours counted, and of its choices
+/// those are measured that may be best. A problem is returned to when its neighbours make another choice likely there.
+class AdaptiveSweep {
+public:
+    /// Of `grid` the problems, features and what is unsupported are used; its times are not looked at. It must outlive
+    /// the sweep.
+    explicit AdaptiveSweep(const Matrix& grid, const AdaptiveOptions& options = {});
+
+    /// No candidates once there is nothing left to measure.
+    [[nodiscard]] Batch next() const;
+
+    /// Times of a batch, as logarithms of slowdowns against any common time; NaN where there is none.
+    void record(const Batch& batch, const std::vector<double>& logs);
+    /// Several, as they were measured one after the other.
+    void record(std::span<const Batch> batches, std::span<const std::vector<double>> logs);
+
+    [[nodiscard]] std::size_t measurements() const { return measurements_; }
+
+    /// What to train on: the whole grid, with guesses for what was not measured. What was measured in vain has no time.
+    [[nodiscard]] Matrix known() const;
+
+    /// Problems that anything was measured for.
+    [[nodiscard]] std::size_t problems() const { return order_.size(); }
+
+    /// Whether the problems are still to be measured without which guesses have nothing to go by.
+    [[nodiscard]] bool opening() const;
+
+private:
+    struct Guess {
+        double log = 0, doubt = 0;
+    };
+    [[nodiscard]] std::vector<Guess> guess(std::size_t problem, double caution) const;
+    [[nodiscard]] Batch most_at_stake(double caution) const;
+    [[nodiscard]] std::size_t fastest(std::size_t problem) const;
+    [[nodiscard]] bool open(std::size_t problem, std::size_t candidate) const;
+    [[nodiscard]] bool runs(std::size_t problem) const;
+    [[nodiscard]] Batch farthest() const;
+    [[nodiscard]] std::vector<std::size_t> one_of_each_variant(std::size_t problem) const;
+    [[nodiscard]] std::size_t sibling(std::size_t candidate) const;
+    [[nodiscard]] double distance(std::size_t a, std::size_t b) const;
+    void enter(const Batch& batch, const std::vector<double>& logs);
+    void enter(std::size_t problem, Matrix& matrix) const;
+    void model();
+    [[nodiscard]] std::vector<Sample> samples_of(std::size_t candidate) const;
+
+    const Matrix* grid_;
+    AdaptiveOptions options_;
+    Positions positions_;
+    std::vector<std::vector<double>> logs_;  ///< by problem, by candidate: log slowdown, NaN if not measured
+    std::vector<std::vector<bool>> failed_;  ///< measured without a time
+    std::vector<std::size_t> order_;         ///< problems that were measured
+    std::vector<double> levels_;             ///< by problem: what is common to its choices' logarithms
+    std::vector<Surrogate> models_;          ///< by candidate: of its logarithm less the problem's level
+    std::size_t measurements_ = 0, batches_ = 0, runnable_problems_ = 0;
+};
+
+}  // namespace espalier::bench::learn

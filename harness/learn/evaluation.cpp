@@ -1,0 +1,172 @@
+#include "harness/learn/evaluation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "harness/learn/guesses.hpp"
+#include "harness/learn/ranking.hpp"
+#include "harness/learn/surrogate.hpp"
+
+namespace espalier::bench::learn {
+namespace {
+
+/// A way of choosing that learns from some rows: from a problem to a ranking.
+using Chooser = std::function<std::vector<std::size_t>(std::size_t problem)>;
+using Trainer = std::function<Chooser(const Matrix& matrix, const std::vector<std::size_t>& rows)>;
+
+/// The logarithm of the slowdown against the best time measured; nothing where the choice was not measured. What is
+/// guessed is not judged by guesses.
+std::optional<double> measured_log(const Matrix& matrix, std::size_t problem, std::size_t choice) {
+    if (matrix.state(problem, choice) == CellState::guessed) return std::nullopt;
+    double best = std::numeric_limits<double>::infinity();
+    for (std::size_t c = 0; c < matrix.candidates.size(); ++c)
+        if (matrix.measured(problem, c)) best = std::min(best, matrix.log_slowdown(problem, c));
+    if (std::isinf(best)) return std::nullopt;
+    return std::max(0.0, matrix.log_slowdown(problem, choice) - best);
+}
+
+std::vector<double> measured_logs(const Matrix& matrix, const Chooser& choose) {
+    std::vector<double> logs;
+    for (const std::size_t p : matrix.all())
+        if (const auto log = measured_log(matrix, p, chosen(matrix, p, choose(p)))) logs.push_back(*log);
+    return logs;
+}
+
+/// A fold and what is known without its held-out problems.
+struct Part {
+    Fold fold;
+    Matrix seen;
+};
+
+std::vector<Part> parts_of(const Matrix& matrix, const std::vector<Fold>& folds) {
+    std::vector<Part> parts;
+    for (const Fold& fold : folds) {
+        parts.push_back({fold, matrix});
+        if (!matrix.log_times.empty()) enter_guesses(parts.back().seen, fold.training);
+    }
+    return parts;
+}
+
+HeldOut hold_out(const Matrix& matrix, const std::vector<Part>& parts, const Trainer& train, std::uint64_t seed) {
+    HeldOut result;
+    if (parts.empty()) return result;
+    result.logs.resize(matrix.rows());
+    result.choices.resize(matrix.rows());
+    std::vector<double> known;
+    for (const auto& [fold, seen] : parts) {
+        const Chooser choose = train(seen, fold.training);
+        for (const std::size_t p : fold.held_out) {
+            const std::size_t choice = chosen(matrix, p, choose(p));
+            const auto log = measured_log(matrix, p, choice);
+            result.choices[p] = choice;
+            result.logs[p] = log.value_or(std::numeric_limits<double>::quiet_NaN());
+            result.unmeasured += !log || matrix.state(p, choice) == CellState::missing;
+        }
+    }
+    std::ranges::copy_if(result.logs, std::back_inserter(known), [](double log) { return !std::isnan(log); });
+    result.regret = summarise(known, seed);
+    return result;
+}
+
+/// Some problem has nothing but guesses.
+bool guesses_whole_problems(const Matrix& matrix) {
+    return std::ranges::any_of(matrix.all(), [&](std::size_t p) {
+        return matrix.any(p, CellState::guessed) && !matrix.any(p, CellState::measured);
+    });
+}
+
+double range(const Matrix& matrix, std::size_t column) {
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (std::size_t p = 0; p < matrix.rows(); ++p) {
+        const double x = position(matrix.value(p, column));
+        least = std::min(least, x), most = std::max(most, x);
+    }
+    return most - least;
+}
+
+}  // namespace
+
+double log_regret(const Matrix& matrix, const Tree& tree, std::size_t problem) {
+    const TreeLeaf& leaf = tree.leaves[tree.leaf_of(matrix.row(problem))];
+    return matrix.log_slowdown(problem, chosen(matrix, problem, leaf.ranking));
+}
+
+std::vector<Fold> evaluation_folds(const Matrix& matrix, const LearnOptions& options) {
+    constexpr std::size_t kFolds = 10;
+    return deal_folds(matrix, matrix.all(), kFolds, options.seed + 1);
+}
+
+std::vector<std::size_t> by_mean_slowdown(const Matrix& matrix, std::span<const std::size_t> rows) {
+    std::vector<double> sums(matrix.candidates.size());
+    for (std::size_t c = 0; c < sums.size(); ++c)
+        for (const std::size_t p : rows)
+            sums[c] += matrix.log_slowdown(p, chosen(matrix, p, std::vector{c, matrix.baseline}));
+    std::vector<std::size_t> order(sums.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sums[a] < sums[b]; });
+    return order;
+}
+
+std::size_t nearest(const Matrix& matrix, std::size_t problem, std::span<const std::size_t> rows) {
+    std::vector<double> distances(rows.size());
+    for (std::size_t column = 0; column < matrix.columns.size(); ++column) {
+        if (matrix.columns[column].derived || !matrix.columns[column].known) continue;
+        const double length = range(matrix, column);
+        if (length == 0) continue;
+        const double here = matrix.value(problem, column);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const double there = matrix.value(rows[i], column);
+            const double d = matrix.columns[column].categories > 0 ? static_cast<double>(here != there)
+                                                                   : (position(here) - position(there)) / length;
+            distances[i] += d * d;
+        }
+    }
+    return rows[static_cast<std::size_t>(std::min_element(distances.begin(), distances.end()) - distances.begin())];
+}
+
+Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options) {
+    const auto rows = matrix.all();
+    const auto by_tree = [&](std::size_t p) { return tree.leaves[tree.leaf_of(matrix.row(p))].ranking; };
+    Evaluation evaluation;
+    evaluation.training = summarise(measured_logs(matrix, by_tree), options.seed);
+    evaluation.best_single_candidate = by_mean_slowdown(matrix, rows).front();
+    const std::vector single_and_baseline{evaluation.best_single_candidate, matrix.baseline};
+    const auto singles = measured_logs(matrix, [&](std::size_t) { return single_and_baseline; });
+    if (!singles.empty())
+        evaluation.best_single =
+            std::exp(std::accumulate(singles.begin(), singles.end(), 0.0) / static_cast<double>(singles.size()));
+    if (guesses_whole_problems(matrix)) return evaluation;
+
+    const std::vector<Part> parts = parts_of(matrix, evaluation_folds(matrix, options));
+    using Rows = std::vector<std::size_t>;
+    const auto learned = [&](const Matrix& seen, const Rows& training) {
+        return [&seen, without = learn(seen, training, options)](std::size_t p) {
+            return without.leaves[without.leaf_of(seen.row(p))].ranking;
+        };
+    };
+    const auto single = [&](const Matrix& seen, const Rows& training) {
+        const std::size_t first = by_mean_slowdown(seen, training).front();
+        return [ranking = Rows{first, seen.baseline}](std::size_t) { return ranking; };
+    };
+    const auto neighbour = [&](const Matrix& seen, const Rows& training) {
+        return [&seen, training](std::size_t p) {
+            const std::size_t twin = nearest(seen, p, training);
+            Rows order = seen.all_candidates();
+            std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+                return seen.loss_of(twin, a) < seen.loss_of(twin, b);
+            });
+            return order;
+        };
+    };
+    evaluation.held_out = hold_out(matrix, parts, learned, options.seed);
+    evaluation.held_out_single = hold_out(matrix, parts, single, options.seed);
+    evaluation.held_out_nearest = hold_out(matrix, parts, neighbour, options.seed);
+    return evaluation;
+}
+
+}  // namespace espalier::bench::learn

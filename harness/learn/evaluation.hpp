@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "harness/learn/folds.hpp"
+#include "harness/learn/learn.hpp"
+#include "harness/learn/matrix.hpp"
+#include "harness/learn/regret.hpp"
+#include "harness/learn/tree.hpp"
+
+namespace espalier::bench::learn {
+
+/// What choosing for problems that nobody trained on costs, problem by problem.
+struct HeldOut {
+    /// log(time / best time) of the choice, by problem, NaN where it was never measured; empty if nothing was held out.
+    std::vector<double> logs;
+    std::vector<std::size_t> choices;  ///< the candidate, by problem
+    Regret regret;
+    /// Choices without a time: those that failed there count as the slowest, the others not at all.
+    int unmeasured = 0;
+};
+
+/// How good a way of learning and its tree are on one matrix. Only problems count whose choice was not guessed, against
+/// the best time measured there. Guesses are made anew for every fold, without what is held out; nothing is held out
+/// where some problems have guesses alone, because an adaptive sweep had no use for them.
+struct Evaluation {
+    Regret training;           ///< of the tree on the problems that it was learned from
+    HeldOut held_out;          ///< of trees learned without the problem: nested cross-validation
+    HeldOut held_out_single;   ///< on the same folds: the choice that is best on average for the others
+    HeldOut held_out_nearest;  ///< on the same folds: what is best for the most similar of the others
+    double best_single = 1;    ///< geometric mean of always taking one choice, the baseline where it is unsupported
+    std::size_t best_single_candidate = 0;
+};
+
+/// The folds that held-out regret is measured on.
+std::vector<Fold> evaluation_folds(const Matrix& matrix, const LearnOptions& options = {});
+
+Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options = {});
+
+/// log(time / best time) of what the tree chooses for a problem of the matrix.
+double log_regret(const Matrix& matrix, const Tree& tree, std::size_t problem);
+
+/// The choices in the order of their mean slowdown over `rows`, the baseline standing in where one is unsupported.
+std::vector<std::size_t> by_mean_slowdown(const Matrix& matrix, std::span<const std::size_t> rows);
+
+/// Of `rows` the one whose own features lie nearest to those of `problem`: sizes by the ratio, each axis by its range
+/// in the matrix; another category is as far as an axis is long. The first one at a tie.
+std::size_t nearest(const Matrix& matrix, std::size_t problem, std::span<const std::size_t> rows);
+
+}  // namespace espalier::bench::learn

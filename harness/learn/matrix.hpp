@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace espalier::bench::learn {
+
+/// What choosing a candidate for a problem costs: the logarithm of its slowdown against the best
+/// candidate there, in millionths. Whole numbers, so that sums do not depend on the order of adding and
+/// the same data give the same tree on every machine.
+using Loss = std::int64_t;
+inline constexpr Loss kLossUnit = 1'000'000;
+/// The loss of what cannot be chosen; exceeds any sum of real losses.
+inline constexpr Loss kInfeasible = Loss{1} << 40;
+
+enum class PairKind : std::uint8_t { none, ratio, product };
+
+/// A number that the learner makes of two others (`columns_of`).
+struct Pair {
+    PairKind kind = PairKind::none;  ///< none: a feature of the family's own
+    std::size_t first = 0, second = 0;
+};
+
+/// One column that a test may ask about.
+struct Column {
+    std::string name;
+    int categories = 0;  ///< number of enumerators, values 0 .. categories - 1; 0 for a number
+    bool derived = false;
+    Pair pair{};
+    bool known = true;  ///< to whoever chooses; if not, no test may ask
+
+    [[nodiscard]] bool is_pair() const { return pair.kind != PairKind::none; }
+    /// Whether tests may ask for it without its being offered, as pairs have to be.
+    [[nodiscard]] bool always_testable() const { return known && !is_pair(); }
+};
+
+/// A (variant, configuration) that may be chosen, by the registry's indices.
+struct Candidate {
+    std::size_t variant = 0;
+    std::size_t configuration = 0;
+    friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+enum class CellState : std::uint8_t {
+    measured,
+    unsupported,  ///< at run time supports() says no and the next choice of the ranking is taken
+    guessed,      ///< supported and likely as slow as this, from times of other problems
+    missing,      ///< supported but without a time: not measured, timed out, out of memory
+};
+
+/// Problems x candidates with what each costs, and problems x columns with what tests may ask.
+/// Problems are in the order of their keys and candidates in the order of the registry, whatever the
+/// order of the rows that they came from.
+struct Matrix {
+    std::vector<Column> columns;
+    std::vector<Candidate> candidates;
+    std::size_t baseline = 0;  ///< the candidate that every ranking ends in; feasible everywhere
+    std::vector<std::string> problems;
+
+    std::vector<double> values;     ///< problems x columns
+    std::vector<CellState> states;  ///< problems x candidates
+    /// Problems x candidates: log(time / best time) of what runs when the candidate is chosen: that of the
+    /// baseline where it is unsupported, of the slowest choice where its time is missing.
+    std::vector<double> slowdown;
+    /// The same as a loss: differences within the noise are forgiven, missing times are infeasible.
+    std::vector<Loss> loss;
+    /// Problems x candidates: logarithms of measured times, NaN where there is none. What guesses are made of; empty
+    /// where there are none.
+    std::vector<double> log_times;
+
+    [[nodiscard]] std::size_t rows() const { return problems.size(); }
+    [[nodiscard]] std::span<const double> row(std::size_t problem) const {
+        return {values.data() + problem * columns.size(), columns.size()};
+    }
+    [[nodiscard]] double value(std::size_t problem, std::size_t column) const {
+        return values[problem * columns.size() + column];
+    }
+    [[nodiscard]] CellState state(std::size_t problem, std::size_t candidate) const {
+        return states[problem * candidates.size() + candidate];
+    }
+    [[nodiscard]] double log_slowdown(std::size_t problem, std::size_t candidate) const {
+        return slowdown[problem * candidates.size() + candidate];
+    }
+    [[nodiscard]] Loss loss_of(std::size_t problem, std::size_t candidate) const {
+        return loss[problem * candidates.size() + candidate];
+    }
+    [[nodiscard]] bool measured(std::size_t problem, std::size_t candidate) const {
+        return state(problem, candidate) == CellState::measured;
+    }
+    /// Measured or guessed: what learning goes by. To judge by it is to believe the guesses.
+    [[nodiscard]] bool has_time(std::size_t problem, std::size_t candidate) const {
+        return measured(problem, candidate) || state(problem, candidate) == CellState::guessed;
+    }
+    /// Whether any choice for a problem is in a state.
+    [[nodiscard]] bool any(std::size_t problem, CellState cell) const;
+    /// Cells in a state.
+    [[nodiscard]] std::size_t count(CellState cell) const;
+
+    /// Every row's index.
+    [[nodiscard]] std::vector<std::size_t> all() const;
+    /// Those of the problems without a guess, by which choices can be judged; every one if none is without.
+    [[nodiscard]] std::vector<std::size_t> without_guesses() const;
+    /// Every candidate's index.
+    [[nodiscard]] std::vector<std::size_t> all_candidates() const;
+};
+
+/// The loss of a measured cell. A difference inside the noise costs nothing but a thousandth of itself,
+/// which only breaks ties towards the smaller median.
+Loss measured_loss(double log_slowdown, bool within_noise);
+
+}  // namespace espalier::bench::learn

@@ -1,0 +1,159 @@
+#include "harness/learn/training.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "harness/learn/emit.hpp"
+#include "harness/learn/tree_json.hpp"
+#include "harness/records/bad_data.hpp"
+#include "harness/records/checked_json.hpp"
+
+namespace espalier::bench::learn {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+std::optional<std::string> read_file(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return std::nullopt;
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+TrainedFile compare(const fs::path& path, std::string contents) {
+    const auto now = read_file(path);
+    TrainedFile file{path, std::move(contents), now.has_value(), now == file.contents, 0};
+    if (file.same) return file;
+    file.first_difference = 1;
+    if (!now) return file;
+    const auto [a, b] = std::mismatch(now->begin(), now->end(), file.contents.begin(), file.contents.end());
+    file.first_difference += static_cast<std::size_t>(std::count(now->begin(), a, '\n'));
+    return file;
+}
+
+/// selector.json as it is: families that are not trained now and figures that others add are kept.
+ordered_json read_summary(const fs::path& path) {
+    const auto text = read_file(path);
+    if (!text) return ordered_json::object();
+    ordered_json summary;
+    try {
+        static_cast<void>(parse_checked(*text));
+        summary = ordered_json::parse(*text);
+    } catch (const BadData& error) {
+        throw BadData(path.string() + ": " + error.what() + ": remove the file, training writes it anew");
+    }
+    if (!summary.is_object() || !summary.contains("families") || !summary["families"].is_object())
+        throw BadData(path.string() + " has no families: remove the file, training writes it anew");
+    return summary["families"];
+}
+
+void refuse_holes(const DeviceResults& results, const std::string& family, const EvidenceOptions& options,
+                  std::vector<std::string>& notices) {
+    std::vector<const Hole*> holes;
+    for (const Hole& hole : results.holes)
+        if (hole.family == family || hole.family.empty()) holes.push_back(&hole);
+    if (holes.empty()) return;
+    const std::string what = family + " on " + results.device.key + " is incomplete: " + holes.front()->description +
+                             (holes.size() > 1 ? ", and " + std::to_string(holes.size() - 1) + " more holes" : "");
+    if (!options.allow_partial)
+        throw BadEvidence(what +
+                          "; merge the missing shards, resume the sweep, or train on the rest with "
+                          "--allow-partial");
+    notices.push_back(what);
+}
+
+/// The stale variants that a leaf of the tree ranks: its choice may rest on times that are not theirs any more.
+std::vector<StaleVariant> ranked_stale(const Trained& trained, const std::vector<CaseRecord>& records) {
+    std::set<std::string_view> ranked;
+    for (const TreeLeaf& leaf : trained.tree.leaves)
+        for (const std::size_t c : leaf.ranking)
+            ranked.insert(trained.family->variants()[trained.evidence.matrix.candidates[c].variant].name);
+    std::vector<StaleVariant> stale = find_stale(records);
+    std::erase_if(stale, [&](const StaleVariant& s) { return !ranked.contains(s.variant); });
+    return stale;
+}
+
+}  // namespace
+
+std::vector<std::string> devices_with_results(const fs::path& results) {
+    std::vector<std::string> keys;
+    if (!fs::is_directory(results))
+        throw BadData(
+            "no results in " + results.string() +
+            ": run `espalier sweep` first, start from the repository's root, or name the folder with --results");
+    for (const auto& entry : fs::directory_iterator(results))
+        if (fs::exists(entry.path() / "device.json")) keys.push_back(entry.path().filename().string());
+    std::sort(keys.begin(), keys.end());
+    return keys;
+}
+
+std::vector<fs::path> orphans(const TrainingFolders& folders) {
+    std::vector<fs::path> found;
+    if (!fs::is_directory(folders.output)) return found;
+    for (const auto& entry : fs::recursive_directory_iterator(folders.output)) {
+        constexpr std::string_view kEnding = ".gen.cpp";
+        std::string key = entry.path().filename().string();
+        if (!key.ends_with(kEnding)) continue;
+        key.resize(key.size() - kEnding.size());
+        const std::string family = entry.path().parent_path().filename().string();
+        if (!fs::exists(cases_file(folders.results / key, family))) found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+TrainedDevice train_device(const std::string& device_key, const TrainingFolders& folders,
+                           const std::vector<std::string>& families, const TrainOptions& options) {
+    if (!valid_device_key(device_key))
+        throw BadData(
+            "a folder of results is named by no device key (lower-case letters, digits, '-' and '_'): rename it");
+    const fs::path folder = folders.results / device_key;
+    if (!fs::exists(folder / "device.json"))
+        throw BadData("no results for " + device_key + " in " + folders.results.string() +
+                      ": run `espalier sweep` there");
+    const DeviceResults results = load_results(folder, families);
+    if (results.device.key != device_key)
+        throw BadData((folder / "device.json").string() + " describes another device: merge its journals again");
+    if (results.device.emulated)
+        throw BadEvidence(device_key + " is emulated: its times say nothing about a device; remove " + folder.string());
+
+    std::map<std::string, std::vector<CaseRecord>> records;
+    for (const CaseRecord& record : results.cases) records[record.family].push_back(record);
+    TrainedDevice trained{.device = results.device, .known_stale = load_known_stale(folder)};
+    ordered_json summaries = read_summary(folder / "selector.json");
+    for (const auto& [name, cases] : records) {
+        const Family* family = find_family(name);
+        if (!family) {
+            trained.notices.push_back("skipped " + name + ".jsonl: this build has no such family");
+            continue;
+        }
+        refuse_holes(results, name, options.evidence, trained.notices);
+        trained.families.push_back(train(*family, results.device, cases, options));
+        const Trained& now = trained.families.back();
+        for (const auto& notice : now.evidence.notices) trained.notices.push_back(name + ": " + notice);
+        for (auto& stale : ranked_stale(now, cases)) trained.stale.push_back(std::move(stale));
+        if (options.evaluate)
+            summaries[name] = summary(now, summaries.contains(name) ? summaries[name] : ordered_json());
+        trained.files.push_back(compare(folders.output / name / (device_key + ".gen.cpp"), now.source));
+    }
+    if (trained.families.empty() || !options.evaluate) return trained;
+    for (const Trained& now : trained.families) {
+        const fs::path path = folder / (std::string(now.family->name()) + ".tree.json");
+        const auto earlier = read_file(path);
+        trained.diffs.push_back(earlier ? compare(*earlier, now, results.device) : std::nullopt);
+        trained.files.push_back(compare(path, tree_json(now, device_key)));
+    }
+    // Families in the order of their names, whatever the order of training them.
+    const nlohmann::json sorted = summaries;
+    ordered_json all = ordered_json::object();
+    for (const auto& [name, unused] : sorted.items()) all[name] = summaries[name];
+    const ordered_json whole{{"schema", "espalier.selector/1"}, {"device_key", device_key}, {"families", all}};
+    trained.files.push_back(compare(folder / "selector.json", whole.dump(2) + "\n"));
+    return trained;
+}
+
+}  // namespace espalier::bench::learn

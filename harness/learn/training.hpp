@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/learn/decisions.hpp"
+#include "harness/learn/train.hpp"
+#include "harness/records/results.hpp"
+#include "harness/records/stale.hpp"
+
+namespace espalier::bench::learn {
+
+/// A file that training makes: what it should hold and whether it does.
+struct TrainedFile {
+    std::filesystem::path path;
+    std::string contents;
+    bool exists = false;
+    bool same = false;             ///< the file holds exactly `contents`
+    std::size_t first_difference;  ///< number of the first line that differs, from 1; 0 if the same
+};
+
+struct TrainedDevice {
+    DeviceInfo device;
+    std::vector<Trained> families;                   ///< in the order of their names
+    std::vector<TrainedFile> files;                  ///< C++ of every family; if evaluated, trees and selector.json
+    std::vector<std::optional<DecisionDiff>> diffs;  ///< per family: from the tree that its file holds
+    std::vector<std::string> notices;
+    std::vector<StaleVariant> stale;  ///< those that a tree ranks somewhere
+    KnownStaleList known_stale;
+};
+
+struct TrainingFolders {
+    std::filesystem::path results = "results";
+    std::filesystem::path output = "kernels/selectors";
+};
+
+/// The device keys under `results`: folders with a device.json, sorted.
+std::vector<std::string> devices_with_results(const std::filesystem::path& results);
+
+/// Selectors under `output` that no results account for: their devices or families were removed.
+std::vector<std::filesystem::path> orphans(const TrainingFolders& folders);
+
+/// Trains the selectors of one device in memory; `families` limits which. Nothing is written: see
+/// `write_file_atomically`. Throws `BadData`, `BadEvidence`.
+TrainedDevice train_device(const std::string& device_key, const TrainingFolders& folders,
+                           const std::vector<std::string>& families, const TrainOptions& options);
+
+}  // namespace espalier::bench::learn

@@ -1,0 +1,101 @@
+#include "harness/learn/tree_json.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "harness/learn/rounded.hpp"
+
+namespace espalier::bench::learn {
+namespace {
+
+using nlohmann::ordered_json;
+
+class Writer {
+public:
+    explicit Writer(const Trained& trained) : trained_(trained) { add(0); }
+
+    ordered_json nodes() && { return std::move(nodes_); }
+
+private:
+    /// Appends a node and everything below it; returns its number.
+    std::size_t add(int index) {
+        const Node& node = trained_.tree.nodes[static_cast<std::size_t>(index)];
+        const std::size_t id = nodes_.size();
+        nodes_.push_back(node.leaf < 0 ? split(node) : leaf(node.leaf));
+        nodes_[id]["id"] = id;
+        if (node.leaf < 0) {
+            const std::size_t left = add(node.yes), right = add(node.no);
+            nodes_[id]["left"] = left;
+            nodes_[id]["right"] = right;
+        }
+        return id;
+    }
+
+    ordered_json split(const Node& node) const {
+        const std::size_t column = node.test.column;
+        ordered_json entry{{"id", 0}, {"feature", trained_.evidence.matrix.columns[column].name}};
+        if (node.test.category)
+            entry["categories"] = {
+                trained_.family->features()[column].categories[static_cast<std::size_t>(node.test.value)]};
+        else
+            entry["threshold"] = node.test.value;
+        return entry;
+    }
+
+    ordered_json leaf(int index) const {
+        const TreeLeaf& leaf = trained_.tree.leaves[static_cast<std::size_t>(index)];
+        ordered_json ranking = ordered_json::array();
+        for (std::size_t i = 0; i < leaf.ranking.size(); ++i) {
+            const Candidate& candidate = trained_.evidence.matrix.candidates[leaf.ranking[i]];
+            const VariantInfo& variant = trained_.family->variants()[candidate.variant];
+            ranking.push_back({{"variant", variant.name},
+                               {"configuration", variant.configurations[candidate.configuration].text()},
+                               {"slowdown", rounded(leaf.slowdowns[i])}});
+        }
+        ordered_json entry{{"id", 0},
+                           {"leaf", index},
+                           {"problems", leaf.rows.size()},
+                           {"margin", rounded(leaf.margin)},
+                           {"regret", rounded(leaf.regret)},
+                           {"regret_lo", rounded(leaf.regret_interval.lo)},
+                           {"regret_hi", rounded(leaf.regret_interval.hi)}};
+        entry.update(held_out(leaf.rows));
+        entry["ranking"] = std::move(ranking);
+        return entry;
+    }
+
+    /// What trees that had not seen them chose for the leaf's problems: how far its region can be trusted.
+    ordered_json held_out(const std::vector<std::size_t>& rows) const {
+        const std::vector<double>& logs = trained_.evaluation.held_out.logs;
+        std::vector<std::size_t> judged;
+        if (!logs.empty())
+            std::ranges::copy_if(rows, std::back_inserter(judged), [&](auto r) { return !std::isnan(logs[r]); });
+        if (judged.empty()) return ordered_json::object();
+        const std::size_t worst = *std::ranges::max_element(judged, {}, [&](auto r) { return logs[r]; });
+        double sum = 0;
+        for (const std::size_t r : judged) sum += logs[r];
+        return {{"held_out_regret", rounded(std::exp(sum / static_cast<double>(judged.size())))},
+                {"held_out_worst", rounded(std::exp(logs[worst]))},
+                {"held_out_worst_problem", trained_.evidence.matrix.problems[worst]}};
+    }
+
+    const Trained& trained_;
+    ordered_json nodes_ = ordered_json::array();
+};
+
+}  // namespace
+
+std::string tree_json(const Trained& trained, const std::string& device_key) {
+    ordered_json tree{{"schema", "espalier.tree/1"},
+                      {"family", trained.family->name()},
+                      {"device_key", device_key},
+                      {"data_sha256", trained.evidence.data_sha256}};
+    if (const std::size_t guessed = trained.evidence.matrix.count(CellState::guessed); guessed > 0)
+        tree["guessed_times"] = guessed;
+    tree["nodes"] = Writer(trained).nodes();
+    return tree.dump(1) + "\n";
+}
+
+}  // namespace espalier::bench::learn

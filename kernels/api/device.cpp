@@ -1,0 +1,97 @@
+#include "espalier/device.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "kernels/api/device_state.hpp"
+#include "kernels/api/guarded.hpp"
+#include "kernels/core/isa.hpp"
+#include "kernels/device/host_cpu.hpp"
+#include "kernels/device/runtime.hpp"
+
+namespace espalier::inline v0 {
+namespace {
+
+/// The GPUs that were asked for so far. They are never removed, so that handles stay valid.
+class OpenedGpus {
+public:
+    const DeviceState& open(int ordinal) {
+        const std::lock_guard lock(mutex_);
+        auto& state = states_[ordinal];
+        if (!state) {
+            const int previous = device::current();
+            auto opened = std::make_unique<DeviceState>();
+            opened->info = device::open(ordinal);
+            opened->ordinal = ordinal;
+            device::make_current(previous);
+            state = std::move(opened);
+        }
+        return *state;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<int, std::unique_ptr<DeviceState>> states_;
+};
+
+std::string compute_capability(int sm) { return std::to_string(sm / 10) + "." + std::to_string(sm % 10); }
+
+}  // namespace
+
+const DeviceState& state_of(const Device& device) { return *device.state_; }
+
+Device Device::cpu() {
+    static const DeviceState state{device::describe_cpu()};
+    return Device(state);
+}
+
+Result<Device> Device::cuda(int ordinal) {
+    return guarded([&]() -> Result<Device> {
+        const int count = device::count();
+        if (count == 0) return Error{ErrorCode::no_device, device::unavailable_reason()};
+        if (ordinal < 0 || ordinal >= count)
+            return Error{ErrorCode::no_device, "there is no GPU " + std::to_string(ordinal) +
+                                                   ": ordinals go from 0 to " + std::to_string(count - 1)};
+        static OpenedGpus gpus;
+        return Device(gpus.open(ordinal));
+    });
+}
+
+Device Device::best() {
+    if (const auto gpu = cuda(0); gpu && !state_of(gpu.value()).info.emulated) return gpu.value();
+    return cpu();
+}
+
+bool Device::is_cuda() const { return state_->info.kind == DeviceKind::cuda; }
+int Device::ordinal() const { return state_->ordinal; }
+const std::string& Device::key() const { return state_->info.key; }
+const std::string& Device::name() const { return state_->info.name; }
+
+std::string Device::description() const {
+    const DeviceInfo& info = state_->info;
+    const std::string traits =
+        is_cuda() ? "compute capability " + compute_capability(info.sm) + ", " + std::to_string(info.sm_count) + " SMs"
+                  : std::string(in_words(isa_of(info))) + ", " + std::to_string(info.threads) + " threads";
+    return info.name + " (" + info.key + ", " + traits + ", " + std::to_string(info.memory_bytes >> 20) + " MiB)";
+}
+
+CurrentDevice::CurrentDevice(const DeviceState& state) {
+    if (state.info.kind != DeviceKind::cuda) return;
+    const int current = device::current();
+    if (current == state.ordinal) return;
+    device::make_current(state.ordinal);
+    previous_ = current;
+}
+
+CurrentDevice::~CurrentDevice() {
+    if (previous_ < 0) return;
+    try {
+        device::make_current(previous_);
+    } catch (const device::DeviceError&) {
+        // The GPU that was current has gone; the caller's next call to it will say so.
+    }
+}
+
+}  // namespace espalier::inline v0

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "espalier/distance.hpp"
+#include "kernels/api/checks.hpp"
+
+namespace espalier {
+
+/// A set of items in the kernels' layout: the caller's own array, or a transposed copy.
+class AttributeMajor {
+public:
+    explicit AttributeMajor(const Items& items);
+    AttributeMajor(const AttributeMajor&) = delete;
+    AttributeMajor& operator=(const AttributeMajor&) = delete;
+
+    [[nodiscard]] const float* values() const { return values_; }
+
+private:
+    const float* values_;
+    std::vector<float> copy_;
+};
+
+inline std::int64_t value_count(const Items& items) { return items.count * items.dims; }
+
+/// Whether the value of an enumeration that counts from 0 to `last` is one of its enumerators.
+template <class Enum>
+bool is_enumerator(Enum value, Enum last) {
+    return static_cast<int>(value) >= 0 && value <= last;
+}
+
+/// What two sets of items and the rule to compare them must fulfil, apart from their values.
+std::optional<Error> invalid_comparison(const Items& queries, const Items& points, const DistanceRule& rule);
+
+/// Items in device memory must be attribute-major already.
+std::optional<Error> invalid_layout(const Items& items, std::string_view name, const Options& options);
+
+}  // namespace espalier

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/api/device_state.hpp"
+#include "kernels/device/runtime.hpp"
+
+namespace espalier {
+
+/// A copy of an array in a device's memory that outlives a call. The device must be current when one is made.
+template <class T>
+class Resident {
+public:
+    Resident() = default;
+    Resident(const DeviceState& device, const T* data, std::int64_t count) {
+        const auto size = static_cast<std::size_t>(count);
+        if (device.info.kind == DeviceKind::cpu) {
+            host_.assign(data, data + size);
+            return;
+        }
+        gpu_ = device::Buffer(size * sizeof(T));
+        device::copy_to_device(gpu_.data(), data, gpu_.size());
+        device::synchronize();
+    }
+
+    /// Null if it is empty.
+    [[nodiscard]] const T* data() const {
+        if (gpu_.size() > 0) return gpu_.as<T>();
+        return host_.empty() ? nullptr : host_.data();
+    }
+
+private:
+    std::vector<T> host_;
+    device::Buffer gpu_;
+};
+
+}  // namespace espalier

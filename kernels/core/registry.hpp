@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kernels/core/variant.hpp"
+
+namespace espalier {
+
+/// A variant as the generated registry of its family lists it.
+template <class P>
+struct Registered {
+    Variant<P> variant;
+    DeviceKind kind;             ///< from the file's ending: .cpp runs on the CPU, .cu on a GPU
+    bool gpu_only;               ///< in gpu_only/ or sm_90a/: the host executor cannot run it
+    int min_sm;                  ///< 90 for sm_90a/, else 0
+    std::string_view path;       ///< source file, relative to the repository
+    std::string_view source_id;  ///< SHA-256 of the source without comments and white space
+    bool exact_sm = false;       ///< in sm_90a/: code for that architecture alone, older and newer ones lack it
+    std::string_view foreign{};  ///< in x86/ or aarch64/: that name if this build is for other processors, else empty
+
+    /// False for an entry that only keeps the place of a variant which is not linked into this program.
+    [[nodiscard]] bool linked() const { return variant.run != nullptr; }
+};
+
+/// Why a variant that is code for other processors is not in this build.
+inline std::string foreign_reason(std::string_view foreign) {
+    return "is code for " + std::string(foreign) + " processors, this build is for others";
+}
+
+/// Whether a variant can run a problem there: what its file's place says, then its own predicate.
+template <class P>
+Support supports(const Registered<P>& entry, const P& problem, const Configuration& configuration,
+                 const DeviceInfo& device) {
+    if (!entry.foreign.empty()) return Support::no(foreign_reason(entry.foreign));
+    if (!entry.linked()) return Support::no("it is not in this build");
+    if (entry.kind != device.kind)
+        return Support::no(entry.kind == DeviceKind::cpu ? "runs on a cpu device" : "runs on a cuda device");
+    if (device.kind == DeviceKind::cuda && device.sm < entry.min_sm)
+        return Support::no("needs compute capability " + std::to_string(entry.min_sm) + ", this is " +
+                           std::to_string(device.sm));
+    if (device.kind == DeviceKind::cuda && entry.exact_sm && device.sm != entry.min_sm)
+        return Support::no("is code for compute capability " + std::to_string(entry.min_sm) + " alone, this is " +
+                           std::to_string(device.sm));
+    if (device.emulated && entry.gpu_only) return Support::no("needs a real GPU: the host executor does not run it");
+    return entry.variant.supports(problem, configuration, device);
+}
+
+}  // namespace espalier

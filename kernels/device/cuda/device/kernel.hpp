@@ -1,0 +1,53 @@
+#pragma once
+
+// What a kernel's source may use, for nvcc. The twin of this header in device/host gives the same
+// names to the host compiler; a variant includes "device/kernel.hpp" and the include path chooses.
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/device/runtime.hpp"
+
+namespace espalier::device {
+
+/// Throws DeviceError if `status` is a failure; `what` names the call.
+void check(cudaError_t status, const char* what);
+
+/// Static shared memory: `auto& tile = shared<float[16][17], struct QueryTile>();`
+/// Two arrays of one type need two tags. (A function instead of `__shared__` so that the host
+/// executor owns the memory and can poison it and guard its ends.)
+template <class T, class Tag = void>
+__device__ T& shared() {
+    __shared__ T storage;
+    return storage;
+}
+
+/// Dynamic shared memory, as many bytes as the launch asked for, 16-byte aligned.
+template <class T>
+__device__ T* dynamic_shared() {
+    extern __shared__ __align__(16) unsigned char storage_of_the_launch[];
+    return reinterpret_cast<T*>(storage_of_the_launch);
+}
+
+/// kernel<<<grid, block, shared_bytes, stream>>>(args...), which is not C++. More than the default
+/// 48 KiB of dynamic shared memory is opted into here. Throws DeviceError if the launch is refused.
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes, Stream stream,
+            Arguments&&... arguments) {
+    if (shared_bytes > 48 * 1024)
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
+              "opting in to dynamic shared memory");
+    kernel<<<grid, block, shared_bytes, stream>>>(static_cast<Parameters>(arguments)...);
+    check(cudaGetLastError(), "kernel launch");
+}
+
+/// Copies to a `__constant__` symbol, in stream order.
+template <class T>
+void copy_to_constant(T& symbol, const void* from, std::size_t bytes, Stream stream) {
+    check(cudaMemcpyToSymbolAsync(symbol, from, bytes, 0, cudaMemcpyHostToDevice, stream), "copy to constant memory");
+}
+
+}  // namespace espalier::device

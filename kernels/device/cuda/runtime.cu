@@ -1,0 +1,190 @@
+// kernels/device/runtime.hpp on real GPUs.
+
+#include <algorithm>
+#include <cctype>
+#include <mutex>
+
+#include "device/kernel.hpp"
+#include "kernels/device/runtime.hpp"
+
+namespace espalier::device {
+namespace {
+
+/// "NVIDIA H200" -> "nvidia-h200"
+std::string slug(const std::string& name) {
+    std::string result;
+    for (const char c : name) {
+        if (std::isalnum(static_cast<unsigned char>(c)))
+            result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        else if (!result.empty() && result.back() != '-')
+            result += '-';
+    }
+    while (!result.empty() && result.back() == '-') result.pop_back();
+    return result;
+}
+
+int attribute(cudaDeviceAttr which, int ordinal) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, ordinal), "cudaDeviceGetAttribute");
+    return value;
+}
+
+/// Not allocated for each comparison: freeing memory waits for all streams, and what is compared must be seen as it
+/// is, not as late work leaves it.
+__device__ int difference_found;
+
+/// Sets `differs` if any byte does; whole words where both ranges are aligned alike.
+__global__ void find_difference(const unsigned char* a, const unsigned char* b, std::size_t bytes, int* differs) {
+    const std::size_t start = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+    const bool aligned = (reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b)) % 16 == 0;
+    const std::size_t words = aligned ? bytes / 16 : 0;
+    bool found = false;
+    for (std::size_t i = start; i < words && !found; i += stride) {
+        const uint4 x = reinterpret_cast<const uint4*>(a)[i], y = reinterpret_cast<const uint4*>(b)[i];
+        found = x.x != y.x || x.y != y.y || x.z != y.z || x.w != y.w;
+    }
+    for (std::size_t i = words * 16 + start; i < bytes && !found; i += stride) found = a[i] != b[i];
+    if (found) *differs = 1;
+}
+
+cudaEvent_t as_event(void* event) { return static_cast<cudaEvent_t>(event); }
+
+}  // namespace
+
+void check(cudaError_t status, const char* what) {
+    if (status == cudaSuccess) return;
+    cudaGetLastError();  // or the next launch would be blamed for this call
+    throw DeviceError(std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")",
+                      static_cast<int>(status));
+}
+
+int count() {
+    int devices = 0;
+    return cudaGetDeviceCount(&devices) == cudaSuccess ? devices : 0;
+}
+
+std::string unavailable_reason() {
+    int devices = 0;
+    const cudaError_t status = cudaGetDeviceCount(&devices);
+    if (status == cudaSuccess && devices > 0) return {};
+    if (status == cudaErrorInsufficientDriver)
+        return "the NVIDIA driver is missing or older than this CUDA runtime: install or update the driver";
+    return std::string("no usable GPU: ") + cudaGetErrorString(status == cudaSuccess ? cudaErrorNoDevice : status);
+}
+
+DeviceInfo open(int ordinal) {
+    check(cudaSetDevice(ordinal), "cudaSetDevice");
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
+    DeviceInfo info;
+    info.kind = DeviceKind::cuda;
+    info.name = properties.name;
+    info.key = slug(info.name);
+    info.memory_bytes = properties.totalGlobalMem;
+    info.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
+    info.sm = properties.major * 10 + properties.minor;
+    info.sm_count = properties.multiProcessorCount;
+    info.clock_khz = attribute(cudaDevAttrClockRate, ordinal);
+    // Two transfers a clock; the bus is told in bits.
+    info.nominal_bytes_per_second =
+        2e3 * attribute(cudaDevAttrMemoryClockRate, ordinal) * attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal) / 8;
+    info.max_threads_per_sm = properties.maxThreadsPerMultiProcessor;
+    info.registers_per_sm = properties.regsPerMultiprocessor;
+    info.shared_per_block = properties.sharedMemPerBlock;
+    info.shared_per_block_optin = properties.sharedMemPerBlockOptin;
+    info.shared_per_sm = properties.sharedMemPerMultiprocessor;
+    info.constant_bytes = properties.totalConstMem;
+    const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
+    std::size_t width = 0;
+    check(cudaDeviceGetTexture1DLinearMaxWidth(&width, &one_float, ordinal), "cudaDeviceGetTexture1DLinearMaxWidth");
+    info.texture_1d_linear_floats = static_cast<std::int64_t>(width);
+    info.texture_2d_width = attribute(cudaDevAttrMaxTexture2DLinearWidth, ordinal);
+    info.texture_2d_height = attribute(cudaDevAttrMaxTexture2DLinearHeight, ordinal);
+    info.texture_2d_pitch = attribute(cudaDevAttrMaxTexture2DLinearPitch, ordinal);
+    info.texture_pitch_alignment = static_cast<int>(properties.texturePitchAlignment);
+    return info;
+}
+
+int current() {
+    int ordinal = 0;
+    check(cudaGetDevice(&ordinal), "cudaGetDevice");
+    return ordinal;
+}
+
+void make_current(int ordinal) { check(cudaSetDevice(ordinal), "cudaSetDevice"); }
+
+MemoryState memory_state() {
+    MemoryState state;
+    check(cudaMemGetInfo(&state.free, &state.total), "cudaMemGetInfo");
+    return state;
+}
+
+Buffer::Buffer(std::size_t bytes) : size_(bytes) {
+    if (bytes == 0) return;
+    void* data = nullptr;
+    check(cudaMalloc(&data, bytes), ("allocating " + std::to_string(bytes) + " bytes of device memory").c_str());
+    data_ = static_cast<std::byte*>(data);
+}
+Buffer::~Buffer() { cudaFree(data_); }
+
+PinnedBuffer::PinnedBuffer(std::size_t bytes) : size_(bytes) {
+    if (bytes == 0) return;
+    void* data = nullptr;
+    check(cudaMallocHost(&data, bytes), ("pinning " + std::to_string(bytes) + " bytes of host memory").c_str());
+    data_ = static_cast<std::byte*>(data);
+}
+PinnedBuffer::~PinnedBuffer() { cudaFreeHost(data_); }
+
+void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream) {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "copy to the device");
+}
+void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream) {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), "copy to the host");
+}
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copy on the device");
+}
+void fill(void* to, int byte, std::size_t bytes, Stream stream) {
+    check(cudaMemsetAsync(to, byte, bytes, stream), "fill");
+}
+
+bool equal(const void* a, const void* b, std::size_t bytes) {
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    void* flag = nullptr;
+    check(cudaGetSymbolAddress(&flag, difference_found), "cudaGetSymbolAddress");
+    fill(flag, 0, sizeof(int));
+    if (bytes > 0)
+        launch(find_difference, dim3(2048), dim3(256), 0, nullptr, static_cast<const unsigned char*>(a),
+               static_cast<const unsigned char*>(b), bytes, static_cast<int*>(flag));
+    int differs = 0;
+    copy_to_host(&differs, flag, sizeof differs);
+    synchronize();
+    return differs == 0;
+}
+
+OwnedStream::OwnedStream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
+OwnedStream::~OwnedStream() { cudaStreamDestroy(stream_); }
+
+Event::Event() {
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreate(&event), "cudaEventCreate");
+    event_ = event;
+}
+Event::~Event() { cudaEventDestroy(as_event(event_)); }
+void Event::record(Stream stream) { check(cudaEventRecord(as_event(event_), stream), "cudaEventRecord"); }
+void Event::wait_for() const { check(cudaEventSynchronize(as_event(event_)), "cudaEventSynchronize"); }
+void Event::make_wait(Stream stream) const {
+    check(cudaStreamWaitEvent(stream, as_event(event_)), "cudaStreamWaitEvent");
+}
+double Event::nanoseconds_since(const Event& start) const {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, as_event(start.event_), as_event(event_)), "cudaEventElapsedTime");
+    return static_cast<double>(milliseconds) * 1e6;
+}
+
+void synchronize(Stream stream) { check(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); }
+void synchronize_all() { check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
+
+}  // namespace espalier::device

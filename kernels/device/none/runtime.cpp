@@ -1,0 +1,32 @@
+// kernels/device/runtime.hpp for a library built without CUDA: there are no GPUs, and it says so.
+// (The host executor is for tests; it must never be what a shipped library runs on.)
+
+#include "kernels/device/runtime.hpp"
+
+namespace espalier::device {
+namespace {
+
+constexpr int kNoDevice = 100;  // cudaErrorNoDevice
+
+[[noreturn]] void refuse() { throw DeviceError(unavailable_reason(), kNoDevice); }
+
+}  // namespace
+
+int count() { return 0; }
+std::string unavailable_reason() {
+    return "this library was built without CUDA: build it with nvcc on the PATH and -DESPALIER_CUDA=ON to use GPUs";
+}
+DeviceInfo open(int) { refuse(); }
+int current() { refuse(); }
+void make_current(int) { refuse(); }
+
+Buffer::Buffer(std::size_t) { refuse(); }
+Buffer::~Buffer() = default;  // none was ever made
+
+void copy_to_device(void*, const void*, std::size_t, Stream) { refuse(); }
+void copy_to_host(void*, const void*, std::size_t, Stream) { refuse(); }
+void copy_on_device(void*, const void*, std::size_t, Stream) { refuse(); }
+void synchronize(Stream) { refuse(); }
+void synchronize_all() { refuse(); }
+
+}  // namespace espalier::device

@@ -1,0 +1,174 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "espalier/error.hpp"
+#include "kernels/dispatch/forced_variant.hpp"
+#include "kernels/dispatch/similar_trees.hpp"
+#include "kernels/dispatch/tables.hpp"
+
+namespace espalier {
+
+/// What runs for one problem, and which tree said so. Holds no memory of its own.
+template <class P>
+struct Decision {
+    const Registered<P>* entry = nullptr;
+    Configuration configuration;
+    const Selector<P>* tree = nullptr;  ///< null if there is no tree for this kind of device
+    const Leaf<P>* leaf = nullptr;      ///< null without a tree
+    bool forced = false;
+    bool other_leaf = false;  ///< the problem belongs to another leaf of the tree, which has nothing that runs
+};
+
+namespace detail {
+
+template <class P>
+const Registered<P>* baseline(std::span<const Registered<P>> registry, DeviceKind kind) {
+    for (const Registered<P>& entry : registry)
+        if (entry.kind == kind && entry.linked() && entry.variant.role == Role::baseline) return &entry;
+    return nullptr;
+}
+
+inline Configuration default_configuration(const ParameterSpace& space) {
+    Configuration first;
+    for (const Axis& axis : space.axes()) first.push_back({axis.name, axis.values.front()});
+    return first;
+}
+
+template <class P>
+std::string choices_for(const Tables<P>& tables, DeviceKind kind) {
+    std::string list;
+    for (const Registered<P>& entry : tables.registry)
+        if (entry.kind == kind && entry.linked()) list.append(list.empty() ? "" : ", ").append(entry.variant.name);
+    return list;
+}
+
+/// The configuration that a forced variant runs with: the one named, else the one that the leaf ranks
+/// highest for it, else its default.
+template <class P>
+std::optional<Configuration> forced_configuration(const Tables<P>& tables, const Registered<P>& entry,
+                                                  const Leaf<P>* leaf, const ForcedVariant& forced) {
+    if (!forced.configuration.empty()) {
+        for (const Configuration& configuration : entry.variant.space.enumerate())
+            if (configuration.text() == forced.configuration) return configuration;
+        return std::nullopt;
+    }
+    if (leaf)
+        for (const Choice<P>& choice : leaf->ranking)
+            if (&tables.registry[static_cast<std::size_t>(choice.variant)] == &entry) return choice.configuration;
+    return default_configuration(entry.variant.space);
+}
+
+template <class P>
+Result<Decision<P>> decide_forced(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
+                                  Decision<P> decision, const ForcedVariant& forced) {
+    const std::string name = std::string(tables.family) + "/" + forced.variant;
+    const auto error = [&](ErrorCode code, const std::string& what) {
+        return Error{code, std::string(forced.origin) + " asks for " + name + ": " + what};
+    };
+    const auto entry = std::ranges::find_if(
+        tables.registry, [&](const Registered<P>& other) { return other.variant.name == forced.variant; });
+    if (entry == tables.registry.end())
+        return error(ErrorCode::unknown_variant, "no such variant; known here: " + choices_for(tables, device.kind));
+    if (!entry->linked())
+        return error(ErrorCode::unknown_variant,
+                     "it is not in this library; it has " + choices_for(tables, device.kind));
+    const auto configuration = forced_configuration(tables, *entry, decision.leaf, forced);
+    if (!configuration)
+        return error(ErrorCode::unknown_variant, "it has no configuration '" + forced.configuration +
+                                                     "'; its default is '" +
+                                                     default_configuration(entry->variant.space).text() + "'");
+    if (const Support support = supports(*entry, problem, *configuration, device); !support)
+        return error(ErrorCode::unsupported, support.reason + "; leave the choice to the library or name one of " +
+                                                 choices_for(tables, device.kind));
+    decision.entry = &*entry;
+    decision.configuration = *configuration;
+    decision.forced = true;
+    return decision;
+}
+
+/// The first choice that is linked and supports the problem. The baseline that ends every ranking is not among them: it
+/// stands for nothing else. Where it is the only choice it was the fastest.
+template <class P>
+const Choice<P>* first_that_runs(const Tables<P>& tables, const Leaf<P>& leaf, const P& problem,
+                                 const DeviceInfo& device) {
+    for (const Choice<P>& choice : leaf.ranking.first(std::max<std::size_t>(leaf.ranking.size(), 2) - 1)) {
+        const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice.variant)];
+        if (entry.linked() && supports(entry, problem, choice.configuration, device)) return &choice;
+    }
+    return nullptr;
+}
+
+/// When every tree's leaf for the problem declines: what any other leaf ranks and can run it, by the same order.
+template <class P>
+std::optional<Decision<P>> decide_by_other_leaves(const Tables<P>& tables, const P& problem, const DeviceInfo& device) {
+    SimilarTrees<P> trees(tables.selectors, device);
+    while (const Selector<P>* tree = trees.next())
+        for (const Leaf<P>& leaf : tree->leaves) {
+            const Choice<P>* choice = first_that_runs(tables, leaf, problem, device);
+            if (!choice) continue;
+            const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice->variant)];
+            if (entry.variant.role != Role::baseline)
+                return Decision<P>{.entry = &entry,
+                                   .configuration = choice->configuration,
+                                   .tree = tree,
+                                   .leaf = &leaf,
+                                   .other_leaf = true};
+        }
+    return std::nullopt;
+}
+
+template <class P>
+Result<Decision<P>> decide_baseline(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
+                                    const Selector<P>* tree, const Leaf<P>* leaf) {
+    const Registered<P>* entry = baseline(tables.registry, device.kind);
+    if (!entry)
+        return Error{ErrorCode::unsupported, "this build of the library has no " + std::string(tables.family) +
+                                                 " for " + (device.kind == DeviceKind::cpu ? "CPUs" : "GPUs")};
+    const Configuration configuration = default_configuration(entry->variant.space);
+    if (const Support support = supports(*entry, problem, configuration, device); !support)
+        return Error{ErrorCode::unsupported, std::string(tables.family) + " on " + device.key +
+                                                 ": no variant can run this problem; the baseline " +
+                                                 std::string(entry->variant.name) + ": " + support.reason};
+    return Decision<P>{entry, configuration, tree, leaf};
+}
+
+}  // namespace detail
+
+/// Decides what runs. The trees are asked in the order of how alike their devices are to this one, and each leaf's
+/// choices in the order of its ranking: the first choice that is linked and supports the problem wins. If no tree's
+/// leaf for the problem has one, any leaf's choice will do; only what nothing else can run is the baseline's. Allocates
+/// nothing when a choice is found in a leaf. `forced` may be null.
+/// Errors: unknown_variant and unsupported for a forced variant; unsupported when even the baseline
+/// declines, which it does only beyond the device's own limits.
+template <class P>
+Result<Decision<P>> decide(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
+                           const ForcedVariant* forced) {
+    SimilarTrees<P> trees(tables.selectors, device);
+    const Selector<P>* const nearest = trees.next();
+    const Leaf<P>* const nearest_leaf = nearest ? &nearest->select(problem, device) : nullptr;
+    if (forced) return detail::decide_forced(tables, problem, device, {.tree = nearest, .leaf = nearest_leaf}, *forced);
+    const Leaf<P>* leaf = nearest_leaf;
+    for (const Selector<P>* tree = nearest; tree; tree = trees.next()) {
+        if (tree != nearest) leaf = &tree->select(problem, device);
+        // A decision is made whole and not filled in: copying one whose parts were just written waits for the stores,
+        // which cost 6 of 40 ns.
+        if (const Choice<P>* choice = detail::first_that_runs(tables, *leaf, problem, device))
+            return Decision<P>{&tables.registry[static_cast<std::size_t>(choice->variant)], choice->configuration, tree,
+                               leaf};
+    }
+    if (auto decision = detail::decide_by_other_leaves(tables, problem, device)) return *decision;
+    return detail::decide_baseline(tables, problem, device, nearest, nearest_leaf);
+}
+
+/// The same with what `variant` (see `Options`) or else ESPALIER_FORCE_VARIANT forces.
+template <class P>
+Result<Decision<P>> decide(const P& problem, const DeviceInfo& device, std::string_view variant = {}) {
+    const Tables<P> all = tables<P>();
+    return with_forced_variant(all.family, variant,
+                               [&](const ForcedVariant* forced) { return decide(all, problem, device, forced); });
+}
+
+}  // namespace espalier

@@ -1,0 +1,102 @@
+#include "espalier/explanation.hpp"
+
+#include <cstdio>
+
+#include "kernels/api/device_state.hpp"
+#include "kernels/api/guarded.hpp"
+#include "kernels/dispatch/explain.hpp"
+#include "kernels/dispatch/families.hpp"
+
+namespace espalier::inline v0 {
+namespace {
+
+std::string two_decimals(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f", value);
+    return text;
+}
+
+std::string choice(const std::string& variant, const std::string& configuration) {
+    return configuration == "default" ? variant : variant + " (" + configuration + ")";
+}
+
+/// The candidate that the explanation's variant and configuration are, or -1.
+std::ptrdiff_t place(const Explanation& explanation) {
+    const auto& ranking = explanation.ranking;
+    for (std::size_t i = 0; i < ranking.size(); ++i)
+        if (ranking[i].variant == explanation.variant && ranking[i].configuration == explanation.configuration)
+            return static_cast<std::ptrdiff_t>(i);
+    return -1;
+}
+
+std::string tree_in_words(const Explanation& explanation) {
+    if (explanation.tree == Explanation::Tree::exact)
+        return "the tree trained on this very device, " + explanation.device;
+    const std::string& difference = explanation.difference;
+    return "the tree of a similar device, " + explanation.tree_device +
+           " (here: " + (difference.empty() ? "nothing that is known differs" : difference) + ")";
+}
+
+std::string ranking_text(const Explanation& explanation) {
+    std::string text = "ranking:\n";
+    const auto chosen = place(explanation);
+    for (std::size_t i = 0; i < explanation.ranking.size(); ++i) {
+        const auto& candidate = explanation.ranking[i];
+        text += static_cast<std::ptrdiff_t>(i) == chosen ? "  > " : "    ";
+        text += two_decimals(candidate.slowdown) + "x  " + choice(candidate.variant, candidate.configuration);
+        if (!candidate.infeasible.empty()) text += "  [cannot run: " + candidate.infeasible + "]";
+        text += '\n';
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string detail::summary(const Explanation& explanation) {
+    if (!explanation.forced_by.empty()) return explanation.forced_by + " asks for it";
+    if (explanation.tree == Explanation::Tree::none)
+        return "nothing was trained on any device of the kind of " + explanation.device + ", so the baseline runs";
+    const auto rank = place(explanation);
+    if (rank < 0) return "nothing that any tree ranks can run this problem here, so the baseline runs";
+    const std::string tree = tree_in_words(explanation);
+    if (explanation.other_leaf)
+        return "no tree's leaf for this problem has a choice that can run here; it is ranked in another leaf of " +
+               tree;
+    if (rank == 0) return "first choice of " + tree;
+    return "choice " + std::to_string(rank + 1) + " of " + tree + "; the " +
+           (rank == 1 ? "one" : std::to_string(rank)) + " before it cannot run this problem here";
+}
+
+std::string Explanation::text() const {
+    std::string text = family + " " + problem + " on " + device + "\n";
+    text += "runs: " + choice(variant, configuration) + "\n";
+    text += "why: " + reason + "\n";
+    if (tree == Tree::none) return text;
+    text += "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
+    text += "path: " + (path.empty() ? "(the only leaf)" : path) + "\n";
+    text += "margin: " + two_decimals(margin) + "x to the best other variant\n";
+    text += "regret: " + two_decimals(regret) + "x, 95% interval " + two_decimals(regret_low) + " to " +
+            two_decimals(regret_high) + "\n";
+    return text + ranking_text(*this);
+}
+
+Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
+                            const ForcedVariant* forced) {
+    std::string known;
+    for (const KernelFamily& entry : kernel_families()) {
+        if (entry.name == family) return entry.explain(problem, device, forced);
+        known.append(known.empty() ? "" : ", ").append(entry.name);
+    }
+    return Error{ErrorCode::invalid_argument, "unknown family '" + std::string(family) + "'; known: " + known};
+}
+
+Result<Explanation> explain(const Device& device, std::string_view family, std::string_view problem,
+                            std::string_view variant) {
+    return guarded([&] {
+        return with_forced_variant(family, variant, [&](const ForcedVariant* forced) {
+            return explain(family, problem, state_of(device).info, forced);
+        });
+    });
+}
+
+}  // namespace espalier::inline v0

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "espalier/error.hpp"
+#include "espalier/explanation.hpp"
+#include "kernels/core/device_info.hpp"
+#include "kernels/dispatch/forced_variant.hpp"
+
+namespace espalier {
+
+/// A family with its problem type erased.
+struct KernelFamily {
+    std::string_view name;
+    Result<Explanation> (*explain)(std::string_view problem, const DeviceInfo&, const ForcedVariant*);
+};
+
+/// Every family, in the order of its folder's name. Generated.
+std::span<const KernelFamily> kernel_families();
+
+/// What any device, also one that is not here, would run for a problem key, and why. `forced` may be null.
+Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
+                            const ForcedVariant* forced);
+
+}  // namespace espalier

@@ -1,0 +1,32 @@
+#pragma once
+
+// What the generated tables of a family instantiate.
+
+#include "kernels/dispatch/choose.hpp"
+#include "kernels/dispatch/dispatch.hpp"
+#include "kernels/dispatch/explain.hpp"
+#include "kernels/dispatch/families.hpp"
+
+namespace espalier {
+
+template <class P>
+Tables<P> tables() {
+    return tables_of(static_cast<const P*>(nullptr));  // generated, in the family's namespace
+}
+
+template <class P>
+Chosen<P> choose(const P& problem, const DeviceInfo& device) {
+    const auto decision = decide(problem, device);
+    if (!decision) throw NoChoice(decision.error().message);
+    return {&decision.value().entry->variant, decision.value().configuration};
+}
+
+template <class P>
+Result<Explanation> explain_key(std::string_view key, const DeviceInfo& device, const ForcedVariant* forced) {
+    std::string wrong;
+    const auto problem = parse_problem<P>(key, wrong);
+    if (!problem) return Error{ErrorCode::invalid_argument, std::string(tables<P>().family) + ": " + wrong};
+    return explain(tables<P>(), *problem, device, forced);
+}
+
+}  // namespace espalier

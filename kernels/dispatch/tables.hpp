@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "kernels/core/registry.hpp"
+#include "kernels/core/selector.hpp"
+
+namespace espalier {
+
+/// What this program can dispatch for one family. Two sets of `registry()` and `selectors()` exist per
+/// family and the link chooses: the shipping library has the variants that its selectors name, the
+/// harness and the tests have them all.
+template <class P>
+struct Tables {
+    std::string_view family;
+    std::span<const Registered<P>> registry;  ///< in the order of P::Id
+    std::span<const Selector<P>> selectors;
+};
+
+/// Instantiated for the problem of every family by generated code.
+template <class P>
+Tables<P> tables();
+
+}  // namespace espalier
