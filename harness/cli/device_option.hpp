@@ -8,9 +8,10 @@
 
 namespace espalier::bench::cli {
 
-/// The help of an option whose value `device_of` reads.
+/// The help of an option whose value `device_of` reads. Every command reads a device that computes in this way; those
+/// that measure take several, too (`devices_named`).
 inline constexpr const char* kDeviceHelp =
-    "auto, cpu, cuda, cuda:<ordinal>, or executor (GPU code on the CPU, for tests)";
+    "auto, cpu, a GPU as 0 or cuda:0, or executor (GPU code on the CPU, for tests)";
 
 /// The device that a user names. Throws Failure: no_device if it is not there, usage if it is no device.
 Device device_of(const std::string& name);

@@ -1,6 +1,7 @@
 #include "harness/sweep/devices.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "harness/families/family.hpp"
 #include "harness/sweep/worker_pool.hpp"
@@ -31,11 +32,28 @@ std::vector<std::string> words(const std::string& list) {
     return words;
 }
 
+std::string canonical(const std::string& name) {
+    if (name == "cpu") return name;
+    if (const auto ordinal = gpu_ordinal(name)) return std::to_string(*ordinal);
+    throw BadProblem("'" + name + "' is no device: write cpu, 0 or cuda:0 for the first GPU, several with commas " +
+                     "between them, or all");
+}
+
 }  // namespace
+
+std::optional<int> gpu_ordinal(std::string_view name) {
+    if (name == "cuda") return 0;
+    if (name.starts_with("cuda:")) name.remove_prefix(5);
+    int ordinal = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), ordinal);
+    const bool whole = error == std::errc{} && end == name.data() + name.size();
+    return whole && name.front() != '-' ? std::optional(ordinal) : std::nullopt;
+}
 
 std::vector<std::vector<std::string>> devices_named(const std::string& names) {
     std::vector<std::string> gpus, cpu;
-    for (const std::string& device : names == "all" ? all_devices() : words(names)) {
+    for (const std::string& name : names == "all" ? all_devices() : words(names)) {
+        const std::string device = canonical(name);
         auto& turn = device == "cpu" ? cpu : gpus;
         if (std::ranges::count(turn, device)) throw BadProblem("--device names " + device + " twice");
         turn.push_back(device);

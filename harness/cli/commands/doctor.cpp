@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/sweep/devices.hpp"
 #include "harness/sweep/examine.hpp"
 #include "harness/sweep/provenance.hpp"
+#include "kernels/core/isa.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -88,10 +91,16 @@ void print_text(const Examination& found) {
     fmt::print("  counters: {}\n", found.counters_refusal.empty() ? "yes" : found.counters_refusal);
 }
 
+std::vector<Examination> examine_named(const std::string& names, bool ceilings) {
+    std::vector<Examination> found;
+    for (const auto& turn : devices_named(names))
+        for (const std::string& device : turn) found.push_back(examine(device, ceilings));
+    return found;
+}
+
 void run(const Arguments& arguments, ExitCode& code) {
     const bool ceilings = !arguments.no_ceilings;
-    const auto devices =
-        arguments.device == "all" ? examine_all(ceilings) : std::vector{examine(arguments.device, ceilings)};
+    const auto devices = arguments.device == "all" ? examine_all(ceilings) : examine_named(arguments.device, ceilings);
     const std::string compiler = find_compiler();
     const std::uintmax_t disk = disk_free(arguments.results);
     if (arguments.json) {
@@ -107,7 +116,8 @@ void run(const Arguments& arguments, ExitCode& code) {
                    gib(static_cast<double>(disk)), arguments.results);
         for (const Examination& found : devices) print_text(found);
     }
-    if (arguments.device != "all" && !devices.front().refusal.empty()) code = ExitCode::no_device;
+    const bool refused = !std::ranges::all_of(devices, &std::string::empty, &Examination::refusal);
+    if (arguments.device != "all" && refused) code = ExitCode::no_device;
 }
 
 }  // namespace
@@ -115,7 +125,10 @@ void run(const Arguments& arguments, ExitCode& code) {
 void add_doctor(Command& app, ExitCode& code) {
     static Arguments arguments;
     Command command = app.add_subcommand("doctor", "Show what there is to measure on, and what is missing");
-    command.add_option("--device", arguments.device, "cpu, a GPU's number, or all; exits with 3 if it is not there")
+    command
+        .add_option("--device", arguments.device,
+                    "cpu, a GPU as 0 or cuda:0, several with commas between them, or all; exits with 3 if one that is "
+                    "named is not there")
         .capture_default_str();
     command.add_option("--results", arguments.results, "folder whose disk is looked at").capture_default_str();
     command.add_flag("--no-ceilings", arguments.no_ceilings,

@@ -224,7 +224,7 @@ void add_sweep(Command& app, ExitCode& code) {
         app.add_subcommand("sweep", "Measure all variants over parameter grids on this machine's devices");
     command
         .add_option("--device", options.device,
-                    "cpu, a GPU's number, several with commas between them, or all: GPUs at once, then the CPU")
+                    "cpu, a GPU as 0 or cuda:0, several with commas between them, or all: GPUs at once, then the CPU")
         .capture_default_str();
     command.add_option("--family", options.families, "only these families").delimiter(',');
     command.add_option("--variant", options.variants, "only these variants: name or family/name").delimiter(',');
