@@ -29,8 +29,9 @@ namespace {
 
 std::vector<CaseRecord> sweep() { return synthetic::records(synthetic::regions, synthetic::problems()); }
 
-Trained train_on(const std::vector<CaseRecord>& records, const DeviceInfo& device = synthetic::device()) {
-    return train(synthetic::family(), device, records);
+Trained train_on(const std::vector<CaseRecord>& records, const DeviceInfo& device = synthetic::device(),
+                 const TrainOptions& options = {.evaluate = false}) {
+    return train(synthetic::family(), device, records, options);
 }
 
 /// The C++ alone, without the evaluation that `train` adds.
@@ -119,7 +120,7 @@ TEST(Emitter, PairsReadAsTheyAre) {
 }
 
 TEST(Emitter, FindsTheKnownRegions) {
-    const Trained trained = train_on(sweep());
+    const Trained trained = train_on(sweep(), synthetic::device(), {.evaluate = true});
     EXPECT_LT(trained.evaluation.training.geomean, 1.01);
     EXPECT_LT(trained.evaluation.held_out.regret.geomean, 1.1);
     EXPECT_GT(trained.evaluation.best_single, 1.2);

@@ -8,15 +8,14 @@
 #include "tests/synthetic/family.hpp"
 
 int main(int, char** argv) {
-    using namespace espalier;
     using namespace espalier::bench;
     const auto records = synthetic::records(synthetic::regions, synthetic::problems());
-    const auto trained = learn::train(synthetic::family(), synthetic::device(), records);
+    const auto trained = learn::train(synthetic::family(), synthetic::device(), records, {.evaluate = false});
     write_file_atomically(argv[1], trained.source);
 
     learn::Tree pairs = synthetic::tree_of_pairs(trained.evidence.matrix);
     learn::annotate(trained.evidence.matrix, pairs, 1);
-    DeviceInfo device = synthetic::device();
+    auto device = synthetic::device();
     device.key = "cpu-pairs";
     write_file_atomically(argv[2], learn::emit(synthetic::family(), device, trained.evidence, pairs));
 }
