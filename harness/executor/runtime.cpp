@@ -80,6 +80,13 @@ Buffer::~Buffer() {
     if (data_ != nullptr) DeviceHeap::instance().release(data_);
 }
 
+StreamBuffer::StreamBuffer(std::size_t bytes, Stream stream) : stream_(stream) {
+    if (bytes > 0) data_ = DeviceHeap::instance().allocate(bytes);
+}
+StreamBuffer::~StreamBuffer() {
+    if (data_ != nullptr) DeviceHeap::instance().release(data_);
+}
+
 PinnedBuffer::PinnedBuffer(std::size_t bytes) : size_(bytes) {
     if (bytes > 0) data_ = static_cast<std::byte*>(::operator new(bytes));
 }

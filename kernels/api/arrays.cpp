@@ -24,11 +24,7 @@ Arrays::Arrays(const DeviceState& device, const Options& options)
       wait_(options.wait || !caller_on_gpu_),
       stream_(static_cast<Stream>(options.stream)) {}
 
-std::byte* Arrays::allocate(std::size_t bytes) {
-    // Freeing device memory waits for the work that uses it, so nothing may be enqueued and left.
-    wait_ = true;
-    return gpu_memory_.emplace_back(bytes).data();
-}
+std::byte* Arrays::allocate(std::size_t bytes) { return gpu_memory_.emplace_back(bytes, stream_).data(); }
 
 const void* Arrays::upload(const void* data, std::size_t bytes) {
     if (bytes == 0) return nullptr;

@@ -28,7 +28,7 @@ public:
         return static_cast<const T*>(place(const_cast<T*>(data), bytes<T>(count), Use::input, address));
     }
 
-    /// The same for an input that is in host memory whatever the options say. It must live until `finish`.
+    /// The same for an input that is in host memory whatever the options say.
     template <class T>
     const T* host_input(const T* data, std::int64_t count) {
         return static_cast<const T*>(upload(data, bytes<T>(count)));
@@ -43,10 +43,7 @@ public:
     /// Memory of the device that lives as long as this object.
     std::span<std::byte> workspace(std::size_t bytes);
 
-    /// Makes `finish` wait whatever the options say.
-    void wait_at_finish() { wait_ = true; }
-
-    /// Enqueues the copies back of staged outputs and waits if the caller asked for it or must.
+    /// Enqueues the copies back of staged outputs and waits if the caller asked for it or gave host memory.
     void finish();
 
 private:
@@ -71,7 +68,7 @@ private:
     bool caller_on_gpu_;
     bool wait_;
     Stream stream_;
-    std::vector<device::Buffer> gpu_memory_;
+    std::vector<device::StreamBuffer> gpu_memory_;
     std::unique_ptr<std::byte, FreeAligned> cpu_workspace_;
     std::vector<StagedOutput> staged_;
 };

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <mutex>
-
 #include "espalier/device.hpp"
 #include "kernels/core/device_info.hpp"
 
@@ -11,9 +9,6 @@ namespace espalier::inline v0 {
 struct DeviceState {
     DeviceInfo info;
     int ordinal = -1;  ///< of a GPU
-
-    /// Held while work runs that has filled a GPU's constant memory: there is one copy for all streams.
-    mutable std::mutex constant_memory{};
 };
 
 const DeviceState& state_of(const Device& device);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <mutex>
 #include <optional>
 
 #include "kernels/api/arrays.hpp"
@@ -13,17 +12,13 @@ namespace espalier {
 /// What is wrong with the options for this device, or nothing.
 std::optional<Error> invalid_options(const DeviceState& device, const Options& options);
 
-/// Whether the problem's GPU variants may fill constant memory.
-enum class ConstantMemory { unused, filled };
-
 /// Chooses a variant for a valid problem and runs it. `bind(arrays)` returns the family's buffers with
 /// every pointer passed through `arrays`.
 template <class P, class Bind>
-Result<void> run(const Device& device, const P& problem, const Options& options, Bind bind,
-                 ConstantMemory constant_memory = ConstantMemory::unused) {
+Result<void> run(const Device& device, const P& problem, const Options& options, Bind bind) {
     const DeviceState& state = state_of(device);
     if (auto error = invalid_options(state, options)) return *error;
-    const auto decision = decide(problem, state.info, options.variant);
+    const auto decision = decide(problem, state.info, options);
     if (!decision) return decision.error();
     const Variant<P>& variant = decision.value().entry->variant;
     const Configuration& configuration = decision.value().configuration;
@@ -33,11 +28,6 @@ Result<void> run(const Device& device, const P& problem, const Options& options,
     const auto buffers = bind(arrays);
     const std::size_t bytes = variant.workspace ? variant.workspace(problem, configuration, state.info) : 0;
     Context context{state.info, static_cast<Stream>(options.stream), arrays.workspace(bytes)};
-    std::unique_lock lock(state.constant_memory, std::defer_lock);
-    if (constant_memory == ConstantMemory::filled && device.is_cuda()) {
-        lock.lock();
-        arrays.wait_at_finish();
-    }
     variant.run(context, problem, buffers, configuration);
     arrays.finish();
     return {};

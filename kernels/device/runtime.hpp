@@ -73,6 +73,27 @@ private:
     std::size_t size_ = 0;
 };
 
+/// Device memory that is made and freed in the order of a stream's work: neither waits for it, and what was freed is
+/// kept for the next one of the device. Movable.
+class StreamBuffer {
+public:
+    StreamBuffer() = default;
+    StreamBuffer(std::size_t bytes, Stream stream);
+    ~StreamBuffer();
+    StreamBuffer(StreamBuffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), stream_(other.stream_) {}
+    StreamBuffer& operator=(StreamBuffer&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(stream_, other.stream_);
+        return *this;
+    }
+
+    [[nodiscard]] std::byte* data() const { return data_; }
+
+private:
+    std::byte* data_ = nullptr;
+    Stream stream_ = nullptr;
+};
+
 /// Page-locked host memory, which copies at full speed and asynchronously. Movable.
 class PinnedBuffer {
 public:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
+#include <map>
 #include <mutex>
 
 #include "device/kernel.hpp"
@@ -46,6 +48,32 @@ __global__ void find_difference(const unsigned char* a, const unsigned char* b, 
     }
     for (std::size_t i = words * 16 + start; i < bytes && !found; i += stride) found = a[i] != b[i];
     if (found) *differs = 1;
+}
+
+/// What a pool keeps for the next call when a stream is waited for, instead of giving it back to the driver.
+constexpr std::uint64_t kKeptBytes = std::uint64_t{256} << 20;
+
+/// A pool of its own, so that the program's settings for the device's default pool and ours do not meet. Null where the
+/// device has none.
+cudaMemPool_t make_pool(int ordinal) {
+    if (attribute(cudaDevAttrMemoryPoolsSupported, ordinal) == 0) return nullptr;
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = {cudaMemLocationTypeDevice, ordinal};
+    cudaMemPool_t pool = nullptr;
+    check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
+    std::uint64_t kept = kKeptBytes;
+    check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "cudaMemPoolSetAttribute");
+    return pool;
+}
+
+/// Made at the first use and never destroyed: buffers may be freed while the program ends.
+cudaMemPool_t pool_of(int ordinal) {
+    static std::mutex mutex;
+    static auto& pools = *new std::map<int, cudaMemPool_t>;
+    const std::lock_guard lock(mutex);
+    if (const auto at = pools.find(ordinal); at != pools.end()) return at->second;
+    return pools[ordinal] = make_pool(ordinal);
 }
 
 cudaEvent_t as_event(void* event) { return static_cast<cudaEvent_t>(event); }
@@ -127,6 +155,22 @@ Buffer::Buffer(std::size_t bytes) : size_(bytes) {
     data_ = static_cast<std::byte*>(data);
 }
 Buffer::~Buffer() { cudaFree(data_); }
+
+StreamBuffer::StreamBuffer(std::size_t bytes, Stream stream) : stream_(stream) {
+    if (bytes == 0) return;
+    void* data = nullptr;
+    const cudaMemPool_t pool = pool_of(current());
+    const cudaError_t status = pool ? cudaMallocFromPoolAsync(&data, bytes, pool, stream) : cudaMalloc(&data, bytes);
+    if (status != cudaSuccess)
+        check(status, ("allocating " + std::to_string(bytes) + " bytes of device memory").c_str());
+    data_ = static_cast<std::byte*>(data);
+}
+StreamBuffer::~StreamBuffer() {
+    if (data_ != nullptr && cudaFreeAsync(data_, stream_) != cudaSuccess) {
+        cudaGetLastError();
+        cudaFree(data_);  // not of a pool
+    }
+}
 
 PinnedBuffer::PinnedBuffer(std::size_t bytes) : size_(bytes) {
     if (bytes == 0) return;

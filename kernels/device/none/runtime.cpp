@@ -22,6 +22,8 @@ void make_current(int) { refuse(); }
 
 Buffer::Buffer(std::size_t) { refuse(); }
 Buffer::~Buffer() = default;  // none was ever made
+StreamBuffer::StreamBuffer(std::size_t, Stream) { refuse(); }
+StreamBuffer::~StreamBuffer() = default;
 
 void copy_to_device(void*, const void*, std::size_t, Stream) { refuse(); }
 void copy_to_host(void*, const void*, std::size_t, Stream) { refuse(); }
