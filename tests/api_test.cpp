@@ -179,11 +179,11 @@ TEST(Explain, SaysWhatWouldRun) {
 TEST(Explain, ErrorsAreThoseOfTheCall) {
     const auto cpu = Device::cpu();
     EXPECT_EQ(explain_convolve_2d(cpu, {1, 1, 2}, laplace(), Border::zero).error().code, ErrorCode::invalid_argument);
-    EXPECT_EQ(explain_convolve_2d(cpu, {1, 1, 1}, laplace(), Border::zero, "x").error().code,
+    EXPECT_EQ(explain_convolve_2d(cpu, {1, 1, 1}, laplace(), Border::zero, {.variant = "x"}).error().code,
               ErrorCode::unknown_variant);
     EXPECT_EQ(explain(cpu, "no_such_family", "").error().code, ErrorCode::invalid_argument);
     EXPECT_EQ(explain(cpu, "convolution_2d", "colour=3").error().code, ErrorCode::invalid_argument);
-    EXPECT_EQ(explain(cpu, "convolution_2d", "", "x").error().code, ErrorCode::unknown_variant);
+    EXPECT_EQ(explain(cpu, "convolution_2d", "", {.variant = "x"}).error().code, ErrorCode::unknown_variant);
 }
 
 }  // namespace

@@ -147,6 +147,56 @@ protected:
     }
 };
 
+/// The registry above, `names` of which may differ from run to run.
+std::vector<Registered<Problem>> unsteady(std::initializer_list<std::string_view> names) {
+    std::vector<Registered<Problem>> changed = registry;
+    for (Registered<Problem>& entry : changed)
+        if (std::ranges::find(names, entry.variant.name) != names.end()) entry.variant.nondeterminism = "it races";
+    return changed;
+}
+
+TEST_F(Dispatch, DeterministicTakesTheNextChoiceThatIs) {
+    const DeviceInfo device = cpu_device(4, Isa::avx2);
+    const auto decided_of = [&](const std::vector<Registered<Problem>>& entries, const Problem& problem) {
+        const auto decision =
+            decide(Tables<Problem>{"convolution_2d", entries, trees_}, problem, device, nullptr, true);
+        return decision ? std::string(decision.value().entry->variant.name) : "error: " + decision.error().message;
+    };
+    EXPECT_EQ(decided_of(registry, sized(100, 50)), "fast");
+    EXPECT_EQ(decided_of(unsteady({"fast"}), sized(100, 50)), "baseline");
+    EXPECT_EQ(decided_of(unsteady({"baseline"}), sized(100, 50)), "fast");
+    // Where the baseline is the only choice, whatever else runs the problem.
+    EXPECT_EQ(decided_of(unsteady({"baseline"}), sized(10, 1000)), "fast");
+    EXPECT_EQ(decided_of(unsteady({"baseline", "fast"}), sized(10, 1000)), "vector");
+    const std::string nothing = decided_of(unsteady({"baseline", "fast", "vector"}), sized(10, 1000));
+    EXPECT_NE(nothing.find("error: convolution_2d"), std::string::npos) << nothing;
+    EXPECT_NE(nothing.find("do not ask for deterministic"), std::string::npos) << nothing;
+}
+
+TEST_F(Dispatch, DeterministicRefusesAForcedVariantThatIsNot) {
+    const auto entries = unsteady({"fast"});
+    const Tables<Problem> all{"convolution_2d", entries, trees_};
+    const auto forced = parse_forced_variant("fast", "the test");
+    EXPECT_TRUE(decide(all, sized(10, 10), cpu_device(4, Isa::avx2), &*forced));
+    const auto refused = decide(all, sized(10, 10), cpu_device(4, Isa::avx2), &*forced, true);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+    EXPECT_NE(refused.error().message.find("it races"), std::string::npos) << refused.error().message;
+}
+
+TEST_F(Dispatch, ExplanationSaysWhetherEqualCallsAgree) {
+    const auto entries = unsteady({"fast"});
+    const Tables<Problem> all{"convolution_2d", entries, trees_};
+    const auto any = explain(all, sized(100, 50), cpu_device(4, Isa::avx2), nullptr);
+    EXPECT_EQ(any.value().variant, "fast");
+    EXPECT_FALSE(any.value().deterministic());
+    EXPECT_NE(any.value().text().find("equal calls may differ: it races"), std::string::npos) << any.value().text();
+    const auto same = explain(all, sized(100, 50), cpu_device(4, Isa::avx2), nullptr, true);
+    EXPECT_EQ(same.value().variant, "baseline");
+    EXPECT_TRUE(same.value().deterministic());
+    EXPECT_EQ(same.value().ranking[1].infeasible, "equal calls may differ: it races");
+}
+
 TEST(SimilarTrees, VeryKeyComesFirst) {
     const std::vector trees{gpu_tree("nvidia-h100", 90), gpu_tree("nvidia-h200", 90)};
     EXPECT_EQ(order(trees, gpu_device("nvidia-h200", 90)), "nvidia-h200 nvidia-h100");

@@ -28,7 +28,7 @@ CoherencePipeline::Plan CoherencePipeline::plan_for(std::int64_t samples) const 
                               settings_.phases};
         plan.interpolation_decision = value_or_fail(decide(plan.interpolation, info));
     }
-    plan.decision = value_or_fail(decide(plan.sum, info, settings_.variant));
+    plan.decision = value_or_fail(decide(plan.sum, info, {.variant = settings_.variant}));
     return plan;
 }
 
@@ -71,7 +71,7 @@ std::string CoherencePipeline::ran() const {
 }
 
 std::string CoherencePipeline::explanation() const {
-    return value_or_fail(explain(full_.sum, state_of(device_).info, settings_.variant)).text();
+    return value_or_fail(explain(full_.sum, state_of(device_).info, {.variant = settings_.variant})).text();
 }
 
 std::unique_ptr<CoherencePipeline> make_coherence_pipeline(const Device& device, const PipelineSettings& settings,

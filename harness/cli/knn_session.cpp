@@ -109,7 +109,7 @@ Predictions KnnSession::predict(const io::Rows& rows) {
     const DeviceState& state = state_of(device_);
     const CurrentDevice current(state);
     const knn::Problem problem = problem_for(rows.size(), missing_ || any_missing(rows));
-    const auto decision = value_or_fail(decide(problem, state.info, settings_.variant));
+    const auto decision = value_or_fail(decide(problem, state.info, {.variant = settings_.variant}));
     const Variant<knn::Problem>& variant = decision.entry->variant;
 
     const std::size_t count = rows.size(), lists = count * static_cast<std::size_t>(settings_.k);
@@ -155,7 +155,8 @@ Predictions KnnSession::predict(const io::Rows& rows) {
 }
 
 std::string KnnSession::explanation(std::size_t rows) const {
-    return value_or_fail(explain(problem_for(rows, missing_), state_of(device_).info, settings_.variant)).text();
+    return value_or_fail(explain(problem_for(rows, missing_), state_of(device_).info, {.variant = settings_.variant}))
+        .text();
 }
 
 knn::Problem KnnSession::problem_for(std::size_t rows, bool missing) const {
@@ -175,7 +176,7 @@ knn::Problem KnnSession::problem_for(std::size_t rows, bool missing) const {
 std::size_t KnnSession::bytes_for(std::size_t rows) const {
     const DeviceState& state = state_of(device_);
     const knn::Problem problem = problem_for(rows, true);
-    const auto decision = value_or_fail(decide(problem, state.info, settings_.variant));
+    const auto decision = value_or_fail(decide(problem, state.info, {.variant = settings_.variant}));
     const auto& variant = decision.entry->variant;
     const auto values = static_cast<std::size_t>(dims_ + 1) * 4;
     const std::size_t lists = settings_.neighbours ? static_cast<std::size_t>(settings_.k) * 16 : 0;

@@ -167,7 +167,8 @@ void LocateSession::read_delays() {
     each_node([&](std::int64_t node, std::span<const float> times) {
         std::vector<std::int32_t> delays;
         for (const float time : times)
-            delays.push_back(travel_time::delay_of(static_cast<double>(time) * record_.rate(), settings_.phases, row()));
+            delays.push_back(
+                travel_time::delay_of(static_cast<double>(time) * record_.rate(), settings_.phases, row()));
         delays_.store(static_cast<std::size_t>(node * receivers) * sizeof(std::int32_t),
                       std::as_bytes(std::span(delays)));
     });

@@ -13,9 +13,9 @@
 namespace espalier::bench::cli {
 namespace {
 
-using nlohmann::ordered_json;
 using learn::VariantSet;
 using learn::WhatIf;
+using nlohmann::ordered_json;
 
 /// A set is as good as all variants when perfect choices from it lose no more than this.
 constexpr double kGoodEnough = 1.01;

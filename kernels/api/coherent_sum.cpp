@@ -89,12 +89,12 @@ Result<void> maximum_coherence(const Device& device, const CoherentSumShape& sha
 }
 
 Result<Explanation> explain_coherent_sum(const Device& device, const CoherentSumShape& shape, Coherence output,
-                                         std::string_view variant) {
+                                         const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_shape(shape)) return *error;
         if (output != Coherence::sums && output != Coherence::maximum)
             return invalid("output is none of the enumerators of espalier::Coherence");
-        return explain(problem_of(shape, output), state_of(device).info, variant);
+        return explain(problem_of(shape, output), state_of(device).info, options);
     });
 }
 

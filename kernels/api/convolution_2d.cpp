@@ -50,10 +50,10 @@ Result<void> convolve_2d(const Device& device, const ConstImage& image, const Fi
 }
 
 Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape, const Filter5x5& filter,
-                                        Border border, std::string_view variant) {
+                                        Border border, const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_shape(shape, border)) return *error;
-        return explain(problem_of(shape, filter, border), state_of(device).info, variant);
+        return explain(problem_of(shape, filter, border), state_of(device).info, options);
     });
 }
 

@@ -45,15 +45,15 @@ Result<void> pairwise_distances(const Device& device, const Items& queries, cons
             buffers.types_on_host = mixed ? rule.types.data() : nullptr;
             return buffers;
         };
-        return run(device, problem, options, bind, mixed ? ConstantMemory::filled : ConstantMemory::unused);
+        return run(device, problem, options, bind);
     });
 }
 
 Result<Explanation> explain_pairwise_distances(const Device& device, const Items& queries, const Items& points,
-                                               const DistanceRule& rule, std::string_view variant) {
+                                               const DistanceRule& rule, const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_comparison(queries, points, rule)) return *error;
-        return explain(problem_of(queries, points, rule), state_of(device).info, variant);
+        return explain(problem_of(queries, points, rule), state_of(device).info, options);
     });
 }
 

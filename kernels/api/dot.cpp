@@ -23,10 +23,10 @@ Result<void> dot_product(const Device& device, const float* a, const float* b, s
     });
 }
 
-Result<Explanation> explain_dot_product(const Device& device, std::int64_t elements, std::string_view variant) {
+Result<Explanation> explain_dot_product(const Device& device, std::int64_t elements, const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_sizes({{"elements", elements}})) return *error;
-        return explain(Problem{elements}, state_of(device).info, variant);
+        return explain(Problem{elements}, state_of(device).info, options);
     });
 }
 

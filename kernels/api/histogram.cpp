@@ -23,10 +23,10 @@ Result<void> count_bytes(const Device& device, const std::uint8_t* bytes, std::i
     });
 }
 
-Result<Explanation> explain_count_bytes(const Device& device, std::int64_t size, std::string_view variant) {
+Result<Explanation> explain_count_bytes(const Device& device, std::int64_t size, const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_sizes({{"size", size}})) return *error;
-        return explain(Problem{size}, state_of(device).info, variant);
+        return explain(Problem{size}, state_of(device).info, options);
     });
 }
 

@@ -83,10 +83,10 @@ Problem problem_for(const KnnModel& model, std::int64_t queries) {
     return problem;
 }
 
-Result<Explanation> explain_queries(const KnnModel& model, std::int64_t queries, std::string_view variant) {
+Result<Explanation> explain_queries(const KnnModel& model, std::int64_t queries, const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_sizes({{"queries", queries}, {"points.count", model.problem.points}})) return *error;
-        return explain(problem_for(model, queries), state_of(model.device).info, variant);
+        return explain(problem_for(model, queries), state_of(model.device).info, options);
     });
 }
 
@@ -114,9 +114,7 @@ Result<void> predict_into(const KnnModel& model, const Items& queries, std::stri
         buffers.stages = {choose<distance::Problem>, choose<smallest_k::Problem>};
         return buffers;
     };
-    const bool mixed = model.problem.metric == Metric::mixed_euclidean;
-    return run(model.device, problem_for(model, queries.count), options, bind,
-               mixed ? ConstantMemory::filled : ConstantMemory::unused);
+    return run(model.device, problem_for(model, queries.count), options, bind);
 }
 
 }  // namespace
@@ -143,8 +141,8 @@ Result<std::vector<std::int32_t>> KnnClassifier::predict(const Items& queries, s
     });
 }
 
-Result<Explanation> KnnClassifier::explain_predict(std::int64_t queries, std::string_view variant) const {
-    return explain_queries(*model_, queries, variant);
+Result<Explanation> KnnClassifier::explain_predict(std::int64_t queries, const Options& options) const {
+    return explain_queries(*model_, queries, options);
 }
 
 Result<KnnRegressor> KnnRegressor::fit(const Device& device, const Items& points, std::span<const float> targets,
@@ -167,8 +165,8 @@ Result<std::vector<float>> KnnRegressor::predict(const Items& queries, std::stri
     });
 }
 
-Result<Explanation> KnnRegressor::explain_predict(std::int64_t queries, std::string_view variant) const {
-    return explain_queries(*model_, queries, variant);
+Result<Explanation> KnnRegressor::explain_predict(std::int64_t queries, const Options& options) const {
+    return explain_queries(*model_, queries, options);
 }
 
 }  // namespace espalier::inline v0

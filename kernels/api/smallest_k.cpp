@@ -42,10 +42,10 @@ Result<void> select_smallest_k(const Device& device, const SelectionShape& shape
 }
 
 Result<Explanation> explain_select_smallest_k(const Device& device, const SelectionShape& shape,
-                                              std::string_view variant) {
+                                              const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_shape(shape)) return *error;
-        return explain(Problem{shape.rows, shape.columns, shape.k}, state_of(device).info, variant);
+        return explain(Problem{shape.rows, shape.columns, shape.k}, state_of(device).info, options);
     });
 }
 

@@ -21,6 +21,9 @@ struct Registered {
 
     /// False for an entry that only keeps the place of a variant which is not linked into this program.
     [[nodiscard]] bool linked() const { return variant.run != nullptr; }
+
+    /// Whether equal runs on one device give equal bits.
+    [[nodiscard]] bool deterministic() const { return variant.nondeterminism.empty(); }
 };
 
 /// Why a variant that is code for other processors is not in this build.

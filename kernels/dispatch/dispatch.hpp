@@ -5,6 +5,7 @@
 #include <string>
 
 #include "espalier/error.hpp"
+#include "espalier/options.hpp"
 #include "kernels/dispatch/forced_variant.hpp"
 #include "kernels/dispatch/similar_trees.hpp"
 #include "kernels/dispatch/tables.hpp"
@@ -63,7 +64,7 @@ std::optional<Configuration> forced_configuration(const Tables<P>& tables, const
 
 template <class P>
 Result<Decision<P>> decide_forced(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                                  Decision<P> decision, const ForcedVariant& forced) {
+                                  Decision<P> decision, const ForcedVariant& forced, bool deterministic) {
     const std::string name = std::string(tables.family) + "/" + forced.variant;
     const auto error = [&](ErrorCode code, const std::string& what) {
         return Error{code, std::string(forced.origin) + " asks for " + name + ": " + what};
@@ -75,6 +76,9 @@ Result<Decision<P>> decide_forced(const Tables<P>& tables, const P& problem, con
     if (!entry->linked())
         return error(ErrorCode::unknown_variant,
                      "it is not in this library; it has " + choices_for(tables, device.kind));
+    if (deterministic && !entry->deterministic())
+        return error(ErrorCode::unsupported, "equal calls may differ: " + std::string(entry->variant.nondeterminism) +
+                                                 "; leave the choice to the library or do not ask for deterministic");
     const auto configuration = forced_configuration(tables, *entry, decision.leaf, forced);
     if (!configuration)
         return error(ErrorCode::unknown_variant, "it has no configuration '" + forced.configuration +
@@ -89,13 +93,14 @@ Result<Decision<P>> decide_forced(const Tables<P>& tables, const P& problem, con
     return decision;
 }
 
-/// The first choice that is linked and supports the problem. The baseline that ends every ranking is not among them: it
-/// stands for nothing else. Where it is the only choice it was the fastest.
+/// The first choice that is linked, supports the problem and is deterministic if that is asked for. The baseline that
+/// ends every ranking is not among them: it stands for nothing else. Where it is the only choice it was the fastest.
 template <class P>
 const Choice<P>* first_that_runs(const Tables<P>& tables, const Leaf<P>& leaf, const P& problem,
-                                 const DeviceInfo& device) {
+                                 const DeviceInfo& device, bool deterministic) {
     for (const Choice<P>& choice : leaf.ranking.first(std::max<std::size_t>(leaf.ranking.size(), 2) - 1)) {
         const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice.variant)];
+        if (deterministic && !entry.deterministic()) continue;
         if (entry.linked() && supports(entry, problem, choice.configuration, device)) return &choice;
     }
     return nullptr;
@@ -103,11 +108,12 @@ const Choice<P>* first_that_runs(const Tables<P>& tables, const Leaf<P>& leaf, c
 
 /// When every tree's leaf for the problem declines: what any other leaf ranks and can run it, by the same order.
 template <class P>
-std::optional<Decision<P>> decide_by_other_leaves(const Tables<P>& tables, const P& problem, const DeviceInfo& device) {
+std::optional<Decision<P>> decide_by_other_leaves(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
+                                                  bool deterministic) {
     SimilarTrees<P> trees(tables.selectors, device);
     while (const Selector<P>* tree = trees.next())
         for (const Leaf<P>& leaf : tree->leaves) {
-            const Choice<P>* choice = first_that_runs(tables, leaf, problem, device);
+            const Choice<P>* choice = first_that_runs(tables, leaf, problem, device, deterministic);
             if (!choice) continue;
             const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice->variant)];
             if (entry.variant.role != Role::baseline)
@@ -120,10 +126,27 @@ std::optional<Decision<P>> decide_by_other_leaves(const Tables<P>& tables, const
     return std::nullopt;
 }
 
+/// The first variant in the registry that is deterministic and runs the problem: for a baseline that is not.
+template <class P>
+const Registered<P>* any_deterministic(const Tables<P>& tables, const P& problem, const DeviceInfo& device) {
+    for (const Registered<P>& entry : tables.registry)
+        if (entry.linked() && entry.deterministic() &&
+            supports(entry, problem, default_configuration(entry.variant.space), device))
+            return &entry;
+    return nullptr;
+}
+
 template <class P>
 Result<Decision<P>> decide_baseline(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                                    const Selector<P>* tree, const Leaf<P>* leaf) {
+                                    const Selector<P>* tree, const Leaf<P>* leaf, bool deterministic) {
     const Registered<P>* entry = baseline(tables.registry, device.kind);
+    if (entry && deterministic && !entry->deterministic()) {
+        entry = any_deterministic(tables, problem, device);
+        if (!entry)
+            return Error{ErrorCode::unsupported, std::string(tables.family) + " on " + device.key +
+                                                     ": no variant that is always the same can run this problem; "
+                                                     "do not ask for deterministic"};
+    }
     if (!entry)
         return Error{ErrorCode::unsupported, "this build of the library has no " + std::string(tables.family) +
                                                  " for " + (device.kind == DeviceKind::cpu ? "CPUs" : "GPUs")};
@@ -140,35 +163,38 @@ Result<Decision<P>> decide_baseline(const Tables<P>& tables, const P& problem, c
 /// Decides what runs. The trees are asked in the order of how alike their devices are to this one, and each leaf's
 /// choices in the order of its ranking: the first choice that is linked and supports the problem wins. If no tree's
 /// leaf for the problem has one, any leaf's choice will do; only what nothing else can run is the baseline's. Allocates
-/// nothing when a choice is found in a leaf. `forced` may be null.
-/// Errors: unknown_variant and unsupported for a forced variant; unsupported when even the baseline
-/// declines, which it does only beyond the device's own limits.
+/// nothing when a choice is found in a leaf. `forced` may be null. With `deterministic` every variant whose equal runs
+/// may differ counts as one that cannot run. Errors: unknown_variant and unsupported for a forced variant; unsupported
+/// when even the baseline declines, which it does only beyond the device's own limits.
 template <class P>
 Result<Decision<P>> decide(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                           const ForcedVariant* forced) {
+                           const ForcedVariant* forced, bool deterministic = false) {
     SimilarTrees<P> trees(tables.selectors, device);
     const Selector<P>* const nearest = trees.next();
     const Leaf<P>* const nearest_leaf = nearest ? &nearest->select(problem, device) : nullptr;
-    if (forced) return detail::decide_forced(tables, problem, device, {.tree = nearest, .leaf = nearest_leaf}, *forced);
+    if (forced)
+        return detail::decide_forced(tables, problem, device, {.tree = nearest, .leaf = nearest_leaf}, *forced,
+                                     deterministic);
     const Leaf<P>* leaf = nearest_leaf;
     for (const Selector<P>* tree = nearest; tree; tree = trees.next()) {
         if (tree != nearest) leaf = &tree->select(problem, device);
         // A decision is made whole and not filled in: copying one whose parts were just written waits for the stores,
         // which cost 6 of 40 ns.
-        if (const Choice<P>* choice = detail::first_that_runs(tables, *leaf, problem, device))
+        if (const Choice<P>* choice = detail::first_that_runs(tables, *leaf, problem, device, deterministic))
             return Decision<P>{&tables.registry[static_cast<std::size_t>(choice->variant)], choice->configuration, tree,
                                leaf};
     }
-    if (auto decision = detail::decide_by_other_leaves(tables, problem, device)) return *decision;
-    return detail::decide_baseline(tables, problem, device, nearest, nearest_leaf);
+    if (auto decision = detail::decide_by_other_leaves(tables, problem, device, deterministic)) return *decision;
+    return detail::decide_baseline(tables, problem, device, nearest, nearest_leaf, deterministic);
 }
 
-/// The same with what `variant` (see `Options`) or else ESPALIER_FORCE_VARIANT forces.
+/// The same with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces.
 template <class P>
-Result<Decision<P>> decide(const P& problem, const DeviceInfo& device, std::string_view variant = {}) {
+Result<Decision<P>> decide(const P& problem, const DeviceInfo& device, const Options& options = {}) {
     const Tables<P> all = tables<P>();
-    return with_forced_variant(all.family, variant,
-                               [&](const ForcedVariant* forced) { return decide(all, problem, device, forced); });
+    return with_forced_variant(all.family, options.variant, [&](const ForcedVariant* forced) {
+        return decide(all, problem, device, forced, options.deterministic);
+    });
 }
 
 }  // namespace espalier

@@ -15,7 +15,7 @@ std::string summary(const Explanation& explanation);
 
 template <class P>
 void describe_leaf(Explanation& explanation, const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                   const Decision<P>& decision) {
+                   const Decision<P>& decision, bool deterministic) {
     const Selector<P>& tree = *decision.tree;
     const Leaf<P>& leaf = *decision.leaf;
     explanation.tree = tree.device_key == device.key ? Explanation::Tree::exact : Explanation::Tree::related;
@@ -32,8 +32,11 @@ void describe_leaf(Explanation& explanation, const Tables<P>& tables, const P& p
     explanation.regret_high = leaf.regret_hi;
     for (const Choice<P>& choice : leaf.ranking) {
         const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice.variant)];
-        explanation.ranking.push_back({std::string(entry.variant.name), choice.configuration.text(), choice.slowdown,
-                                       supports(entry, problem, choice.configuration, device).reason});
+        std::string infeasible = supports(entry, problem, choice.configuration, device).reason;
+        if (infeasible.empty() && deterministic && !entry.deterministic())
+            infeasible = "equal calls may differ: " + std::string(entry.variant.nondeterminism);
+        explanation.ranking.push_back(
+            {std::string(entry.variant.name), choice.configuration.text(), choice.slowdown, std::move(infeasible)});
     }
 }
 
@@ -42,8 +45,8 @@ void describe_leaf(Explanation& explanation, const Tables<P>& tables, const P& p
 /// What `decide` decides with the same arguments, in words and numbers.
 template <class P>
 Result<Explanation> explain(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                            const ForcedVariant* forced) {
-    const auto decision = decide(tables, problem, device, forced);
+                            const ForcedVariant* forced, bool deterministic = false) {
+    const auto decision = decide(tables, problem, device, forced, deterministic);
     if (!decision) return decision.error();
     Explanation explanation;
     explanation.family = tables.family;
@@ -51,18 +54,21 @@ Result<Explanation> explain(const Tables<P>& tables, const P& problem, const Dev
     explanation.device = device.key;
     explanation.variant = decision.value().entry->variant.name;
     explanation.configuration = decision.value().configuration.text();
+    explanation.nondeterminism = decision.value().entry->variant.nondeterminism;
     if (forced) explanation.forced_by = forced->origin;
-    if (decision.value().tree) detail::describe_leaf(explanation, tables, problem, device, decision.value());
+    if (decision.value().tree)
+        detail::describe_leaf(explanation, tables, problem, device, decision.value(), deterministic);
     explanation.reason = detail::summary(explanation);
     return explanation;
 }
 
-/// The same with what `variant` (see `Options`) or else ESPALIER_FORCE_VARIANT forces.
+/// The same with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces.
 template <class P>
-Result<Explanation> explain(const P& problem, const DeviceInfo& device, std::string_view variant) {
+Result<Explanation> explain(const P& problem, const DeviceInfo& device, const Options& options) {
     const Tables<P> all = tables<P>();
-    return with_forced_variant(all.family, variant,
-                               [&](const ForcedVariant* forced) { return explain(all, problem, device, forced); });
+    return with_forced_variant(all.family, options.variant, [&](const ForcedVariant* forced) {
+        return explain(all, problem, device, forced, options.deterministic);
+    });
 }
 
 }  // namespace espalier

@@ -7,7 +7,7 @@
 #include "kernels/dispatch/explain.hpp"
 #include "kernels/dispatch/families.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier {
 namespace {
 
 std::string two_decimals(double value) {
@@ -71,6 +71,7 @@ std::string Explanation::text() const {
     std::string text = family + " " + problem + " on " + device + "\n";
     text += "runs: " + choice(variant, configuration) + "\n";
     text += "why: " + reason + "\n";
+    text += deterministic() ? "equal calls give equal bits\n" : "equal calls may differ: " + nondeterminism + "\n";
     if (tree == Tree::none) return text;
     text += "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
     text += "path: " + (path.empty() ? "(the only leaf)" : path) + "\n";
@@ -81,22 +82,25 @@ std::string Explanation::text() const {
 }
 
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
-                            const ForcedVariant* forced) {
+                            const ForcedVariant* forced, bool deterministic) {
     std::string known;
     for (const KernelFamily& entry : kernel_families()) {
-        if (entry.name == family) return entry.explain(problem, device, forced);
+        if (entry.name == family) return entry.explain(problem, device, forced, deterministic);
         known.append(known.empty() ? "" : ", ").append(entry.name);
     }
     return Error{ErrorCode::invalid_argument, "unknown family '" + std::string(family) + "'; known: " + known};
 }
 
+inline namespace v0 {
+
 Result<Explanation> explain(const Device& device, std::string_view family, std::string_view problem,
-                            std::string_view variant) {
+                            const Options& options) {
     return guarded([&] {
-        return with_forced_variant(family, variant, [&](const ForcedVariant* forced) {
-            return explain(family, problem, state_of(device).info, forced);
+        return with_forced_variant(family, options.variant, [&](const ForcedVariant* forced) {
+            return explain(family, problem, state_of(device).info, forced, options.deterministic);
         });
     });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace v0
+}  // namespace espalier

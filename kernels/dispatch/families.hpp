@@ -13,7 +13,8 @@ namespace espalier {
 /// A family with its problem type erased.
 struct KernelFamily {
     std::string_view name;
-    Result<Explanation> (*explain)(std::string_view problem, const DeviceInfo&, const ForcedVariant*);
+    Result<Explanation> (*explain)(std::string_view problem, const DeviceInfo&, const ForcedVariant*,
+                                   bool deterministic);
 };
 
 /// Every family, in the order of its folder's name. Generated.
@@ -21,6 +22,6 @@ std::span<const KernelFamily> kernel_families();
 
 /// What any device, also one that is not here, would run for a problem key, and why. `forced` may be null.
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
-                            const ForcedVariant* forced);
+                            const ForcedVariant* forced, bool deterministic = false);
 
 }  // namespace espalier

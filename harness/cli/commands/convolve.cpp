@@ -38,7 +38,7 @@ Border border_of(const std::string& name) {
 Run convolve(const Device& device, io::Image& image, const Filter5x5& filter, const ConvolveOptions& options) {
     const ImageShape shape{image.width, image.height, image.channels};
     const Border border = border_of(options.border);
-    Run run{value_or_fail(explain_convolve_2d(device, shape, filter, border, options.variant)), 0};
+    Run run{value_or_fail(explain_convolve_2d(device, shape, filter, border, {.variant = options.variant})), 0};
     io::Image result = io::allocate_image(options.input, image.width, image.height, image.channels);
     const auto start = std::chrono::steady_clock::now();
     succeed_or_fail(convolve_2d(device, ConstImage(image.pixels.data(), shape), filter, border,

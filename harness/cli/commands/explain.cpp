@@ -12,6 +12,7 @@
 #include "harness/cli/device_option.hpp"
 #include "harness/learn/emit.hpp"
 #include "harness/records/results.hpp"
+#include "harness/sweep/devices.hpp"
 #include "kernels/api/device_state.hpp"
 #include "kernels/dispatch/families.hpp"
 
@@ -26,11 +27,12 @@ struct ExplainOptions {
     std::string device = "auto";
     std::string variant;
     fs::path results = "results";
+    bool deterministic = false;
     bool json = false;
 };
 
 bool is_local_name(const std::string& name) {
-    return name == "auto" || name == "cpu" || name == "executor" || name == "cuda" || name.starts_with("cuda:");
+    return name == "auto" || name == "cpu" || name == "executor" || gpu_ordinal(name);
 }
 
 std::string measured_devices(const fs::path& results) {
@@ -73,6 +75,7 @@ nlohmann::ordered_json to_json(const Explanation& why) {
                                 {"variant", why.variant},
                                 {"configuration", why.configuration},
                                 {"reason", why.reason},
+                                {"nondeterminism", why.nondeterminism},
                                 {"forced_by", why.forced_by},
                                 {"tree", name_of(why.tree)},
                                 {"trained_on_this_device", why.tree == Explanation::Tree::exact}};
@@ -97,7 +100,7 @@ void run_explain(const ExplainOptions& options) {
     const DeviceInfo device = described_device(options);
     const std::string problem = fmt::format("{}", fmt::join(options.axes, ";"));
     const auto explain_it = [&](const ForcedVariant* forced) {
-        return explain(options.family, problem, device, forced);
+        return explain(options.family, problem, device, forced, options.deterministic);
     };
     const Explanation why =
         value_or_fail(with_forced_variant(options.family, options.variant, explain_it, "--variant"));
@@ -120,6 +123,7 @@ void add_explain(Command& app, ExitCode&) {
                     std::string("key of a device with results, or one of this machine: ") + kDeviceHelp)
         .capture_default_str();
     command.add_option("--variant", options->variant, "explain this variant instead of the selector's choice");
+    command.add_flag("--deterministic", options->deterministic, "what runs when equal calls must give equal bits");
     command.add_option("--results", options->results, "folder with one folder per device").capture_default_str();
     command.add_flag("--json", options->json, "print JSON");
     command.callback([options] { run_explain(*options); });

@@ -119,7 +119,7 @@ void run_histogram(const HistogramOptions& options) {
                       fmt::format("no memory for two chunks of {} bytes; lower --memory", chunk_bytes));
     }
     const auto size = static_cast<std::int64_t>(std::min(chunk_bytes, file.size().value_or(chunk_bytes)));
-    const Explanation explanation = value_or_fail(explain_count_bytes(device, size, options.variant));
+    const Explanation explanation = value_or_fail(explain_count_bytes(device, size, {.variant = options.variant}));
     if (options.explain) fmt::print(stderr, "{}\n", explanation.text());
     const Outcome outcome = count(device, options, file, chunks);
     print(options, device, explanation, outcome);

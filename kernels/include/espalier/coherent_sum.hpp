@@ -37,8 +37,8 @@ ESPALIER_API Result<void> maximum_coherence(const Device& device, const Coherent
                                             const std::int32_t* delays, float* maximum, std::int32_t* sample,
                                             const Options& options = {});
 
-/// What either would run, and why. `variant` as in `Options`.
+/// What either would run, and why. Options: `variant` and `deterministic`.
 ESPALIER_API Result<Explanation> explain_coherent_sum(const Device& device, const CoherentSumShape& shape,
-                                                      Coherence output, std::string_view variant = {});
+                                                      Coherence output, const Options& options = {});
 
 }  // namespace espalier::inline v0

@@ -56,9 +56,9 @@ struct ConstImage {
 ESPALIER_API Result<void> convolve_2d(const Device& device, const ConstImage& image, const Filter5x5& filter,
                                       Border border, const Image& result, const Options& options = {});
 
-/// What `convolve_2d` would run for an image of this shape, and why. `variant` as in `Options`.
+/// What `convolve_2d` would run for an image of this shape, and why. Options: `variant` and `deterministic`.
 ESPALIER_API Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape,
                                                      const Filter5x5& filter, Border border,
-                                                     std::string_view variant = {});
+                                                     const Options& options = {});
 
 }  // namespace espalier::inline v0

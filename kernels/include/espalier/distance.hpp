@@ -67,9 +67,9 @@ ESPALIER_API Result<void> pairwise_distances(const Device& device, const Items& 
                                              const DistanceRule& rule, float* result, const Options& options = {});
 
 /// What `pairwise_distances` would run for sets of these sizes, and why; their values are not read.
-/// `variant` as in `Options`.
+/// Options: `variant` and `deterministic`.
 ESPALIER_API Result<Explanation> explain_pairwise_distances(const Device& device, const Items& queries,
                                                             const Items& points, const DistanceRule& rule,
-                                                            std::string_view variant = {});
+                                                            const Options& options = {});
 
 }  // namespace espalier::inline v0

@@ -17,8 +17,8 @@ namespace espalier::inline v0 {
 ESPALIER_API Result<void> dot_product(const Device& device, const float* a, const float* b, std::int64_t elements,
                                       float* result, const Options& options = {});
 
-/// What `dot_product` would run, and why. `variant` as in `Options`.
+/// What `dot_product` would run, and why. Options: `variant` and `deterministic`.
 ESPALIER_API Result<Explanation> explain_dot_product(const Device& device, std::int64_t elements,
-                                                     std::string_view variant = {});
+                                                     const Options& options = {});
 
 }  // namespace espalier::inline v0

@@ -7,6 +7,7 @@
 #include "espalier/device.hpp"
 #include "espalier/error.hpp"
 #include "espalier/export.hpp"
+#include "espalier/options.hpp"
 
 namespace espalier::inline v0 {
 
@@ -33,7 +34,8 @@ struct ESPALIER_API Explanation {
 
     std::string variant;  ///< what runs
     std::string configuration;
-    std::string forced_by;  ///< "ESPALIER_FORCE_VARIANT" or "Options::variant"; empty if the selector chose
+    std::string nondeterminism;  ///< why equal calls may differ within the tolerance; empty if they give equal bits
+    std::string forced_by;       ///< "ESPALIER_FORCE_VARIANT" or "Options::variant"; empty if the selector chose
 
     Tree tree = Tree::none;
     std::string tree_device;  ///< device key that the tree was trained on; empty without a tree
@@ -51,14 +53,17 @@ struct ESPALIER_API Explanation {
 
     std::string reason;  ///< one sentence that sums it up
 
+    /// Whether equal calls on one device give equal bits.
+    [[nodiscard]] bool deterministic() const { return nondeterminism.empty(); }
+
     /// Several lines for people.
     [[nodiscard]] std::string text() const;
 };
 
 /// Explains the choice for any family ("convolution_2d", ...) and problem key ("width=640;height=480";
-/// axes left out keep the family's defaults), without running anything. `variant` as in `Options`.
+/// axes left out keep the family's defaults), without running anything. Options: `variant` and `deterministic`.
 /// Errors: invalid_argument for an unknown family or key, and whatever running the problem would give.
 ESPALIER_API Result<Explanation> explain(const Device& device, std::string_view family, std::string_view problem,
-                                         std::string_view variant = {});
+                                         const Options& options = {});
 
 }  // namespace espalier::inline v0

@@ -20,8 +20,8 @@ using Histogram256 = std::array<std::uint64_t, 256>;
 ESPALIER_API Result<void> count_bytes(const Device& device, const std::uint8_t* bytes, std::int64_t size,
                                       std::uint64_t* counts, const Options& options = {});
 
-/// What `count_bytes` would run, and why. `variant` as in `Options`.
+/// What `count_bytes` would run, and why. Options: `variant` and `deterministic`.
 ESPALIER_API Result<Explanation> explain_count_bytes(const Device& device, std::int64_t size,
-                                                     std::string_view variant = {});
+                                                     const Options& options = {});
 
 }  // namespace espalier::inline v0

@@ -56,13 +56,13 @@ public:
                                      const NeighbourRule& rule);
 
     /// The class of each query, kNoClass for one without a neighbour that has a say. `queries` are in host
-    /// memory and have the points' attributes. `variant` as in `Options`.
+    /// memory and have the points' attributes. Options: `variant` and `deterministic`.
     /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
     [[nodiscard]] Result<std::vector<std::int32_t>> predict(const Items& queries, std::string_view variant = {}) const;
 
     /// What `predict` would run for so many queries, and why. The variant then chooses those of its stages by
     /// their own trees.
-    [[nodiscard]] Result<Explanation> explain_predict(std::int64_t queries, std::string_view variant = {}) const;
+    [[nodiscard]] Result<Explanation> explain_predict(std::int64_t queries, const Options& options = {}) const;
 
 private:
     explicit KnnClassifier(std::shared_ptr<const KnnModel> model) : model_(std::move(model)) {}
@@ -79,7 +79,7 @@ public:
     /// The mean target of each query's neighbours, NaN for one without a neighbour that has a say.
     [[nodiscard]] Result<std::vector<float>> predict(const Items& queries, std::string_view variant = {}) const;
 
-    [[nodiscard]] Result<Explanation> explain_predict(std::int64_t queries, std::string_view variant = {}) const;
+    [[nodiscard]] Result<Explanation> explain_predict(std::int64_t queries, const Options& options = {}) const;
 
 private:
     explicit KnnRegressor(std::shared_ptr<const KnnModel> model) : model_(std::move(model)) {}

@@ -18,10 +18,12 @@ struct Options {
     void* stream = nullptr;
 
     /// Return only when the results are there. With `false` and device memory the work is enqueued on
-    /// `stream` and the arrays must stay valid until it is done; a variant that needs a workspace is
-    /// waited for all the same, because the library frees it, and so is one that may fill constant memory
-    /// (mixed_euclidean). Host memory is always waited for.
+    /// `stream`, and the arrays must stay valid until it is done. Host memory is always waited for.
     bool wait = true;
+
+    /// Equal calls on one device give equal bits: the fastest variant that does is run. Naming another with `variant`
+    /// is then an error.
+    bool deterministic = false;
 
     /// Instead of the selector's choice: "variant" or "variant:name=value;name=value". Naming one that
     /// is not in the library or cannot run the problem is an error. Goes before ESPALIER_FORCE_VARIANT.

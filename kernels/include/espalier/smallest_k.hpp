@@ -33,8 +33,8 @@ struct SelectionShape {
 ESPALIER_API Result<void> select_smallest_k(const Device& device, const SelectionShape& shape, const float* distances,
                                             float* values, std::int32_t* indices, const Options& options = {});
 
-/// What `select_smallest_k` would run, and why. `variant` as in `Options`.
+/// What `select_smallest_k` would run, and why. Options: `variant` and `deterministic`.
 ESPALIER_API Result<Explanation> explain_select_smallest_k(const Device& device, const SelectionShape& shape,
-                                                           std::string_view variant = {});
+                                                           const Options& options = {});
 
 }  // namespace espalier::inline v0
