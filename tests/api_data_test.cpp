@@ -74,11 +74,11 @@ TEST(DotProduct, RefusesWhatIsNotAProblem) {
 }
 
 /// Whole numbers, so that distances are exact in single precision and ties abound.
-class Neighbours : public testing::Test {
+class NearestNeighbours : public testing::Test {
 protected:
     static constexpr std::int64_t kQueries = 23, kPoints = 41, kDims = 3;
 
-    Neighbours() {
+    NearestNeighbours() {
         for (auto* set : {&queries_, &points_})
             for (float& value : *set) value = std::round(value / 25);
         for (std::size_t p = 0; p < kPoints; ++p) {
@@ -113,7 +113,7 @@ std::vector<NeighbourRule> rules() {
             {.k = 7, .distance = {Metric::mixed_euclidean, Missing::allowed, kTypes}}};
 }
 
-TEST_F(Neighbours, ClassifyAsTheOracleDoes) {
+TEST_F(NearestNeighbours, ClassifyAsTheOracleDoes) {
     for (const Device& device : usable_devices())
         for (const NeighbourRule& rule : rules()) {
             const auto classifier = KnnClassifier::fit(device, points(), classes_, rule);
@@ -126,7 +126,7 @@ TEST_F(Neighbours, ClassifyAsTheOracleDoes) {
         }
 }
 
-TEST_F(Neighbours, RegressAsTheOracleDoes) {
+TEST_F(NearestNeighbours, RegressAsTheOracleDoes) {
     for (const Device& device : usable_devices())
         for (const NeighbourRule& rule : rules()) {
             const auto regressor = KnnRegressor::fit(device, points(), targets_, rule);
@@ -138,7 +138,7 @@ TEST_F(Neighbours, RegressAsTheOracleDoes) {
         }
 }
 
-TEST_F(Neighbours, ModelsOutliveTheirInputsAndServeManyThreads) {
+TEST_F(NearestNeighbours, ModelsOutliveTheirInputsAndServeManyThreads) {
     for (const Device& device : usable_devices()) {
         auto points_then = points_;
         auto types_then = std::vector<AttributeType>(std::begin(kTypes), std::end(kTypes));
@@ -156,7 +156,7 @@ TEST_F(Neighbours, ModelsOutliveTheirInputsAndServeManyThreads) {
     }
 }
 
-TEST_F(Neighbours, WithoutPointsOrQueriesAreNobody) {
+TEST_F(NearestNeighbours, WithoutPointsOrQueriesAreNobody) {
     for (const Device& device : usable_devices()) {
         const auto nobody = KnnClassifier::fit(device, {nullptr, 0, kDims}, {}, {});
         ASSERT_TRUE(nobody) << nobody.error().message;
@@ -166,7 +166,56 @@ TEST_F(Neighbours, WithoutPointsOrQueriesAreNobody) {
     }
 }
 
-TEST_F(Neighbours, RefuseWhatIsNotAProblem) {
+TEST_F(NearestNeighbours, AreListedAsTheOracleListsThem) {
+    for (const Device& device : usable_devices())
+        for (const NeighbourRule& rule : rules()) {
+            const auto k = static_cast<std::size_t>(rule.k);
+            const auto classifier = KnnClassifier::fit(device, points(), classes_, rule).value();
+            const auto found = classifier.kneighbors(queries());
+            ASSERT_TRUE(found) << found.error().message;
+            EXPECT_EQ(found.value().queries, static_cast<std::int64_t>(kQueries));
+            EXPECT_EQ(found.value().k, rule.k);
+            for (std::size_t q = 0; q < kQueries; ++q) {
+                const auto expected = nearest(q, rule);
+                for (std::size_t j = 0; j < k; ++j) {
+                    const std::int32_t index = found.value().indices[q * k + j];
+                    const float distance = found.value().distances[q * k + j];
+                    if (j < expected.size()) {
+                        EXPECT_EQ(index, expected[j].index) << device.key() << " k " << k << " query " << q << " " << j;
+                        EXPECT_FLOAT_EQ(distance, static_cast<float>(expected[j].distance));
+                    } else {
+                        EXPECT_EQ(index, kNoIndex);
+                        EXPECT_TRUE(std::isnan(distance));
+                    }
+                }
+            }
+        }
+}
+
+/// Every pipeline through the library, those too that no tree chooses. Which of them are linked is the program's
+/// choice.
+TEST_F(NearestNeighbours, AreTheSameThroughEveryPipeline) {
+    for (const Device& device : usable_devices()) {
+        const auto classifier = KnnClassifier::fit(device, points(), classes_, {}).value();
+        const auto regressor = KnnRegressor::fit(device, points(), targets_, {}).value();
+        const auto expected = classifier.predict(queries()).value();
+        const auto lists = classifier.kneighbors(queries()).value().indices;
+        int ran = 0;
+        for (const char* variant : {"two_stage", "synchronous", "asynchronous", "placement", "cpu_two_stage"}) {
+            const auto classes = classifier.predict(queries(), {.variant = variant});
+            if (!classes) continue;
+            ++ran;
+            EXPECT_EQ(classes.value(), expected) << variant;
+            EXPECT_EQ(classifier.kneighbors(queries(), {.variant = variant}).value().indices, lists) << variant;
+            EXPECT_TRUE(regressor.predict(queries(), {.variant = variant})) << variant;
+        }
+        EXPECT_GE(ran, device.is_cuda() && ESPALIER_TEST_DEVICES == 2 ? 4 : 1) << device.key();
+        const auto why = classifier.explain_predict(1000).value();
+        EXPECT_NE(why.problem.find(device.is_cuda() ? "queries_in=host" : "queries_in=device"), std::string::npos);
+    }
+}
+
+TEST_F(NearestNeighbours, RefuseWhatIsNotAProblem) {
     const auto cpu = Device::cpu();
     const auto fit = [&](const Items& points, std::span<const std::int32_t> classes, const NeighbourRule& rule) {
         const auto fitted = KnnClassifier::fit(cpu, points, classes, rule);
@@ -188,7 +237,7 @@ TEST_F(Neighbours, RefuseWhatIsNotAProblem) {
     const auto message = [&](const Items& queries) { return regressor.predict(queries).error().message; };
     EXPECT_NE(message({queries_.data(), kQueries, 2}).find("attributes"), std::string::npos);
     EXPECT_NE(message({nullptr, kQueries, kDims}).find("queries.values is null"), std::string::npos);
-    EXPECT_EQ(regressor.predict(queries(), "no_such").error().code, ErrorCode::unknown_variant);
+    EXPECT_EQ(regressor.predict(queries(), {.variant = "no_such"}).error().code, ErrorCode::unknown_variant);
     EXPECT_FALSE(regressor.explain_predict(-1));
     EXPECT_EQ(regressor.explain_predict(100).value().family, "knn");
 }

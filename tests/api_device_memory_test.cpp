@@ -35,7 +35,7 @@ protected:
         device::copy_to_device(image.data() + offset, image_.data(), kBytes);
         expect_ok(convolve_2d(Device::cuda().value(), {image.as<std::uint8_t>() + offset, kShape}, filter_,
                               Border::mirror, {result.as<std::uint8_t>() + offset, kShape}, options));
-        device::synchronize(static_cast<Stream>(options.stream));
+        device::synchronize(options.stream);
         std::vector<std::uint8_t> values(kBytes);
         device::copy_to_host(values.data(), result.data() + offset, kBytes);
         device::synchronize();
@@ -110,8 +110,9 @@ TEST_F(DeviceMemory, CallsKeepTheOrderOfTheirStreamAndDoNotWait) {
         const std::chrono::duration<double, std::nano> calling = std::chrono::steady_clock::now() - before;
         enqueued.record(stream.get());
         enqueued.wait_for();
-        if (stream.is_real())
+        if (stream.is_real()) {
             EXPECT_LT(calling.count(), 0.2 * enqueued.nanoseconds_since(begin)) << "the call waited for its stream";
+        }
         std::vector<std::uint8_t> values(kBytes);
         device::copy_to_host(values.data(), result.data() + offset, kBytes);
         device::synchronize();
@@ -181,6 +182,34 @@ TEST_F(DeviceMemory, ServesDistancesThatNeedTypesFromTheHost) {
     const float root2 = 1.41421356F;
     const float wanted[] = {1, root2, 1, root2};  // (1,3)(1,1) (2,4)(1,1) (1,3)(1,5) (2,4)(1,5)
     for (int i = 0; i < 4; ++i) EXPECT_NEAR(distances[i], wanted[i], 1e-6) << i;
+}
+
+TEST_F(DeviceMemory, HoldsTrainingSetQueriesAndNeighbours) {
+    const Device gpu = Device::cuda().value();
+    constexpr Options on_device{.memory = Memory::device};
+    const float points[] = {0, 1, 2, 10, 0, 0, 0, 0}, queries[] = {1.2F, 9, 0, 0};  // attribute-major, 2 attributes
+    const std::int32_t labels[] = {0, 0, 1, 1};
+    const device::Buffer p(sizeof points), q(sizeof queries), l(sizeof labels), classes(8), distances(16), indices(16);
+    device::copy_to_device(p.data(), points, sizeof points);
+    device::copy_to_device(q.data(), queries, sizeof queries);
+    device::copy_to_device(l.data(), labels, sizeof labels);
+    device::synchronize();
+    const auto fitted = KnnClassifier::fit(gpu, {p.as<float>(), 4, 2, Layout::attribute_major},
+                                           {l.as<std::int32_t>(), 4}, {.k = 2}, on_device);
+    ASSERT_TRUE(fitted) << fitted.error().message;
+    const Items asked{q.as<float>(), 2, 2, Layout::attribute_major};
+    expect_ok(fitted.value().predict(asked, classes.as<std::int32_t>(), on_device));
+    expect_ok(fitted.value().kneighbors(asked, distances.as<float>(), indices.as<std::int32_t>(), on_device));
+    std::int32_t predicted[2], nearest[4];
+    device::copy_to_host(predicted, classes.data(), sizeof predicted);
+    device::copy_to_host(nearest, indices.data(), sizeof nearest);
+    device::synchronize();
+    EXPECT_EQ(predicted[0], 0);  // of the classes 0 and 1, one vote each, the smaller
+    EXPECT_EQ(predicted[1], 1);
+    EXPECT_EQ((std::vector{nearest[0], nearest[2], nearest[1], nearest[3]}), (std::vector{1, 2, 3, 2}));
+
+    EXPECT_FALSE(fitted.value().predict(asked, on_device)) << "a vector is in host memory";
+    EXPECT_FALSE(fitted.value().kneighbors({q.as<float>(), 2, 2, Layout::item_major}, on_device));
 }
 
 TEST_F(DeviceMemory, ThatIsNullIsRefused) {

@@ -22,7 +22,16 @@ Arrays::Arrays(const DeviceState& device, const Options& options)
     : on_gpu_(device.info.kind == DeviceKind::cuda),
       caller_on_gpu_(options.memory == Memory::device),
       wait_(options.wait || !caller_on_gpu_),
-      stream_(static_cast<Stream>(options.stream)) {}
+      stream_(options.stream) {}
+
+Arrays::~Arrays() {
+    if (finished_ || !on_gpu_ || caller_on_gpu_) return;
+    try {
+        device::synchronize(stream_);
+    } catch (const device::DeviceError&) {
+        // The caller is told of what came first.
+    }
+}
 
 std::byte* Arrays::allocate(std::size_t bytes) { return gpu_memory_.emplace_back(bytes, stream_).data(); }
 
@@ -61,6 +70,7 @@ void Arrays::finish() {
             device::copy_to_host(output.to, output.from, output.bytes, stream_);
     }
     if (on_gpu_ && wait_) device::synchronize(stream_);
+    finished_ = true;
 }
 
 }  // namespace espalier

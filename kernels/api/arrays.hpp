@@ -22,6 +22,11 @@ public:
 
     Arrays(const DeviceState& device, const Options& options);
 
+    /// An error may leave copies from or to the caller's memory under way: they end first.
+    ~Arrays();
+    Arrays(const Arrays&) = delete;
+    Arrays& operator=(const Arrays&) = delete;
+
     /// The caller's input of `count` elements, where the device reaches it. Null if it is empty.
     template <class T>
     const T* input(const T* data, std::int64_t count, Address address = Address::aligned) {
@@ -38,6 +43,12 @@ public:
     template <class T>
     T* output(T* data, std::int64_t count) {
         return static_cast<T*>(place(data, bytes<T>(count), Use::output, Address::aligned));
+    }
+
+    /// Memory of a GPU for `count` elements that nobody reads afterwards. Null if there are none.
+    template <class T>
+    T* scratch(std::int64_t count) {
+        return count > 0 ? reinterpret_cast<T*>(allocate(bytes<T>(count))) : nullptr;
     }
 
     /// Memory of the device that lives as long as this object.
@@ -67,6 +78,7 @@ private:
     bool on_gpu_;
     bool caller_on_gpu_;
     bool wait_;
+    bool finished_ = false;
     Stream stream_;
     std::vector<device::StreamBuffer> gpu_memory_;
     std::unique_ptr<std::byte, FreeAligned> cpu_workspace_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
+#include <type_traits>
 
 #include "espalier/smallest_k.hpp"
 #include "kernels/api/items.hpp"
@@ -26,14 +28,24 @@ struct KnnModel {
     Resident<std::int32_t> classes;
     Resident<float> targets;
 
+    /// Of a GPU's model, made when a pipeline first runs a stage on the CPU.
+    struct OnHost {
+        std::once_flag made;
+        std::vector<float> points;
+        std::vector<std::int32_t> classes;
+        std::vector<float> targets;
+    };
+    mutable OnHost on_host{};
+
     [[nodiscard]] DistanceRule rule() const { return {problem.metric, problem.missing, types}; }
 };
 
 namespace {
 
-using Model = std::shared_ptr<const KnnModel>;
-
-std::optional<Error> invalid_fit(const Items& points, std::size_t labels, const char* name, const NeighbourRule& rule) {
+std::optional<Error> invalid_fit(const Device& device, const Items& points, std::size_t labels, const char* name,
+                                 const NeighbourRule& rule, const Options& options) {
+    if (auto error = invalid_options(state_of(device), options)) return error;
+    if (auto error = invalid_layout(points, "the points", options)) return error;
     if (rule.k < 1 || rule.k > kMaxSmallestK)
         return invalid("k is " + std::to_string(rule.k) + ": it goes from 1 to " + std::to_string(kMaxSmallestK));
     if (!is_enumerator(rule.vote, Vote::distance_weighted))
@@ -56,9 +68,10 @@ std::optional<Error> invalid_classes(std::span<const std::int32_t> classes) {
                    ": classes go from 0 to " + std::to_string(kReserved - 1));
 }
 
-std::shared_ptr<KnnModel> model_of(const Device& device, const Items& points, const NeighbourRule& rule, Task task) {
+std::shared_ptr<KnnModel> model_of(const Device& device, const Items& points, const NeighbourRule& rule, Task task,
+                                   const Options& options) {
     const DeviceState& state = state_of(device);
-    auto model = std::make_shared<KnnModel>(KnnModel{.device = device});
+    auto model = std::make_shared<KnnModel>(device);
     model->problem = {.queries = 0,
                       .points = points.count,
                       .dims = points.dims,
@@ -73,100 +86,228 @@ std::shared_ptr<KnnModel> model_of(const Device& device, const Items& points, co
         model->device_types = {state, model->types.data(), points.dims};
     }
     const AttributeMajor ordered(points);
-    model->points = {state, ordered.values(), value_count(points)};
+    model->points = {state, ordered.values(), value_count(points), options};
     return model;
 }
 
-Problem problem_for(const KnnModel& model, std::int64_t queries) {
+/// Queries that a GPU gets from the host are another problem than those that it has.
+Problem problem_for(const KnnModel& model, std::int64_t queries, const Options& options) {
     Problem problem = model.problem;
     problem.queries = queries;
+    if (model.device.is_cuda() && options.memory == Memory::host) problem.queries_in = QueriesIn::host;
     return problem;
 }
 
-Result<Explanation> explain_queries(const KnnModel& model, std::int64_t queries, const Options& options) {
-    return guarded([&]() -> Result<Explanation> {
-        if (auto error = invalid_sizes({{"queries", queries}, {"points.count", model.problem.points}})) return *error;
-        return explain(problem_for(model, queries), state_of(model.device).info, options);
+/// Where results go. Null for what nobody wants to know.
+struct Wanted {
+    std::int32_t* classes = nullptr;
+    float* targets = nullptr;
+    float* distances = nullptr;
+    std::int32_t* indices = nullptr;
+};
+
+std::optional<Error> invalid_queries(const KnnModel& model, const Items& queries, const Options& options) {
+    const Items points{nullptr, model.problem.points, model.problem.dims, Layout::attribute_major};
+    if (auto error = invalid_comparison(queries, points, model.rule())) return error;
+    if (auto error = invalid_sizes({{"queries.count", queries.count}, {"k", model.problem.k}})) return error;
+    if (auto error = invalid_layout(queries, "the queries", options)) return error;
+    return invalid_options(state_of(model.device), options);
+}
+
+/// Of all pipelines it alone reads the points on the host.
+bool computes_on_both(const Decision<Problem>& decision) { return decision.entry->variant.name == "placement"; }
+
+void make_host_copies(const KnnModel& model) {
+    std::call_once(model.on_host.made, [&] {
+        model.on_host.points = model.points.on_host();
+        model.on_host.classes = model.classes.on_host();
+        model.on_host.targets = model.targets.on_host();
     });
 }
 
-/// Predicts into one of the two vectors, the one that the task needs.
-Result<void> predict_into(const KnnModel& model, const Items& queries, std::string_view variant,
-                          std::vector<std::int32_t>& classes, std::vector<float>& targets) {
-    const Items points{nullptr, model.problem.points, model.problem.dims, Layout::attribute_major};
-    if (auto error = invalid_comparison(queries, points, model.rule())) return *error;
-    if (auto error = invalid_arrays({input_array("queries.values", queries.values, value_count(queries))}))
-        return *error;
-    const auto results = static_cast<std::size_t>(queries.count);
-    model.problem.task == Task::classification ? classes.resize(results) : targets.resize(results);
+template <class T>
+const T* data_or_null(const std::vector<T>& values) {
+    return values.empty() ? nullptr : values.data();
+}
+
+/// The part of the buffers that queries in host memory have on a GPU: nothing is copied to it beforehand.
+knn::OnHost on_host(const KnnModel& model, const float* queries, const Wanted& wanted) {
+    void* const predictions = wanted.classes ? static_cast<void*>(wanted.classes) : wanted.targets;
+    return {.query_values = queries,
+            .point_values = data_or_null(model.on_host.points),
+            .point_classes = data_or_null(model.on_host.classes),
+            .point_targets = data_or_null(model.on_host.targets),
+            .predictions = static_cast<std::byte*>(predictions)};
+}
+
+/// Runs for valid queries.
+Result<void> ask(const KnnModel& model, const Items& queries, const Wanted& wanted, const Options& options) {
+    const DeviceState& state = state_of(model.device);
+    const Problem problem = problem_for(model, queries.count, options);
+    const auto decision = decide(problem, state.info, options);
+    if (!decision) return decision.error();
+    const CurrentDevice current(state);
+    if (computes_on_both(decision.value())) make_host_copies(model);
     const AttributeMajor ordered(queries);
-    const Options options{.variant = variant};
-    const auto bind = [&](Arrays& arrays) -> Buffers {
+    const bool streamed = problem.queries_in == QueriesIn::host;
+    const std::int64_t lists = queries.count * problem.k;
+    // A prediction is made whether it is wanted or not.
+    std::vector<float> unwanted;
+    Wanted to = wanted;
+    if (!to.classes && !to.targets && options.memory == Memory::host) {
+        unwanted.resize(static_cast<std::size_t>(queries.count));
+        to.targets = unwanted.data();
+    }
+    run_decided(state, problem, decision.value(), options, [&](Arrays& arrays) -> Buffers {
         Buffers buffers;
-        buffers.query_values = arrays.input(ordered.values(), value_count(queries));
         buffers.point_values = model.points.data();
         buffers.point_classes = model.classes.data();
         buffers.point_targets = model.targets.data();
         buffers.types = model.device_types.data();
-        buffers.types_on_host = model.types.data();
-        buffers.classes = arrays.output(classes.data(), static_cast<std::int64_t>(classes.size()));
-        buffers.targets = arrays.output(targets.data(), static_cast<std::int64_t>(targets.size()));
+        buffers.types_on_host = model.types.empty() ? nullptr : model.types.data();
+        const auto result = [&]<class T>(T* wanted_here) -> T* {
+            if (wanted_here && !streamed) return arrays.output(wanted_here, queries.count);
+            return model.device.is_cuda() ? arrays.scratch<T>(queries.count) : reinterpret_cast<T*>(unwanted.data());
+        };
+        if (problem.task == Task::classification)
+            buffers.classes = result(wanted.classes);
+        else
+            buffers.targets = result(wanted.targets);
+        if (wanted.distances) buffers.neighbour_distances = arrays.output(wanted.distances, lists);
+        if (wanted.indices) buffers.neighbour_indices = arrays.output(wanted.indices, lists);
+        if (streamed)
+            buffers.on_host = on_host(model, ordered.values(), to);
+        else
+            buffers.query_values = arrays.input(ordered.values(), value_count(queries));
         buffers.stages = {choose<distance::Problem>, choose<smallest_k::Problem>};
         return buffers;
-    };
-    return run(model.device, problem_for(model, queries.count), options, bind);
+    });
+    return {};
+}
+
+/// A vector of predictions is in host memory, and so must be what they are made of.
+std::optional<Error> invalid_for_vectors(const Options& options) {
+    if (options.memory == Memory::host) return std::nullopt;
+    return invalid("Options::memory is device, but the results are a vector: pass an array for them");
+}
+
+template <class T>
+Result<void> predict_into(const KnnModel& model, const Items& queries, T* results, const char* name,
+                          const Options& options) {
+    if (auto error = invalid_queries(model, queries, options)) return *error;
+    if (auto error = invalid_arrays({input_array("queries.values", queries.values, value_count(queries)),
+                                     output_array(name, results, queries.count)}))
+        return *error;
+    Wanted wanted;
+    if constexpr (std::is_same_v<T, float>)
+        wanted.targets = results;
+    else
+        wanted.classes = results;
+    return ask(model, queries, wanted, options);
+}
+
+template <class T>
+Result<std::vector<T>> predictions(const KnnModel& model, const Items& queries, const Options& options) {
+    return guarded([&]() -> Result<std::vector<T>> {
+        if (auto error = invalid_for_vectors(options)) return *error;
+        if (auto error = invalid_queries(model, queries, options)) return *error;
+        std::vector<T> results(static_cast<std::size_t>(queries.count));
+        if (auto done = predict_into(model, queries, results.data(), "results", options); !done) return done.error();
+        return results;
+    });
+}
+
+/// From lists whose entries lie `queries` apart to lists side by side.
+template <class T>
+std::vector<T> side_by_side(const std::vector<T>& lists, std::size_t queries, std::size_t k) {
+    std::vector<T> turned(lists.size());
+    for (std::size_t q = 0; q < queries; ++q)
+        for (std::size_t j = 0; j < k; ++j) turned[q * k + j] = lists[j * queries + q];
+    return turned;
+}
+
+/// Labels in host memory, wherever they were given.
+template <class T>
+std::vector<T> labels_on_host(const Device& device, std::span<const T> labels, const Options& options) {
+    if (!device.is_cuda() || options.memory == Memory::host) return {labels.begin(), labels.end()};
+    return Resident<T>(state_of(device), labels.data(), static_cast<std::int64_t>(labels.size()), options).on_host();
 }
 
 }  // namespace
 
+Result<void> KnnBase::kneighbors(const Items& queries, float* distances, std::int32_t* indices,
+                                 const Options& options) const {
+    return guarded([&]() -> Result<void> {
+        if (auto error = invalid_queries(model(), queries, options)) return *error;
+        const std::int64_t lists = queries.count * model().problem.k;
+        if (auto error =
+                invalid_arrays({input_array("queries.values", queries.values, value_count(queries)),
+                                output_array("distances", distances, lists), output_array("indices", indices, lists)}))
+            return *error;
+        return ask(model(), queries, {.distances = distances, .indices = indices}, options);
+    });
+}
+
+Result<Neighbours> KnnBase::kneighbors(const Items& queries, const Options& options) const {
+    return guarded([&]() -> Result<Neighbours> {
+        if (auto error = invalid_for_vectors(options)) return *error;
+        if (auto error = invalid_queries(model(), queries, options)) return *error;
+        const auto count = static_cast<std::size_t>(queries.count), k = static_cast<std::size_t>(model().problem.k);
+        std::vector<float> distances(count * k);
+        std::vector<std::int32_t> indices(count * k);
+        if (auto done = kneighbors(queries, distances.data(), indices.data(), options); !done) return done.error();
+        return Neighbours{queries.count, model().problem.k, side_by_side(distances, count, k),
+                          side_by_side(indices, count, k)};
+    });
+}
+
+Result<Explanation> KnnBase::explain_predict(std::int64_t queries, const Options& options) const {
+    return guarded([&]() -> Result<Explanation> {
+        if (auto error = invalid_sizes({{"queries", queries}, {"points.count", model().problem.points}})) return *error;
+        return explain(problem_for(model(), queries, options), state_of(model().device).info, options);
+    });
+}
+
 Result<KnnClassifier> KnnClassifier::fit(const Device& device, const Items& points,
-                                         std::span<const std::int32_t> classes, const NeighbourRule& rule) {
+                                         std::span<const std::int32_t> classes, const NeighbourRule& rule,
+                                         const Options& options) {
     return guarded([&]() -> Result<KnnClassifier> {
-        if (auto error = invalid_fit(points, classes.size(), "classes", rule)) return *error;
-        if (auto error = invalid_classes(classes)) return *error;
+        if (auto error = invalid_fit(device, points, classes.size(), "classes", rule, options)) return *error;
         const CurrentDevice current(state_of(device));
-        const auto model = model_of(device, points, rule, Task::classification);
-        if (!classes.empty()) model->problem.classes = std::int64_t{*std::ranges::max_element(classes)} + 1;
-        model->classes = {state_of(device), classes.data(), points.count};
+        const std::vector<std::int32_t> checked = labels_on_host(device, classes, options);
+        if (auto error = invalid_classes(checked)) return *error;
+        const auto model = model_of(device, points, rule, Task::classification, options);
+        if (!checked.empty()) model->problem.classes = std::int64_t{*std::ranges::max_element(checked)} + 1;
+        model->classes = {state_of(device), checked.data(), points.count};
         return KnnClassifier(model);
     });
 }
 
-Result<std::vector<std::int32_t>> KnnClassifier::predict(const Items& queries, std::string_view variant) const {
-    return guarded([&]() -> Result<std::vector<std::int32_t>> {
-        std::vector<std::int32_t> classes;
-        std::vector<float> none;
-        if (auto done = predict_into(*model_, queries, variant, classes, none); !done) return done.error();
-        return classes;
-    });
+Result<std::vector<std::int32_t>> KnnClassifier::predict(const Items& queries, const Options& options) const {
+    return predictions<std::int32_t>(model(), queries, options);
 }
 
-Result<Explanation> KnnClassifier::explain_predict(std::int64_t queries, const Options& options) const {
-    return explain_queries(*model_, queries, options);
+Result<void> KnnClassifier::predict(const Items& queries, std::int32_t* classes, const Options& options) const {
+    return guarded([&] { return predict_into(model(), queries, classes, "classes", options); });
 }
 
 Result<KnnRegressor> KnnRegressor::fit(const Device& device, const Items& points, std::span<const float> targets,
-                                       const NeighbourRule& rule) {
+                                       const NeighbourRule& rule, const Options& options) {
     return guarded([&]() -> Result<KnnRegressor> {
-        if (auto error = invalid_fit(points, targets.size(), "targets", rule)) return *error;
+        if (auto error = invalid_fit(device, points, targets.size(), "targets", rule, options)) return *error;
         const CurrentDevice current(state_of(device));
-        const auto model = model_of(device, points, rule, Task::regression);
-        model->targets = {state_of(device), targets.data(), points.count};
+        const auto model = model_of(device, points, rule, Task::regression, options);
+        model->targets = {state_of(device), targets.data(), points.count, options};
         return KnnRegressor(model);
     });
 }
 
-Result<std::vector<float>> KnnRegressor::predict(const Items& queries, std::string_view variant) const {
-    return guarded([&]() -> Result<std::vector<float>> {
-        std::vector<std::int32_t> none;
-        std::vector<float> targets;
-        if (auto done = predict_into(*model_, queries, variant, none, targets); !done) return done.error();
-        return targets;
-    });
+Result<std::vector<float>> KnnRegressor::predict(const Items& queries, const Options& options) const {
+    return predictions<float>(model(), queries, options);
 }
 
-Result<Explanation> KnnRegressor::explain_predict(std::int64_t queries, const Options& options) const {
-    return explain_queries(*model_, queries, options);
+Result<void> KnnRegressor::predict(const Items& queries, float* targets, const Options& options) const {
+    return guarded([&] { return predict_into(model(), queries, targets, "targets", options); });
 }
 
 }  // namespace espalier::inline v0

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "espalier/options.hpp"
 #include "kernels/api/device_state.hpp"
 #include "kernels/device/runtime.hpp"
 
@@ -14,15 +15,27 @@ template <class T>
 class Resident {
 public:
     Resident() = default;
-    Resident(const DeviceState& device, const T* data, std::int64_t count) {
+    Resident(const DeviceState& device, const T* data, std::int64_t count, const Options& options = {}) {
         const auto size = static_cast<std::size_t>(count);
         if (device.info.kind == DeviceKind::cpu) {
             host_.assign(data, data + size);
             return;
         }
         gpu_ = device::Buffer(size * sizeof(T));
-        device::copy_to_device(gpu_.data(), data, gpu_.size());
+        if (options.memory == Memory::device)
+            device::copy_on_device(gpu_.data(), data, gpu_.size(), options.stream);
+        else
+            device::copy_to_device(gpu_.data(), data, gpu_.size(), options.stream);
+        device::synchronize(options.stream);
+    }
+
+    /// A copy in host memory. The device must be current.
+    [[nodiscard]] std::vector<T> on_host() const {
+        if (gpu_.size() == 0) return host_;
+        std::vector<T> copy(gpu_.size() / sizeof(T));
+        device::copy_to_host(copy.data(), gpu_.data(), gpu_.size());
         device::synchronize();
+        return copy;
     }
 
     /// Null if it is empty.

@@ -1,31 +1,68 @@
-// Filters a small image and says how that was done. Exits with 1 and the library's message on an error.
+// What docs/library.md shows, as a program of its own: filters a small image and says how that was done, adds up
+// repeatably, finds neighbours. Exits with 1 and the library's message on an error, with 2 on a wrong result.
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include <espalier/espalier.hpp>
 
-int main() {
-    using namespace espalier;
+namespace {
+
+using namespace espalier;
+
+template <class R>
+auto value_of(R result) {
+    if (result) return std::move(result).value();
+    std::fprintf(stderr, "%s\n", result.error().message.c_str());
+    std::exit(1);
+}
+
+void expect(bool right, const char* what) {
+    if (right) return;
+    std::fprintf(stderr, "wrong: %s\n", what);
+    std::exit(2);
+}
+
+void filter_an_image(const Device& device) {
     constexpr ImageShape shape{64, 48, 3};
     std::vector<std::uint8_t> image(64 * 48 * 3), result(image.size());
     for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<std::uint8_t>(i * 7);
     Filter5x5 identity{};
     identity[12] = 1;
-
-    const Device device = Device::best();
-    std::printf("espalier %s on %s\n", library_version(), device.description().c_str());
-    const auto done = convolve_2d(device, {image.data(), shape}, identity, Border::mirror, {result.data(), shape});
-    if (!done) {
-        std::fprintf(stderr, "%s\n", done.error().message.c_str());
-        return 1;
-    }
-    if (result != image) {
-        std::fprintf(stderr, "the identity filter changed the image\n");
-        return 2;
-    }
+    value_of(convolve_2d(device, {image.data(), shape}, identity, Border::mirror, {result.data(), shape}));
+    expect(result == image, "the identity filter changed the image");
     const auto why = explain_convolve_2d(device, shape, identity, Border::mirror);
     std::printf("%s", why.value().text().c_str());
-    return 0;
+}
+
+void add_up_repeatably(const Device& device) {
+    const std::vector<float> a(1000, 0.1F), b(1000, 3);
+    float once = 0, again = 0;
+    value_of(dot_product(device, a.data(), b.data(), 1000, &once, {.deterministic = true}));
+    value_of(dot_product(device, a.data(), b.data(), 1000, &again, {.deterministic = true}));
+    expect(once == again && once > 299 && once < 301, "the sum of 1000 x 0.1 x 3");
+    expect(value_of(explain_dot_product(device, 1000, {.deterministic = true})).deterministic(), "the explanation");
+}
+
+void find_neighbours(const Device& device) {
+    const float points[] = {0, 0, 1, 0, 5, 5, 6, 5};  // four items of two attributes
+    const std::int32_t classes[] = {0, 0, 1, 1};
+    const float queries[] = {0.2F, 0, 5.9F, 5};
+    const NeighbourRule rule{.k = 2, .distance = {Metric::euclidean}};
+    const auto model = value_of(KnnClassifier::fit(device, {points, 4, 2}, classes, rule));
+    expect(value_of(model.predict({queries, 2, 2})) == std::vector<std::int32_t>{0, 1}, "the classes");
+    const auto nearest = value_of(model.kneighbors({queries, 2, 2}));
+    expect(nearest.indices == std::vector<std::int32_t>{0, 1, 3, 2}, "the neighbours");
+}
+
+}  // namespace
+
+int main() {
+    const Device device = Device::best();
+    std::printf("espalier %s on %s\n", library_version(), device.description().c_str());
+    filter_an_image(device);
+    add_up_repeatably(device);
+    find_neighbours(device);
 }

@@ -44,46 +44,78 @@ struct NeighbourRule {
     Vote vote = Vote::majority;
 };
 
+/// The nearest neighbours of some queries, the lists of one query side by side: the j-th nearest of query q at
+/// [q * k + j]. A list of fewer points than k ends in entries of distance NaN and index kNoIndex.
+struct Neighbours {
+    std::int64_t queries = 0;
+    std::int64_t k = 0;
+    std::vector<float> distances;
+    std::vector<std::int32_t> indices;  ///< of the points, in the order in which they were given
+};
+
 struct KnnModel;
 
-/// k-nearest-neighbour classification. Holds a copy of the training set in its device's memory; copies of a
-/// classifier share it, and any number of threads may use it.
-class ESPALIER_API KnnClassifier {
+/// What classifiers and regressors share: a copy of the training set in the memory of its device. Copies of a model
+/// share it, and any number of threads may use it.
+///
+/// Arrays are in host memory, or where `Options::memory` says. Queries that come from host memory go to a GPU through
+/// the pipeline that the tree chooses, page-locked and double-buffered where that is the fastest; from device memory
+/// they must be attribute-major. Queries have the points' attributes. Errors: invalid_argument, unsupported,
+/// unknown_variant, out_of_memory, device_failure.
+class ESPALIER_API KnnBase {
 public:
-    /// `points` and `classes` (0 or more, one per point) are in host memory and may go after the call.
-    /// Errors: invalid_argument, out_of_memory, device_failure.
-    static Result<KnnClassifier> fit(const Device& device, const Items& points, std::span<const std::int32_t> classes,
-                                     const NeighbourRule& rule);
+    /// The nearest points of each query, in host memory.
+    [[nodiscard]] Result<Neighbours> kneighbors(const Items& queries, const Options& options = {}) const;
 
-    /// The class of each query, kNoClass for one without a neighbour that has a say. `queries` are in host
-    /// memory and have the points' attributes. Options: `variant` and `deterministic`.
-    /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
-    [[nodiscard]] Result<std::vector<std::int32_t>> predict(const Items& queries, std::string_view variant = {}) const;
+    /// The same into arrays of k x queries elements as `select_smallest_k` writes them: the j-th nearest of query q at
+    /// [j * queries + q].
+    Result<void> kneighbors(const Items& queries, float* distances, std::int32_t* indices,
+                            const Options& options = {}) const;
 
-    /// What `predict` would run for so many queries, and why. The variant then chooses those of its stages by
-    /// their own trees.
+    /// What `predict` and `kneighbors` would run for so many queries, and why. The variant then chooses those of its
+    /// stages by their own trees. Options: `variant`, `deterministic` and `memory`.
     [[nodiscard]] Result<Explanation> explain_predict(std::int64_t queries, const Options& options = {}) const;
 
+protected:
+    explicit KnnBase(std::shared_ptr<const KnnModel> model) : model_(std::move(model)) {}
+    [[nodiscard]] const KnnModel& model() const { return *model_; }
+
 private:
-    explicit KnnClassifier(std::shared_ptr<const KnnModel> model) : model_(std::move(model)) {}
     std::shared_ptr<const KnnModel> model_;
 };
 
+/// k-nearest-neighbour classification.
+class ESPALIER_API KnnClassifier : public KnnBase {
+public:
+    /// `points` and `classes` (0 or more, one per point) may go after the call; both are where `Options::memory` says.
+    static Result<KnnClassifier> fit(const Device& device, const Items& points, std::span<const std::int32_t> classes,
+                                     const NeighbourRule& rule, const Options& options = {});
+
+    /// The class of each query, kNoClass for one without a neighbour that has a say. `queries` are in host memory.
+    [[nodiscard]] Result<std::vector<std::int32_t>> predict(const Items& queries, const Options& options = {}) const;
+
+    /// The same into an array of one class per query.
+    Result<void> predict(const Items& queries, std::int32_t* classes, const Options& options = {}) const;
+
+private:
+    using KnnBase::KnnBase;
+};
+
 /// k-nearest-neighbour regression; everything as for `KnnClassifier`.
-class ESPALIER_API KnnRegressor {
+class ESPALIER_API KnnRegressor : public KnnBase {
 public:
     /// `targets`: one per point.
     static Result<KnnRegressor> fit(const Device& device, const Items& points, std::span<const float> targets,
-                                    const NeighbourRule& rule);
+                                    const NeighbourRule& rule, const Options& options = {});
 
     /// The mean target of each query's neighbours, NaN for one without a neighbour that has a say.
-    [[nodiscard]] Result<std::vector<float>> predict(const Items& queries, std::string_view variant = {}) const;
+    [[nodiscard]] Result<std::vector<float>> predict(const Items& queries, const Options& options = {}) const;
 
-    [[nodiscard]] Result<Explanation> explain_predict(std::int64_t queries, const Options& options = {}) const;
+    /// The same into an array of one target per query.
+    Result<void> predict(const Items& queries, float* targets, const Options& options = {}) const;
 
 private:
-    explicit KnnRegressor(std::shared_ptr<const KnnModel> model) : model_(std::move(model)) {}
-    std::shared_ptr<const KnnModel> model_;
+    using KnnBase::KnnBase;
 };
 
 }  // namespace espalier::inline v0
