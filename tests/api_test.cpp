@@ -151,7 +151,7 @@ TEST_F(ConvolutionErrors, Pointers) {
 TEST_F(ConvolutionErrors, OptionsThatTheCpuHasNot) {
     int anything = 0;
     expect_error(convolve({2, 2, 3}, {2, 2, 3}, {.memory = Memory::device}), ErrorCode::invalid_argument, "memory");
-    expect_error(convolve({2, 2, 3}, {2, 2, 3}, {.stream = &anything}), ErrorCode::invalid_argument, "stream");
+    expect_error(convolve({2, 2, 3}, {2, 2, 3}, {.stream = reinterpret_cast<Stream>(&anything)}), ErrorCode::invalid_argument, "stream");
 }
 
 TEST_F(ConvolutionErrors, ForcedVariants) {

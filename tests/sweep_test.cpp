@@ -417,7 +417,7 @@ TEST_F(Sweeping, WrongUsageNamesTheFix) {
     refused("--noise 200%", 2, {"--noise"});
     refused("--effort heroic", 2, {"--effort"});
     refused("--device 0", 3, {"device 0", "espalier doctor"});
-    refused("--device gpu", 3, {"neither cpu nor a GPU's number"});
+    refused("--device gpu", 2, {"'gpu' is no device"});
     refused("--device cpu,0,cpu", 2, {"names cpu twice"});
     refused("--device cuda:0,0", 2, {"names 0 twice"});
     refused("--device cpu,tpu", 2, {"'tpu' is no device", "cuda:0"});

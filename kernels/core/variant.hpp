@@ -4,11 +4,10 @@
 #include <span>
 #include <string_view>
 
+#include "espalier/stream.hpp"
 #include "kernels/core/configuration.hpp"
 #include "kernels/core/device_info.hpp"
 #include "kernels/core/support.hpp"
-
-struct CUstream_st;  // CUDA's stream, opaque here so that no CUDA header is needed
 
 namespace espalier {
 
@@ -28,9 +27,6 @@ struct Tolerance {
     double relative = 0;
     std::string_view reason;
 };
-
-/// A queue of device work; nullptr is the default stream, and the only one of a CPU.
-using Stream = CUstream_st*;
 
 /// What a variant runs in. The caller owns everything; `workspace` lives on the device.
 struct Context {

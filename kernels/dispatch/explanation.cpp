@@ -71,7 +71,7 @@ std::string Explanation::text() const {
     std::string text = family + " " + problem + " on " + device + "\n";
     text += "runs: " + choice(variant, configuration) + "\n";
     text += "why: " + reason + "\n";
-    text += deterministic() ? "equal calls give equal bits\n" : "equal calls may differ: " + nondeterminism + "\n";
+    if (!deterministic()) text += "equal calls may differ: " + nondeterminism + "\n";
     if (tree == Tree::none) return text;
     text += "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
     text += "path: " + (path.empty() ? "(the only leaf)" : path) + "\n";

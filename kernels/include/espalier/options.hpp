@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "espalier/stream.hpp"
+
 namespace espalier::inline v0 {
 
 /// Where the arrays of a call are.
@@ -14,8 +16,8 @@ enum class Memory {
 struct Options {
     Memory memory = Memory::host;
 
-    /// A cudaStream_t of the device; null is the default stream. Must be null for the CPU.
-    void* stream = nullptr;
+    /// A stream of the device. Must be null for the CPU.
+    Stream stream = nullptr;
 
     /// Return only when the results are there. With `false` and device memory the work is enqueued on
     /// `stream`, and the arrays must stay valid until it is done. Host memory is always waited for.
