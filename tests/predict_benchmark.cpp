@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
     const device::Buffer on_device(q.size() * sizeof(float)), result(static_cast<std::size_t>(queries) * 4);
     device::copy_to_device(on_device.data(), q.data(), on_device.size());
     device::synchronize();
-    const Options there{.memory = Memory::device};
+    const Options there{.memory = Memory::device, .variant = "two_stage"};  // ESPALIER_FORCE_VARIANT is for the others
     const Items resident{on_device.as<float>(), queries, dims, Layout::attribute_major};
     std::vector<std::int32_t> predicted(static_cast<std::size_t>(queries));
     const auto succeed = [](const Result<void>& done) {

@@ -24,15 +24,16 @@ std::optional<Error> invalid_rule(const DistanceRule& rule, std::int64_t dims) {
 AttributeMajor::AttributeMajor(const Items& items) : values_(items.values) {
     const auto count = static_cast<std::size_t>(items.count), dims = static_cast<std::size_t>(items.dims);
     if (items.layout == Layout::attribute_major || count <= 1 || dims <= 1) return;  // nothing to move
-    copy_.resize(count * dims);
+    copy_ = std::make_unique_for_overwrite<float[]>(count * dims);  // the threads touch it first
     // Blocks of both sides stay in the first-level cache.
-    constexpr std::size_t kBlock = 32;
+    constexpr std::size_t kBlock = 32, kWorthThreads = 1 << 16;
+#pragma omp parallel for collapse(2) schedule(static) if (count * dims >= kWorthThreads)
     for (std::size_t i0 = 0; i0 < count; i0 += kBlock)
         for (std::size_t a0 = 0; a0 < dims; a0 += kBlock)
             for (std::size_t a = a0; a < std::min(a0 + kBlock, dims); ++a)
                 for (std::size_t i = i0; i < std::min(i0 + kBlock, count); ++i)
                     copy_[a * count + i] = items.values[i * dims + a];
-    values_ = copy_.data();
+    values_ = copy_.get();
 }
 
 std::optional<Error> invalid_comparison(const Items& queries, const Items& points, const DistanceRule& rule) {

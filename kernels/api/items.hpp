@@ -1,8 +1,8 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "espalier/distance.hpp"
 #include "kernels/api/checks.hpp"
@@ -20,7 +20,7 @@ public:
 
 private:
     const float* values_;
-    std::vector<float> copy_;
+    std::unique_ptr<float[]> copy_;
 };
 
 inline std::int64_t value_count(const Items& items) { return items.count * items.dims; }
