@@ -117,12 +117,14 @@ std::optional<Error> invalid_queries(const KnnModel& model, const Items& queries
 /// Of all pipelines it alone reads the points on the host.
 bool computes_on_both(const Decision<Problem>& decision) { return decision.entry->variant.name == "placement"; }
 
-void make_host_copies(const KnnModel& model) {
+/// Nobody else may look at them: another thread may be making them.
+const KnnModel::OnHost& host_copies(const KnnModel& model) {
     std::call_once(model.on_host.made, [&] {
         model.on_host.points = model.points.on_host();
         model.on_host.classes = model.classes.on_host();
         model.on_host.targets = model.targets.on_host();
     });
+    return model.on_host;
 }
 
 template <class T>
@@ -130,14 +132,16 @@ const T* data_or_null(const std::vector<T>& values) {
     return values.empty() ? nullptr : values.data();
 }
 
-/// The part of the buffers that queries in host memory have on a GPU: nothing is copied to it beforehand.
-knn::OnHost on_host(const KnnModel& model, const float* queries, const Wanted& wanted) {
-    void* const predictions = wanted.classes ? static_cast<void*>(wanted.classes) : wanted.targets;
-    return {.query_values = queries,
-            .point_values = data_or_null(model.on_host.points),
-            .point_classes = data_or_null(model.on_host.classes),
-            .point_targets = data_or_null(model.on_host.targets),
-            .predictions = static_cast<std::byte*>(predictions)};
+/// The part of the buffers that queries in host memory have on a GPU: nothing is copied to it beforehand. `points` is
+/// null for pipelines that leave them to the GPU.
+knn::OnHost on_host(const KnnModel::OnHost* points, const float* queries, void* predictions) {
+    knn::OnHost buffers{.query_values = queries, .predictions = static_cast<std::byte*>(predictions)};
+    if (points) {
+        buffers.point_values = data_or_null(points->points);
+        buffers.point_classes = data_or_null(points->classes);
+        buffers.point_targets = data_or_null(points->targets);
+    }
+    return buffers;
 }
 
 /// Runs for valid queries.
@@ -147,16 +151,16 @@ Result<void> ask(const KnnModel& model, const Items& queries, const Wanted& want
     const auto decision = decide(problem, state.info, options);
     if (!decision) return decision.error();
     const CurrentDevice current(state);
-    if (computes_on_both(decision.value())) make_host_copies(model);
+    const auto* const points_on_host = computes_on_both(decision.value()) ? &host_copies(model) : nullptr;
     const AttributeMajor ordered(queries);
     const bool streamed = problem.queries_in == QueriesIn::host;
     const std::int64_t lists = queries.count * problem.k;
     // A prediction is made whether it is wanted or not.
+    void* predictions = wanted.classes ? static_cast<void*>(wanted.classes) : wanted.targets;
     std::vector<float> unwanted;
-    Wanted to = wanted;
-    if (!to.classes && !to.targets && options.memory == Memory::host) {
+    if (!predictions && options.memory == Memory::host) {
         unwanted.resize(static_cast<std::size_t>(queries.count));
-        to.targets = unwanted.data();
+        predictions = unwanted.data();
     }
     run_decided(state, problem, decision.value(), options, [&](Arrays& arrays) -> Buffers {
         Buffers buffers;
@@ -176,7 +180,7 @@ Result<void> ask(const KnnModel& model, const Items& queries, const Wanted& want
         if (wanted.distances) buffers.neighbour_distances = arrays.output(wanted.distances, lists);
         if (wanted.indices) buffers.neighbour_indices = arrays.output(wanted.indices, lists);
         if (streamed)
-            buffers.on_host = on_host(model, ordered.values(), to);
+            buffers.on_host = on_host(points_on_host, ordered.values(), predictions);
         else
             buffers.query_values = arrays.input(ordered.values(), value_count(queries));
         buffers.stages = {choose<distance::Problem>, choose<smallest_k::Problem>};
@@ -230,7 +234,10 @@ std::vector<T> side_by_side(const std::vector<T>& lists, std::size_t queries, st
 template <class T>
 std::vector<T> labels_on_host(const Device& device, std::span<const T> labels, const Options& options) {
     if (!device.is_cuda() || options.memory == Memory::host) return {labels.begin(), labels.end()};
-    return Resident<T>(state_of(device), labels.data(), static_cast<std::int64_t>(labels.size()), options).on_host();
+    std::vector<T> copy(labels.size());
+    device::copy_to_host(copy.data(), labels.data(), labels.size_bytes(), options.stream);
+    device::synchronize(options.stream);
+    return copy;
 }
 
 }  // namespace
