@@ -88,8 +88,9 @@ public:
     /// Copies the inputs to the device and the outputs back, as a caller does whose data is in host memory.
     virtual void transfer() = 0;
 
-    /// Makes sure that `variant` has its workspace, so that `run` allocates nothing. Throws if it cannot.
-    virtual void reserve(std::size_t variant, const Configuration& configuration) = 0;
+    /// Makes sure that `variant` has its workspace, so that `run` allocates nothing, and returns its bytes. Throws if
+    /// it cannot.
+    virtual std::size_t reserve(std::size_t variant, const Configuration& configuration) = 0;
 };
 
 /// One operation with everything the harness needs of it, its problem type erased: problems are their

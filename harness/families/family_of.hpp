@@ -30,13 +30,19 @@ public:
 
     void run(std::size_t variant, const Configuration& configuration) override {
         // What it asked for and no byte more: pipelines cut their work into chunks that fit.
-        const std::size_t bytes = reserved(variant, configuration);
+        const std::size_t bytes = reserve(variant, configuration);
         Context context{device_, nullptr, {workspace_.data(), bytes}};
         registry_[variant].variant.run(context, problem_, buffers_, configuration);
     }
 
-    void reserve(std::size_t variant, const Configuration& configuration) override {
-        static_cast<void>(reserved(variant, configuration));
+    std::size_t reserve(std::size_t variant, const Configuration& configuration) override {
+        const auto& workspace = registry_[variant].variant.workspace;
+        const std::size_t bytes = workspace ? workspace(problem_, configuration, device_) : 0;
+        if (bytes > workspace_.size()) {
+            workspace_ = BenchMemory(device_.kind, 0);  // the old one first: both may not fit
+            workspace_ = BenchMemory(device_.kind, bytes);
+        }
+        return bytes;
     }
 
     void poison(std::uint8_t pattern) override {
@@ -107,17 +113,6 @@ public:
     }
 
 private:
-    /// Bytes of the variant's workspace, for which there is room afterwards. All variants share the memory.
-    std::size_t reserved(std::size_t variant, const Configuration& configuration) {
-        const auto& workspace = registry_[variant].variant.workspace;
-        const std::size_t bytes = workspace ? workspace(problem_, configuration, device_) : 0;
-        if (bytes > workspace_.size()) {
-            workspace_ = BenchMemory(device_.kind, 0);  // the old one first: both may not fit
-            workspace_ = BenchMemory(device_.kind, bytes);
-        }
-        return bytes;
-    }
-
     struct Kept {
         std::vector<BenchMemory> outputs;
         Tolerance tolerance;
