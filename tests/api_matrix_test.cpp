@@ -137,7 +137,7 @@ TEST(PairwiseDistances, RefuseWhatIsNotAProblem) {
                    "AttributeType");
     const auto* odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(queries.values) + 1);
     expect_invalid(call({odd, 1, kDims}, points, {}, result.data()), "aligned");
-    expect_invalid(call(queries, points, {}, result.data(), {.memory = Memory::device}), "attribute_major");
+    expect_invalid(call(queries, points, {}, result.data(), {.memory = Memory::device}), "runs on the CPU");
 }
 
 // --- the k smallest

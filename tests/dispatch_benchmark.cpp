@@ -3,10 +3,14 @@
 #include <benchmark/benchmark.h>
 
 #include <array>
+#include <cstddef>
 
 #include "espalier/espalier.hpp"
+#include "kernels/api/device_state.hpp"
+#include "kernels/device/runtime.hpp"
 #include "kernels/dispatch/dispatch.hpp"
 #include "kernels/problems/convolution_2d.hpp"
+#include "kernels/problems/dot.hpp"
 
 namespace espalier {
 namespace {
@@ -54,6 +58,98 @@ void one_pixel(benchmark::State& state) {
         benchmark::DoNotOptimize(convolve_2d(device, {&pixel, {1, 1, 1}}, filter, Border::zero, {&result, {1, 1, 1}}));
 }
 BENCHMARK(one_pixel);
+
+/// Making a plan.
+void plan(benchmark::State& state, const Device& device, Memory memory) {
+    for (auto _ : state) benchmark::DoNotOptimize(plan_dot_product(device, 1, {.memory = memory}));
+}
+
+/// Running one on the CPU: its checks and the shortest of kernels.
+void planned_product_of_one(benchmark::State& state) {
+    const auto plan = plan_dot_product(Device::cpu(), 1).value();
+    const float one = 1;
+    float result = 0;
+    alignas(64) std::byte workspace[4096];
+    for (auto _ : state) benchmark::DoNotOptimize(plan.run({&one, 1}, {&one, 1}, &result, nullptr, workspace));
+}
+BENCHMARK(planned_product_of_one);
+BENCHMARK_CAPTURE(plan, of_a_cpu, Device::cpu(), Memory::host);
+
+bool real_gpu() { return Device::best().is_cuda(); }  // which is never the host executor
+
+/// What a planned call adds to its launch: the same work enqueued by the plan, and by the variant that it runs alone.
+/// Not waited for: only the host's share counts. A stream of a few thousand small kernels never fills.
+class OnTheGpu {
+public:
+    static constexpr std::int64_t kElements = 1024;
+
+    OnTheGpu()
+        : device_(Device::cuda().value()),
+          plan_(plan_dot_product(device_, kElements, {.memory = Memory::device}).value()),
+          arrays_(2 * kElements * sizeof(float) + 512),
+          workspace_(plan_.workspace_bytes()) {
+        device::fill(arrays_.data(), 0, arrays_.size());
+    }
+
+    void enqueue_planned() {
+        benchmark::DoNotOptimize(
+            plan_.run({a(), kElements}, {b(), kElements}, result(), nullptr, {workspace_.data(), workspace_.size()}));
+    }
+    void enqueue_bare(const Decision<dot::Problem>& decision) {
+        Context context{state_of(device_).info, nullptr, {workspace_.data(), workspace_.size()}};
+        decision.entry->variant.run(context, {kElements}, {a(), b(), result()}, decision.configuration);
+    }
+    void one_shot() {
+        benchmark::DoNotOptimize(
+            dot_product(device_, a(), b(), kElements, result(), {.memory = Memory::device, .wait = false}));
+    }
+    [[nodiscard]] Decision<dot::Problem> decision() const {
+        return decide(dot::Problem{kElements}, state_of(device_).info).value();
+    }
+
+private:
+    [[nodiscard]] float* result() const { return arrays_.as<float>(); }
+    [[nodiscard]] float* a() const { return result() + 128; }
+    [[nodiscard]] float* b() const { return a() + kElements; }
+
+    Device device_;
+    DotProductPlan plan_;
+    device::Buffer arrays_, workspace_;
+};
+
+constexpr int kLaunches = 256;
+
+template <class Enqueue>
+void enqueue_on_gpu(benchmark::State& state, Enqueue enqueue) {
+    if (!real_gpu()) return state.SkipWithError("no GPU");
+    OnTheGpu work;
+    const auto decision = work.decision();
+    for (auto _ : state) {
+        for (int i = 0; i < kLaunches; ++i) enqueue(work, decision);
+        state.PauseTiming();
+        device::synchronize();
+        state.ResumeTiming();
+    }
+    state.SetItemsProcessed(state.iterations() * kLaunches);  // items_per_second: calls
+}
+
+void gpu_planned(benchmark::State& state) {
+    enqueue_on_gpu(state, [](OnTheGpu& work, const auto&) { work.enqueue_planned(); });
+}
+void gpu_bare_variant(benchmark::State& state) {
+    enqueue_on_gpu(state, [](OnTheGpu& work, const auto& decision) { work.enqueue_bare(decision); });
+}
+void gpu_one_shot(benchmark::State& state) {
+    enqueue_on_gpu(state, [](OnTheGpu& work, const auto&) { work.one_shot(); });
+}
+void gpu_plan(benchmark::State& state) {
+    if (!real_gpu()) return state.SkipWithError("no GPU");
+    plan(state, Device::cuda().value(), Memory::device);
+}
+BENCHMARK(gpu_plan);
+BENCHMARK(gpu_bare_variant);
+BENCHMARK(gpu_planned);
+BENCHMARK(gpu_one_shot);
 
 }  // namespace
 }  // namespace espalier

@@ -159,7 +159,7 @@ TEST_F(Dispatch, DeterministicTakesTheNextChoiceThatIs) {
     const DeviceInfo device = cpu_device(4, Isa::avx2);
     const auto decided_of = [&](const std::vector<Registered<Problem>>& entries, const Problem& problem) {
         const auto decision =
-            decide(Tables<Problem>{"convolution_2d", entries, trees_}, problem, device, nullptr, true);
+            decide(Tables<Problem>{"convolution_2d", entries, trees_}, problem, device, nullptr, {.deterministic = true});
         return decision ? std::string(decision.value().entry->variant.name) : "error: " + decision.error().message;
     };
     EXPECT_EQ(decided_of(registry, sized(100, 50)), "fast");
@@ -178,7 +178,7 @@ TEST_F(Dispatch, DeterministicRefusesAForcedVariantThatIsNot) {
     const Tables<Problem> all{"convolution_2d", entries, trees_};
     const auto forced = parse_forced_variant("fast", "the test");
     EXPECT_TRUE(decide(all, sized(10, 10), cpu_device(4, Isa::avx2), &*forced));
-    const auto refused = decide(all, sized(10, 10), cpu_device(4, Isa::avx2), &*forced, true);
+    const auto refused = decide(all, sized(10, 10), cpu_device(4, Isa::avx2), &*forced, {.deterministic = true});
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
     EXPECT_NE(refused.error().message.find("it races"), std::string::npos) << refused.error().message;
@@ -191,7 +191,7 @@ TEST_F(Dispatch, ExplanationSaysWhetherEqualCallsAgree) {
     EXPECT_EQ(any.value().variant, "fast");
     EXPECT_FALSE(any.value().deterministic());
     EXPECT_NE(any.value().text().find("equal calls may differ: it races"), std::string::npos) << any.value().text();
-    const auto same = explain(all, sized(100, 50), cpu_device(4, Isa::avx2), nullptr, true);
+    const auto same = explain(all, sized(100, 50), cpu_device(4, Isa::avx2), nullptr, {.deterministic = true});
     EXPECT_EQ(same.value().variant, "baseline");
     EXPECT_TRUE(same.value().deterministic());
     EXPECT_EQ(same.value().ranking[1].infeasible, "equal calls may differ: it races");

@@ -1,78 +1,77 @@
 #include "harness/cli/coherence_pipeline.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "harness/cli/device_option.hpp"
-#include "kernels/api/device_state.hpp"
-#include "kernels/dispatch/explain.hpp"
-#include "registries/coherent_sum/registry.hpp"
-#include "registries/polyphase/registry.hpp"
 
 namespace espalier::bench::cli {
 
 CoherencePipeline::CoherencePipeline(const Device& device, const PipelineSettings& settings)
-    : device_(device), settings_(settings) {
-    full_ = plan_for(settings.window);
-    last_ = plan_for(settings.last_window);
-}
+    : device_(device), settings_(settings), full_(plans_for(settings.window)), last_(plans_for(settings.last_window)) {}
 
-CoherencePipeline::Plan CoherencePipeline::plan_for(std::int64_t samples) const {
-    const DeviceInfo& info = state_of(device_).info;
-    const std::int64_t row = settings_.window + settings_.span;  // the same for all windows: delays count in it
-    Plan plan;
-    plan.sum = {settings_.receivers, samples, settings_.sources, settings_.span, Coherence::maximum};
+CoherencePipeline::Plans CoherencePipeline::plans_for(std::int64_t samples) const {
+    const Memory memory = device_.is_cuda() ? Memory::device : Memory::host;
+    CoherentSumShape shape{settings_.receivers, samples, settings_.sources, settings_.span};
+    std::optional<InterpolationPlan> interpolation;
     if (settings_.phases > 1) {
+        const std::int64_t row = settings_.window + settings_.span;  // the same for all windows: delays count in it
         // A receiver's copies together are its trace, the delays' span all that is not the window.
-        plan.sum.span = settings_.phases * row - samples;
-        plan.interpolation = {settings_.receivers, samples + settings_.span, settings_.window - samples,
-                              settings_.phases};
-        plan.interpolation_decision = value_or_fail(decide(plan.interpolation, info));
+        shape.span = settings_.phases * row - samples;
+        interpolation = value_or_fail(plan_interpolate_traces(
+            device_, {settings_.receivers, samples + settings_.span, settings_.window - samples, settings_.phases},
+            {.memory = memory}));
     }
-    plan.decision = value_or_fail(decide(plan.sum, info, {.variant = settings_.variant}));
-    return plan;
+    return {shape,
+            value_or_fail(plan_coherent_sum(device_, shape, Coherence::maximum,
+                                            {.memory = memory, .variant = settings_.variant})),
+            std::move(interpolation)};
 }
 
-const CoherencePipeline::Plan& CoherencePipeline::plan_of(std::int64_t samples) const {
+const CoherencePipeline::Plans& CoherencePipeline::plans_of(std::int64_t samples) const {
     return samples == settings_.window ? full_ : last_;
 }
 
 std::size_t CoherencePipeline::workspace_bytes() const {
     std::size_t most = 0;
-    for (const Plan* plan : {&full_, &last_})
-        if (const auto& workspace = plan->decision.entry->variant.workspace)
-            most = std::max(most, workspace(plan->sum, plan->decision.configuration, state_of(device_).info));
+    for (const Plans* plans : {&full_, &last_}) {
+        most = std::max(most, plans->sum.workspace_bytes());
+        if (plans->interpolation) most = std::max(most, plans->interpolation->workspace_bytes());
+    }
     return most;
 }
 
 std::size_t CoherencePipeline::copies_bytes() const {
-    return settings_.phases > 1 ? static_cast<std::size_t>(full_.interpolation.values()) * sizeof(float) : 0;
+    if (settings_.phases == 1) return 0;
+    return static_cast<std::size_t>(settings_.receivers * settings_.phases * (settings_.window + settings_.span)) *
+           sizeof(float);
 }
 
 std::size_t CoherencePipeline::trace_bytes(std::int64_t samples) const {
     return static_cast<std::size_t>(settings_.receivers * (samples + settings_.span)) * sizeof(float);
 }
 
-void CoherencePipeline::run(Context& context, std::int64_t samples, coherent_sum::Buffers buffers,
-                            float* copies) const {
-    const Plan& plan = plan_of(samples);
-    if (settings_.phases > 1) {
-        const auto& decision = plan.interpolation_decision;
-        decision.entry->variant.run(context, plan.interpolation, {.traces = buffers.traces, .copies = copies},
-                                    decision.configuration);
-        buffers.traces = copies;
+void CoherencePipeline::run(std::int64_t samples, const RunMemory& memory, Stream stream) const {
+    const auto& [shape, sum, interpolation] = plans_of(samples);
+    const auto receivers = static_cast<std::size_t>(settings_.receivers),
+               sources = static_cast<std::size_t>(settings_.sources);
+    const float* traces = memory.traces;
+    const std::size_t summed = receivers * static_cast<std::size_t>(shape.samples + shape.span);
+    if (interpolation) {
+        const std::size_t read = receivers * static_cast<std::size_t>(samples + settings_.span);
+        succeed_or_fail(interpolation->run({traces, read}, {memory.copies, summed}, stream, memory.workspace));
+        traces = memory.copies;
     }
-    plan.decision.entry->variant.run(context, plan.sum, buffers, plan.decision.configuration);
+    succeed_or_fail(sum.run({traces, summed}, {memory.delays, sources * receivers}, {memory.maximum, sources},
+                            {memory.sample, sources}, stream, memory.workspace));
 }
 
 std::string CoherencePipeline::ran() const {
-    const std::string configuration = full_.decision.configuration.text();
-    return "coherent_sum/" + std::string(full_.decision.entry->variant.name) +
-           (configuration.empty() ? "" : " (" + configuration + ")");
+    const Explanation what = value_or_fail(full_.sum.explain());
+    return what.family + "/" + what.variant + (what.configuration == "default" ? "" : " (" + what.configuration + ")");
 }
 
-std::string CoherencePipeline::explanation() const {
-    return value_or_fail(explain(full_.sum, state_of(device_).info, {.variant = settings_.variant})).text();
-}
+std::string CoherencePipeline::explanation() const { return value_or_fail(full_.sum.explain()).text(); }
 
 std::unique_ptr<CoherencePipeline> make_coherence_pipeline(const Device& device, const PipelineSettings& settings,
                                                            const std::int32_t* delays) {

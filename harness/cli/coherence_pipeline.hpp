@@ -2,15 +2,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "espalier/coherent_sum.hpp"
 #include "espalier/device.hpp"
+#include "espalier/polyphase.hpp"
 #include "harness/apps/seismic/window_reader.hpp"
-#include "kernels/dispatch/dispatch.hpp"
-#include "kernels/problems/coherent_sum.hpp"
-#include "kernels/problems/polyphase.hpp"
 
 namespace espalier::bench::cli {
 
@@ -58,33 +58,39 @@ public:
     [[nodiscard]] std::string explanation() const;
 
 protected:
-    using Decided = Decision<coherent_sum::Problem>;
-
     CoherencePipeline(const Device& device, const PipelineSettings& settings);
 
     [[nodiscard]] std::size_t workspace_bytes() const;  ///< for either length of window
     [[nodiscard]] std::size_t copies_bytes() const;     ///< of the copies in several phases; 0 without
     [[nodiscard]] std::size_t trace_bytes(std::int64_t samples) const;
 
-    /// Enqueues all work on a window's traces; `buffers` says where they are and where the peaks go. `copies` is
-    /// memory for the copies.
-    void run(Context& context, std::int64_t samples, coherent_sum::Buffers buffers, float* copies) const;
+    /// Memory of one run, on the device.
+    struct RunMemory {
+        const float* traces;
+        const std::int32_t* delays;
+        float* maximum;
+        std::int32_t* sample;
+        float* copies;  ///< of `copies_bytes`
+        std::span<std::byte> workspace;
+    };
+
+    /// Enqueues all work on a window's traces.
+    void run(std::int64_t samples, const RunMemory& memory, Stream stream) const;
 
     Device device_;
     PipelineSettings settings_;
     double copy_seconds_ = 0, sum_seconds_ = 0, copied_bytes_ = 0;
 
 private:
-    struct Plan {
-        coherent_sum::Problem sum;
-        polyphase::Problem interpolation;
-        Decided decision;
-        Decision<polyphase::Problem> interpolation_decision;
+    struct Plans {
+        CoherentSumShape shape;
+        CoherentSumPlan sum;
+        std::optional<InterpolationPlan> interpolation;
     };
-    [[nodiscard]] Plan plan_for(std::int64_t samples) const;
-    [[nodiscard]] const Plan& plan_of(std::int64_t samples) const;
+    [[nodiscard]] Plans plans_for(std::int64_t samples) const;
+    [[nodiscard]] const Plans& plans_of(std::int64_t samples) const;
 
-    Plan full_, last_;
+    Plans full_, last_;
 };
 
 /// `delays`: sources x receivers in 0..span, where the device reaches them, for the pipeline's life.

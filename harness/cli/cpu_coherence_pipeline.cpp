@@ -6,7 +6,6 @@
 #include "harness/families/bench_memory.hpp"
 #include "harness/profile/range.hpp"
 #include "harness/sweep/clock.hpp"
-#include "kernels/api/device_state.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -34,13 +33,14 @@ public:
         const device::Range range(fmt::format("sum window {}", window.number));
         const Stopwatch stopwatch(sum_seconds_);
         Slot& slot = slots_[window.slot];
-        Context context{state_of(device_).info, nullptr, {workspace_.data(), workspace_.size()}};
-        run(context, window.samples,
+        run(window.samples,
             {.traces = reinterpret_cast<const float*>(slot.traces.data()),
              .delays = delays_,
              .maximum = slot.maximum.data(),
-             .maximum_sample = slot.sample.data()},
-            reinterpret_cast<float*>(copies_.data()));
+             .sample = slot.sample.data(),
+             .copies = reinterpret_cast<float*>(copies_.data()),
+             .workspace = {workspace_.data(), workspace_.size()}},
+            nullptr);
     }
 
     Peaks finish(const seismic::Window& window) override {

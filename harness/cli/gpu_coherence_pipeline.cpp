@@ -105,13 +105,14 @@ private:
     void sum(Slot& slot, std::int64_t samples) {
         const Stream stream = sum_stream_->get();
         slot.sum_begins.record(stream);
-        Context context{state_of(device_).info, stream, {workspace_.data(), workspace_.size()}};
-        run(context, samples,
+        run(samples,
             {.traces = slot.traces.as<const float>(),
              .delays = delays_,
              .maximum = slot.maximum.as<float>(),
-             .maximum_sample = slot.sample.as<std::int32_t>()},
-            copies_.as<float>());
+             .sample = slot.sample.as<std::int32_t>(),
+             .copies = copies_.as<float>(),
+             .workspace = {workspace_.data(), workspace_.size()}},
+            stream);
         device::copy_to_host(slot.host_maximum.data(), slot.maximum.data(), slot.maximum.size(), stream);
         device::copy_to_host(slot.host_sample.data(), slot.sample.data(), slot.sample.size(), stream);
         slot.summed.record(stream);

@@ -2,13 +2,12 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "espalier/device.hpp"
 #include "espalier/knn.hpp"
 #include "harness/apps/io/table.hpp"
-#include "harness/families/bench_memory.hpp"
-#include "kernels/problems/knn.hpp"
 
 namespace espalier::bench::cli {
 
@@ -33,9 +32,9 @@ struct Predictions {
 /// A training table on a device, asked for predictions chunk by chunk.
 class KnnSession {
 public:
-    /// Throws Failure if k exceeds the table's rows or the table does not suit the metric, and DeviceError or
-    /// std::bad_alloc if the device cannot hold it.
-    KnnSession(const Device& device, const io::Schema& schema, const io::Rows& train, const KnnSettings& settings);
+    /// Takes the rows of `train` and frees them column by column. Throws Failure if k exceeds the table's rows, the
+    /// table does not suit the metric, or the device cannot hold it.
+    KnnSession(const Device& device, const io::Schema& schema, io::Rows train, const KnnSettings& settings);
 
     /// The most rows, up to `wanted`, that one `predict` takes within the memory set. Throws Failure if not
     /// even one row does.
@@ -48,22 +47,21 @@ public:
 
     [[nodiscard]] std::int64_t train_rows() const { return points_; }
 
-    /// What ran last: "knn/cpu_two_stage (budget_mib=64: distance/cpu_openmp, smallest_k/cpu_openmp)".
+    /// What ran last: "knn/cpu_two_stage (budget_mib=64)".
     [[nodiscard]] const std::string& ran() const { return ran_; }
 
 private:
-    [[nodiscard]] knn::Problem problem_for(std::size_t rows, bool missing) const;
-    [[nodiscard]] std::size_t bytes_for(std::size_t rows) const;
-    void upload(const io::Rows& rows, BenchMemory& memory) const;
-    void grow(BenchMemory& memory, std::size_t bytes) const;
+    using Model = std::variant<KnnClassifier, KnnRegressor>;
 
-    Device device_;
+    static Model fitted(const Device& device, const io::Schema& schema, io::Rows train, const KnnSettings& settings);
+    [[nodiscard]] Explanation explain(std::size_t rows, bool missing) const;
+    [[nodiscard]] std::size_t bytes_for(std::size_t rows) const;
+
     KnnSettings settings_;
-    std::int64_t points_, dims_, classes_;
-    bool missing_ = false;  ///< the training table has missing cells
-    std::vector<AttributeType> types_;
-    BenchMemory point_values_, point_labels_, device_types_;
-    BenchMemory query_values_, results_, distances_, indices_, workspace_;
+    std::int64_t points_, dims_;
+    bool missing_;  ///< the training table has missing cells
+    Model model_;
+    Model with_missing_;  ///< the same for rows that have some
     std::string ran_;
 };
 

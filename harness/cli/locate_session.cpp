@@ -7,14 +7,14 @@
 #include <limits>
 #include <optional>
 
+#include "espalier/travel_time.hpp"
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/file.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/sweep/clock.hpp"
 #include "kernels/api/device_state.hpp"
 #include "kernels/device/runtime.hpp"
-#include "kernels/dispatch/dispatch.hpp"
-#include "registries/travel_time/registry.hpp"
+#include "kernels/problems/travel_time.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -28,12 +28,6 @@ constexpr double kMostDelay = 1 << 30;
 /// What follows the longest delay, so that it is surely in the row: the sample that interpolation looks at beyond it.
 std::int64_t rounded_up(double longest, std::int64_t phases) {
     return static_cast<std::int64_t>(std::floor(longest + 0.5)) + kRoundingMargin + (phases > 1 ? 1 : 0);
-}
-
-std::vector<double> coordinates_of(const seismic::Receivers& receivers) {
-    std::vector<double> coordinates;
-    for (const auto& [x, y, z] : receivers.positions) coordinates.insert(coordinates.end(), {x, y, z});
-    return coordinates;
 }
 
 void check_receivers(const seismic::Record& record, const seismic::Receivers& receivers) {
@@ -96,7 +90,6 @@ LocateSession::LocateSession(const Device& device, seismic::Record& record, cons
 }
 
 void LocateSession::compute_delays(const seismic::Receivers& receivers) {
-    const DeviceState& state = state_of(device_);
     const seismic::Grid& grid = settings_.grid;
     const double samples_per_metre = record_.rate() / settings_.velocity;
     const double longest = longest_path(grid, receivers) * samples_per_metre;
@@ -108,24 +101,13 @@ void LocateSession::compute_delays(const seismic::Receivers& receivers) {
     span_ = rounded_up(longest, settings_.phases);
     check_span();
 
-    const travel_time::Problem problem{receivers.count(), grid.columns, grid.rows, grid.layers, settings_.phases};
-    const auto decision = value_or_fail(decide(problem, state.info));
-    const Variant<travel_time::Problem>& variant = decision.entry->variant;
-    const std::vector<double> coordinates = coordinates_of(receivers);
-    BenchMemory positions(state.info.kind, coordinates.size() * sizeof(double));
-    positions.store(0, std::as_bytes(std::span(coordinates)));
-    Context context{state.info};
-    variant.run(context, problem,
-                {.receivers = reinterpret_cast<const double*>(positions.data()),
-                 .receivers_on_host = coordinates.data(),
-                 .delays = reinterpret_cast<std::int32_t*>(delays_.data()),
-                 .model = {.origin = {grid.origin.x, grid.origin.y, grid.origin.z},
-                           .spacing = {grid.spacing.x, grid.spacing.y, grid.spacing.z},
-                           .samples_per_metre = samples_per_metre,
-                           .phase_samples = row()}},
-                decision.configuration);
-    if (device_.is_cuda()) device::synchronize();  // before the coordinates go
-    delays_from_ = fmt::format("travel_time/{}, {} m/s", variant.name, settings_.velocity);
+    const SourceGrid nodes{grid.origin, grid.spacing, grid.columns, grid.rows, grid.layers};
+    const DelayRule rule{samples_per_metre, settings_.phases, row()};
+    const Options options{.memory = device_.is_cuda() ? Memory::device : Memory::host};
+    succeed_or_fail(espalier::compute_delays(device_, receivers.positions, nodes, rule,
+                                             reinterpret_cast<std::int32_t*>(delays_.data()), options));
+    const Explanation what = value_or_fail(explain_compute_delays(device_, receivers.count(), nodes, rule));
+    delays_from_ = fmt::format("travel_time/{}, {} m/s", what.variant, settings_.velocity);
 }
 
 /// The file twice: what a delay is as a number depends on the longest of them where they are interpolated.

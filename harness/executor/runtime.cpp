@@ -105,6 +105,19 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream) {
     require_device(from, bytes, "copy on the device");
     copy(to, from, bytes);
 }
+void transpose(const float* from, float* to, std::int64_t rows, std::int64_t columns, Stream) {
+    const auto bytes = static_cast<std::size_t>(rows * columns) * sizeof(float);
+    require_device(from, bytes, "transpose");
+    require_device(to, bytes, "transpose");
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
+}
+
+Place place_of(const void* data) {
+    if (DeviceHeap::instance().contains(data, 1)) return {.on_device = true, .ordinal = 0};
+    return {.on_host = true};
+}
+
 bool equal(const void* a, const void* b, std::size_t bytes) { return bytes == 0 || std::memcmp(a, b, bytes) == 0; }
 
 void fill(void* to, int byte, std::size_t bytes, Stream) {

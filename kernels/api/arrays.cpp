@@ -1,76 +1,159 @@
 #include "kernels/api/arrays.hpp"
 
-#include <cstdint>
-#include <new>
+#include <string>
+
+#include "kernels/api/checks.hpp"
+#include "kernels/api/items.hpp"
 
 namespace espalier {
 namespace {
 
-// What a texture's base address needs, and what cudaMalloc therefore gives, on every architecture so far.
-constexpr std::uintptr_t kGpuAlignment = 512;
+using Use = ArraySpec::Use;
 
-// A cache line, and the widest vector.
-constexpr std::align_val_t kCpuAlignment{64};
+bool aligned_for_gpus(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % kGpuAlignment == 0; }
 
-bool aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % kGpuAlignment == 0; }
+std::size_t padded(std::size_t bytes) { return (bytes + kGpuAlignment - 1) / kGpuAlignment * kGpuAlignment; }
+
+/// Which copies of an array a call makes.
+struct Copies {
+    bool staged = false;      ///< on the GPU, because it is on the host or not aligned
+    bool transposed = false;  ///< in the kernels' layout
+    bool scratch = false;
+
+    [[nodiscard]] int count() const { return (staged ? 1 : 0) + (transposed ? 1 : 0) + (scratch ? 1 : 0); }
+};
+
+/// `data` may be null for an array whose address is not known yet.
+Copies copies_of(const Transport& transport, const ArraySpec& spec, const void* data) {
+    if (spec.count == 0) return {};
+    if (spec.use == Use::scratch) return {.scratch = true};
+    Copies copies{.transposed = spec.item_dims > 0};
+    if (!transport.on_gpu()) return copies;
+    const bool from_host = transport.memory == Memory::host || spec.on_host;
+    // What is transposed is read by a kernel of our own, at any address.
+    copies.staged = from_host || (!spec.any_address && !copies.transposed && !aligned_for_gpus(data));
+    return copies;
+}
+
+bool overlap(const void* a, std::size_t bytes_a, const void* b, std::size_t bytes_b) {
+    const auto begin_a = reinterpret_cast<std::uintptr_t>(a), begin_b = reinterpret_cast<std::uintptr_t>(b);
+    return begin_a < begin_b + bytes_b && begin_b < begin_a + bytes_a;
+}
+
+std::optional<Error> wrong_address(const ArraySpec& spec, const void* data) {
+    const std::string name(spec.name);
+    if (!data) return invalid(name + " is null");
+    if (reinterpret_cast<std::uintptr_t>(data) % spec.element == 0) return std::nullopt;
+    return invalid(name + " is not aligned to its elements of " + std::to_string(spec.element) + " bytes");
+}
+
+/// Of a call on a GPU.
+std::optional<Error> wrong_place(const Transport& transport, std::string_view name, const void* data, Memory memory) {
+    const device::Place place = device::place_of(data);
+    if (place.on_host && place.on_device) return std::nullopt;
+    if (memory == Memory::host) {
+        if (place.on_host) return std::nullopt;
+        return invalid(std::string(name) + " is in a GPU's memory, but Options::memory is host: set it to device");
+    }
+    if (!place.on_device)
+        return invalid(std::string(name) +
+                       " is in host memory, or in none: arrays of a call with Options::memory device are on its GPU");
+    if (place.ordinal == transport.device->ordinal) return std::nullopt;
+    return invalid(std::string(name) + " is in the memory of GPU " + std::to_string(place.ordinal) +
+                   ", but the call runs on GPU " + std::to_string(transport.device->ordinal));
+}
+
+std::optional<Error> overlaps(std::span<const ArraySpec> specs, std::span<void* const> pointers, std::size_t output) {
+    for (std::size_t other = 0; other < specs.size(); ++other) {
+        if (other == output || specs[other].count == 0 || specs[other].use == Use::scratch) continue;
+        if (overlap(pointers[output], specs[output].bytes(), pointers[other], specs[other].bytes()))
+            return invalid(std::string(specs[output].name) + " and " + std::string(specs[other].name) +
+                           " overlap: write to other memory");
+    }
+    return std::nullopt;
+}
 
 }  // namespace
 
-void Arrays::FreeAligned::operator()(std::byte* data) const { ::operator delete(data, kCpuAlignment); }
-
-Arrays::Arrays(const DeviceState& device, const Options& options)
-    : on_gpu_(device.info.kind == DeviceKind::cuda),
-      caller_on_gpu_(options.memory == Memory::device),
-      wait_(options.wait || !caller_on_gpu_),
-      stream_(options.stream) {}
-
-Arrays::~Arrays() {
-    if (finished_ || !on_gpu_ || caller_on_gpu_) return;
-    try {
-        device::synchronize(stream_);
-    } catch (const device::DeviceError&) {
-        // The caller is told of what came first.
+std::optional<Error> wrong_arrays(const Transport& transport, std::span<const ArraySpec> specs,
+                                  std::span<void* const> pointers, std::span<std::byte> workspace) {
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        const ArraySpec& spec = specs[i];
+        if (spec.count == 0 || spec.use == Use::scratch) continue;
+        if (auto error = wrong_address(spec, pointers[i])) return error;
+        if (overlap(pointers[i], spec.bytes(), workspace.data(), workspace.size()))
+            return invalid(std::string(spec.name) + " and the workspace overlap: use other memory");
+        if (!transport.on_gpu()) continue;
+        const Memory memory = spec.on_host ? Memory::host : transport.memory;
+        if (auto error = wrong_place(transport, spec.name, pointers[i], memory)) return error;
     }
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        if (specs[i].use != Use::output || specs[i].count == 0) continue;
+        if (auto error = overlaps(specs, pointers, i)) return error;
+    }
+    if (!workspace.empty() && transport.on_gpu())
+        return wrong_place(transport, "the workspace", workspace.data(), Memory::device);
+    return std::nullopt;
 }
 
-std::byte* Arrays::allocate(std::size_t bytes) { return gpu_memory_.emplace_back(bytes, stream_).data(); }
-
-const void* Arrays::upload(const void* data, std::size_t bytes) {
-    if (bytes == 0) return nullptr;
-    if (!on_gpu_) return data;
-    std::byte* staged = allocate(bytes);
-    device::copy_to_device(staged, data, bytes, stream_);
-    return staged;
+std::size_t copies_bytes(const Transport& transport, std::span<const ArraySpec> specs,
+                         std::span<void* const> pointers) {
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < specs.size(); ++i)
+        bytes +=
+            static_cast<std::size_t>(copies_of(transport, specs[i], pointers.empty() ? nullptr : pointers[i]).count()) *
+            padded(specs[i].bytes());
+    return bytes;
 }
 
-void* Arrays::place(void* data, std::size_t bytes, Use use, Address address) {
-    if (bytes == 0) return nullptr;
-    if (!on_gpu_ || (caller_on_gpu_ && (address == Address::any || aligned(data)))) return data;
-    if (use == Use::input && !caller_on_gpu_) return const_cast<void*>(upload(data, bytes));
-    std::byte* staged = allocate(bytes);
-    if (use == Use::output)
-        staged_.push_back({data, staged, bytes});
-    else
-        device::copy_on_device(staged, data, bytes, stream_);
-    return staged;
+std::byte* bring_in(const Transport& transport, std::span<const ArraySpec> specs, std::span<void*> pointers,
+                    std::byte* memory, Stream stream) {
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        const ArraySpec& spec = specs[i];
+        void*& data = pointers[i];
+        if (spec.count == 0) {
+            data = nullptr;
+            continue;
+        }
+        const auto take = [&] {
+            std::byte* const taken = memory;
+            memory += padded(spec.bytes());
+            return taken;
+        };
+        const Copies copies = copies_of(transport, spec, data);
+        if (copies.scratch) data = take();
+        if (copies.staged) {
+            std::byte* const staged = take();
+            if (spec.use == Use::input && (transport.memory == Memory::host || spec.on_host))
+                device::copy_to_device(staged, data, spec.bytes(), stream);
+            else if (spec.use == Use::input)
+                device::copy_on_device(staged, data, spec.bytes(), stream);
+            data = staged;
+        }
+        if (copies.transposed) {
+            auto* const to = reinterpret_cast<float*>(take());
+            const auto* const from = static_cast<const float*>(data);
+            const std::int64_t count = spec.count / spec.item_dims;
+            if (transport.on_gpu())
+                device::transpose(from, to, count, spec.item_dims, stream);
+            else
+                to_attribute_major(from, to, count, spec.item_dims);
+            data = to;
+        }
+    }
+    return memory;
 }
 
-std::span<std::byte> Arrays::workspace(std::size_t bytes) {
-    if (bytes == 0) return {};
-    if (on_gpu_) return {allocate(bytes), bytes};
-    cpu_workspace_.reset(static_cast<std::byte*>(::operator new(bytes, kCpuAlignment)));
-    return {cpu_workspace_.get(), bytes};
-}
-
-void Arrays::finish() {
-    for (const StagedOutput& output : staged_) {
-        if (caller_on_gpu_)
-            device::copy_on_device(output.to, output.from, output.bytes, stream_);
+void bring_back(const Transport& transport, std::span<const ArraySpec> specs, std::span<void* const> from,
+                std::span<void* const> to, Stream stream) {
+    if (!transport.on_gpu()) return;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        if (specs[i].use != Use::output || from[i] == to[i] || specs[i].count == 0) continue;
+        if (transport.memory == Memory::host)
+            device::copy_to_host(to[i], from[i], specs[i].bytes(), stream);
         else
-            device::copy_to_host(output.to, output.from, output.bytes, stream_);
+            device::copy_on_device(to[i], from[i], specs[i].bytes(), stream);
     }
-    if (on_gpu_ && wait_) device::synchronize(stream_);
-    finished_ = true;
 }
 
 }  // namespace espalier

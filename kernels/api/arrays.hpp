@@ -1,88 +1,95 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
-#include <vector>
+#include <string_view>
 
+#include "espalier/distance.hpp"
+#include "espalier/error.hpp"
 #include "espalier/options.hpp"
 #include "kernels/api/device_state.hpp"
 #include "kernels/device/runtime.hpp"
 
+/// The arrays of a call: what is wrong with them, how much memory bringing them to the device takes, and how they get
+/// there and back. Everything is known before anything runs, so that a plan can tell its workspace.
 namespace espalier {
 
-/// Puts the arrays of one call where its device reaches them, aligned as its variants expect, and brings
-/// the outputs back. What already is there is used in place. GPU variants may rely on the alignment that
-/// cudaMalloc gives (textures and vector loads need it), CPU variants only on that of the element.
-class Arrays {
-public:
-    /// Whether GPU variants of the family rely on the alignment of an array.
-    enum class Address { aligned, any };
-
-    Arrays(const DeviceState& device, const Options& options);
-
-    /// An error may leave copies from or to the caller's memory under way: they end first.
-    ~Arrays();
-    Arrays(const Arrays&) = delete;
-    Arrays& operator=(const Arrays&) = delete;
-
-    /// The caller's input of `count` elements, where the device reaches it. Null if it is empty.
-    template <class T>
-    const T* input(const T* data, std::int64_t count, Address address = Address::aligned) {
-        return static_cast<const T*>(place(const_cast<T*>(data), bytes<T>(count), Use::input, address));
-    }
-
-    /// The same for an input that is in host memory whatever the options say.
-    template <class T>
-    const T* host_input(const T* data, std::int64_t count) {
-        return static_cast<const T*>(upload(data, bytes<T>(count)));
-    }
-
-    /// Memory for an output of `count` elements; `finish` brings it to `data`. Null if it is empty.
-    template <class T>
-    T* output(T* data, std::int64_t count) {
-        return static_cast<T*>(place(data, bytes<T>(count), Use::output, Address::aligned));
-    }
-
-    /// Memory of a GPU for `count` elements that nobody reads afterwards. Null if there are none.
-    template <class T>
-    T* scratch(std::int64_t count) {
-        return count > 0 ? reinterpret_cast<T*>(allocate(bytes<T>(count))) : nullptr;
-    }
-
-    /// Memory of the device that lives as long as this object.
-    std::span<std::byte> workspace(std::size_t bytes);
-
-    /// Enqueues the copies back of staged outputs and waits if the caller asked for it or gave host memory.
-    void finish();
-
-private:
-    enum class Use { input, output };
-    struct FreeAligned {
-        void operator()(std::byte* data) const;
+/// An array of a call, but for where it is.
+struct ArraySpec {
+    enum class Use : std::uint8_t {
+        input,
+        output,
+        scratch,  ///< memory that nobody reads afterwards: the call passes no pointer
     };
-    struct StagedOutput {
-        void* to;
-        const void* from;
-        std::size_t bytes;
-    };
-    template <class T>
-    static std::size_t bytes(std::int64_t count) {
-        return static_cast<std::size_t>(count) * sizeof(T);
-    }
-    const void* upload(const void* data, std::size_t bytes);
-    void* place(void* data, std::size_t bytes, Use use, Address address);
-    std::byte* allocate(std::size_t bytes);
 
-    bool on_gpu_;
-    bool caller_on_gpu_;
-    bool wait_;
-    bool finished_ = false;
-    Stream stream_;
-    std::vector<device::StreamBuffer> gpu_memory_;
-    std::unique_ptr<std::byte, FreeAligned> cpu_workspace_;
-    std::vector<StagedOutput> staged_;
+    std::string_view name;
+    std::int64_t count = 0;   ///< elements; an array of none may be null
+    std::size_t element = 0;  ///< bytes
+    Use use = Use::input;
+    bool any_address = false;    ///< else GPU variants rely on the alignment that cudaMalloc gives
+    bool on_host = false;        ///< in host memory whatever the options say
+    std::int64_t item_dims = 0;  ///< of a set of floats that is item-major and has to be attribute-major; else 0
+
+    [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * element; }
 };
+
+template <class T>
+ArraySpec input_of(std::string_view name, std::int64_t count) {
+    return {.name = name, .count = count, .element = sizeof(T)};
+}
+template <class T>
+ArraySpec output_of(std::string_view name, std::int64_t count) {
+    return {.name = name, .count = count, .element = sizeof(T), .use = ArraySpec::Use::output};
+}
+template <class T>
+ArraySpec scratch_of(std::int64_t count) {
+    return {.count = count, .element = sizeof(T), .use = ArraySpec::Use::scratch};
+}
+
+/// A set of items in the kernels' layout.
+inline ArraySpec items_of(std::string_view name, const Items& items) {
+    ArraySpec spec = input_of<float>(name, items.count * items.dims);
+    if (items.layout == Layout::item_major && items.count > 1 && items.dims > 1) spec.item_dims = items.dims;
+    return spec;
+}
+
+/// The pointers of a call's arrays, one per spec; as the caller gave them, or where the device reaches them.
+template <std::size_t N>
+using Pointers = std::array<void*, N>;
+
+/// Where a call's arrays are and where they have to be.
+struct Transport {
+    const DeviceState* device;
+    Memory memory;  ///< of the caller's arrays
+
+    [[nodiscard]] bool on_gpu() const { return device->info.kind == DeviceKind::cuda; }
+};
+
+/// What workspaces and the arrays of GPU variants are aligned to: what a texture's base address needs, and what
+/// cudaMalloc therefore gives, on every architecture so far. On the CPU a cache line, and the widest vector.
+inline constexpr std::size_t kGpuAlignment = 512, kCpuAlignment = 64;
+
+inline std::size_t workspace_alignment(bool on_gpu) { return on_gpu ? kGpuAlignment : kCpuAlignment; }
+
+/// Arrays must be there, aligned to their elements (which are scalars), in the memory that the options say, and no
+/// output may overlap another array or the workspace.
+std::optional<Error> wrong_arrays(const Transport& transport, std::span<const ArraySpec> specs,
+                                  std::span<void* const> pointers, std::span<std::byte> workspace);
+
+/// Bytes of workspace that hold the copies of these arrays. Without pointers: of arrays that are aligned.
+std::size_t copies_bytes(const Transport& transport, std::span<const ArraySpec> specs,
+                         std::span<void* const> pointers = {});
+
+/// Enqueues what brings the arrays to the device and replaces each pointer by where its array is then; null if it is
+/// empty. Copies are put from `memory` on; returns what follows them.
+std::byte* bring_in(const Transport& transport, std::span<const ArraySpec> specs, std::span<void*> pointers,
+                    std::byte* memory, Stream stream);
+
+/// Enqueues the copies of outputs back to where the caller wants them.
+void bring_back(const Transport& transport, std::span<const ArraySpec> specs, std::span<void* const> from,
+                std::span<void* const> to, Stream stream);
 
 }  // namespace espalier

@@ -4,9 +4,7 @@
 #include <limits>
 #include <span>
 
-#include "kernels/api/checks.hpp"
-#include "kernels/api/run.hpp"
-#include "kernels/dispatch/explain.hpp"
+#include "kernels/api/planned.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 
 namespace espalier::inline v0 {
@@ -31,9 +29,29 @@ Problem problem_of(const CoherentSumShape& shape, Coherence output) {
     return {shape.receivers, shape.samples, shape.sources, shape.span, output};
 }
 
+struct CoherentSumCall {
+    Problem problem;
+
+    [[nodiscard]] std::array<ArraySpec, 5> arrays() const {
+        const bool keep_all = problem.output == Coherence::sums;
+        return {input_of<float>("traces", problem.receivers * problem.trace_samples()),
+                input_of<std::int32_t>("delays", problem.sources * problem.receivers),
+                output_of<float>("sums", keep_all ? problem.sums() : 0),
+                output_of<float>("maximum", keep_all ? 0 : problem.sources),
+                output_of<std::int32_t>("sample", keep_all ? 0 : problem.sources)};
+    }
+    static Buffers bind(const Pointers<5>& at) {
+        return {.traces = static_cast<const float*>(at[0]),
+                .delays = static_cast<const std::int32_t*>(at[1]),
+                .sums = static_cast<float*>(at[2]),
+                .maximum = static_cast<float*>(at[3]),
+                .maximum_sample = static_cast<std::int32_t*>(at[4])};
+    }
+};
+
 /// A delay out of range would read outside the traces.
-std::optional<Error> invalid_delays(const Problem& problem, const std::int32_t* delays, const Options& options) {
-    if (options.memory == Memory::device) return std::nullopt;
+std::optional<Error> invalid_delays(const Problem& problem, const std::int32_t* delays, Memory memory) {
+    if (memory == Memory::device || !delays) return std::nullopt;
     const std::span all(delays, static_cast<std::size_t>(problem.sources * problem.receivers));
     const auto wrong = std::ranges::find_if(all, [&](std::int32_t d) { return d < 0 || d > problem.span; });
     if (wrong == all.end()) return std::nullopt;
@@ -50,29 +68,37 @@ struct Outputs {
     std::int32_t* sample = nullptr;
 };
 
+Pointers<5> pointers(const float* traces, const std::int32_t* delays, const Outputs& to) {
+    return {const_cast<float*>(traces), const_cast<std::int32_t*>(delays), to.sums, to.maximum, to.sample};
+}
+
 Result<void> sum(const Device& device, const CoherentSumShape& shape, Coherence output, const float* traces,
                  const std::int32_t* delays, const Outputs& to, const Options& options) {
     return guarded([&]() -> Result<void> {
         if (auto error = invalid_shape(shape)) return *error;
         const Problem problem = problem_of(shape, output);
-        const bool keep_all = output == Coherence::sums;
-        const std::int64_t trace_values = problem.receivers * problem.trace_samples(),
-                           delay_values = problem.sources * problem.receivers, sums = keep_all ? problem.sums() : 0,
-                           maxima = keep_all ? 0 : problem.sources;
-        if (auto error = invalid_arrays(
-                {input_array("traces", traces, trace_values), input_array("delays", delays, delay_values),
-                 output_array("sums", to.sums, sums), output_array("maximum", to.maximum, maxima),
-                 output_array("sample", to.sample, maxima)}))
-            return *error;
-        if (auto error = invalid_delays(problem, delays, options)) return *error;
-        return run(device, problem, options, [&](Arrays& arrays) -> Buffers {
-            return {.traces = arrays.input(traces, trace_values),
-                    .delays = arrays.input(delays, delay_values),
-                    .sums = arrays.output(to.sums, sums),
-                    .maximum = arrays.output(to.maximum, maxima),
-                    .maximum_sample = arrays.output(to.sample, maxima)};
-        });
+        if (auto error = invalid_delays(problem, delays, options.memory)) return *error;
+        return call_once(device, CoherentSumCall{problem}, pointers(traces, delays, to), options);
     });
+}
+
+Result<void> run(const Planned<CoherentSumCall>& planned, Coherence output, std::span<const float> traces,
+                 std::span<const std::int32_t> delays, const Outputs& to, Stream stream,
+                 std::span<std::byte> workspace) {
+    const Problem& problem = planned.call.problem;
+    if (problem.output != output)
+        return invalid(std::string("the plan keeps ") + (output == Coherence::sums ? "maxima" : "all sums") +
+                       ": run it with the arrays for these, or make another");
+    if (auto error = other_sizes({{"traces.size()", std::ssize(traces), problem.receivers * problem.trace_samples()},
+                                  {"delays.size()", std::ssize(delays), problem.sources * problem.receivers}}))
+        return *error;
+    if (auto error = invalid_delays(problem, delays.data(), planned.transport.memory)) return *error;
+    return run_planned(planned, pointers(traces.data(), delays.data(), to), stream, workspace);
+}
+
+std::optional<Error> invalid_output(Coherence output) {
+    if (output == Coherence::sums || output == Coherence::maximum) return std::nullopt;
+    return invalid("output is none of the enumerators of espalier::Coherence");
 }
 
 }  // namespace
@@ -88,12 +114,45 @@ Result<void> maximum_coherence(const Device& device, const CoherentSumShape& sha
     return sum(device, shape, Coherence::maximum, traces, delays, {.maximum = maximum, .sample = sample}, options);
 }
 
+Result<CoherentSumPlan> plan_coherent_sum(const Device& device, const CoherentSumShape& shape, Coherence output,
+                                          const Options& options) {
+    return guarded([&]() -> Result<CoherentSumPlan> {
+        if (auto error = invalid_shape(shape)) return *error;
+        if (auto error = invalid_output(output)) return *error;
+        return plan_call<CoherentSumPlan>(device, CoherentSumCall{problem_of(shape, output)}, options);
+    });
+}
+
+Result<void> CoherentSumPlan::run(std::span<const float> traces, std::span<const std::int32_t> delays,
+                                  std::span<float> sums, Stream stream, std::span<std::byte> workspace) const {
+    return guarded([&]() -> Result<void> {
+        const auto& planned = planned_of<CoherentSumCall>(state());
+        if (planned.call.problem.output == Coherence::sums)
+            if (auto error = other_sizes({{"sums.size()", std::ssize(sums), planned.call.problem.sums()}}))
+                return *error;
+        return v0::run(planned, Coherence::sums, traces, delays, {.sums = sums.data()}, stream, workspace);
+    });
+}
+
+Result<void> CoherentSumPlan::run(std::span<const float> traces, std::span<const std::int32_t> delays,
+                                  std::span<float> maximum, std::span<std::int32_t> sample, Stream stream,
+                                  std::span<std::byte> workspace) const {
+    return guarded([&]() -> Result<void> {
+        const auto& planned = planned_of<CoherentSumCall>(state());
+        const std::int64_t sources = planned.call.problem.sources;
+        if (auto error = other_sizes(
+                {{"maximum.size()", std::ssize(maximum), sources}, {"sample.size()", std::ssize(sample), sources}}))
+            return *error;
+        return v0::run(planned, Coherence::maximum, traces, delays,
+                       {.maximum = maximum.data(), .sample = sample.data()}, stream, workspace);
+    });
+}
+
 Result<Explanation> explain_coherent_sum(const Device& device, const CoherentSumShape& shape, Coherence output,
                                          const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_shape(shape)) return *error;
-        if (output != Coherence::sums && output != Coherence::maximum)
-            return invalid("output is none of the enumerators of espalier::Coherence");
+        if (auto error = invalid_output(output)) return *error;
         return explain(problem_of(shape, output), state_of(device).info, options);
     });
 }

@@ -1,8 +1,6 @@
 #include "espalier/convolution_2d.hpp"
 
-#include "kernels/api/checks.hpp"
-#include "kernels/api/run.hpp"
-#include "kernels/dispatch/explain.hpp"
+#include "kernels/api/planned.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 
 namespace espalier::inline v0 {
@@ -23,16 +21,31 @@ std::optional<Error> invalid_shape(const ImageShape& shape, Border border) {
     return invalid_sizes({{"width", shape.width}, {"height", shape.height}, {"channels", shape.channels}});
 }
 
-std::optional<Error> invalid_images(const ConstImage& image, const Image& result, const Problem& problem) {
-    if (image.shape != result.shape)
-        return invalid("the image is " + text(image.shape) + ", its result " + text(result.shape) +
-                       ": they must have one shape");
-    return invalid_arrays({input_array("image.data", image.data, problem.values()),
-                           output_array("result.data", result.data, problem.values())});
+std::optional<Error> unlike(const ConstImage& image, const Image& result) {
+    if (image.shape == result.shape) return std::nullopt;
+    return invalid("the image is " + text(image.shape) + ", its result " + text(result.shape) +
+                   ": they must have one shape");
 }
 
 Problem problem_of(const ImageShape& shape, const Filter5x5& filter, Border border) {
     return {shape.width, shape.height, shape.channels, border, convolution_2d::classify(filter)};
+}
+
+struct ConvolutionCall {
+    Problem problem;
+    Filter5x5 filter;
+
+    [[nodiscard]] std::array<ArraySpec, 2> arrays() const {
+        return {input_of<std::uint8_t>("image.data", problem.values()),
+                output_of<std::uint8_t>("result.data", problem.values())};
+    }
+    [[nodiscard]] Buffers bind(const Pointers<2>& at) const {
+        return {static_cast<const std::uint8_t*>(at[0]), static_cast<std::uint8_t*>(at[1]), &filter};
+    }
+};
+
+Pointers<2> pointers(const ConstImage& image, const Image& result) {
+    return {const_cast<std::uint8_t*>(image.data), result.data};
 }
 
 }  // namespace
@@ -41,11 +54,31 @@ Result<void> convolve_2d(const Device& device, const ConstImage& image, const Fi
                          const Image& result, const Options& options) {
     return guarded([&]() -> Result<void> {
         if (auto error = invalid_shape(image.shape, border)) return *error;
-        const Problem problem = problem_of(image.shape, filter, border);
-        if (auto error = invalid_images(image, result, problem)) return *error;
-        return run(device, problem, options, [&](Arrays& arrays) -> Buffers {
-            return {arrays.input(image.data, problem.values()), arrays.output(result.data, problem.values()), &filter};
-        });
+        if (auto error = unlike(image, result)) return *error;
+        return call_once(device, ConvolutionCall{problem_of(image.shape, filter, border), filter},
+                         pointers(image, result), options);
+    });
+}
+
+Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape& shape, const Filter5x5& filter,
+                                         Border border, const Options& options) {
+    return guarded([&]() -> Result<ConvolutionPlan> {
+        if (auto error = invalid_shape(shape, border)) return *error;
+        return plan_call<ConvolutionPlan>(device, ConvolutionCall{problem_of(shape, filter, border), filter}, options);
+    });
+}
+
+Result<void> ConvolutionPlan::run(const ConstImage& image, const Image& result, Stream stream,
+                                  std::span<std::byte> workspace) const {
+    return guarded([&]() -> Result<void> {
+        const auto& planned = planned_of<ConvolutionCall>(state());
+        const Problem& problem = planned.call.problem;
+        if (auto error = unlike(image, result)) return *error;
+        if (auto error = other_sizes({{"width", image.shape.width, problem.width},
+                                      {"height", image.shape.height, problem.height},
+                                      {"channels", image.shape.channels, problem.channels}}))
+            return *error;
+        return run_planned(planned, pointers(image, result), stream, workspace);
     });
 }
 

@@ -1,8 +1,9 @@
 #include "espalier/distance.hpp"
 
+#include <vector>
+
 #include "kernels/api/items.hpp"
-#include "kernels/api/run.hpp"
-#include "kernels/dispatch/explain.hpp"
+#include "kernels/api/planned.hpp"
 #include "kernels/problems/distance.hpp"
 
 namespace espalier::inline v0 {
@@ -20,32 +21,76 @@ Problem problem_of(const Items& queries, const Items& points, const DistanceRule
             .item_major = false};
 }
 
+struct DistanceCall {
+    Problem problem;
+    Layout query_layout, point_layout;
+    std::vector<AttributeType> types;  ///< empty unless the metric is mixed
+
+    [[nodiscard]] std::array<ArraySpec, 4> arrays() const {
+        ArraySpec on_host = input_of<AttributeType>("types", std::ssize(types));
+        on_host.on_host = true;
+        return {items_of("queries.values", {nullptr, problem.queries, problem.dims, query_layout}),
+                items_of("points.values", {nullptr, problem.points, problem.dims, point_layout}),
+                output_of<float>("result", problem.distances()), on_host};
+    }
+    [[nodiscard]] Buffers bind(const Pointers<4>& at) const {
+        Buffers buffers;
+        buffers.query_values = static_cast<const float*>(at[0]);
+        buffers.point_values = static_cast<const float*>(at[1]);
+        buffers.result = static_cast<float*>(at[2]);
+        buffers.types = static_cast<const AttributeType*>(at[3]);
+        buffers.types_on_host = types.empty() ? nullptr : types.data();
+        return buffers;
+    }
+    [[nodiscard]] Pointers<4> pointers(const Items& queries, const Items& points, float* result) const {
+        return {const_cast<float*>(queries.values), const_cast<float*>(points.values), result,
+                const_cast<AttributeType*>(types.data())};
+    }
+};
+
+DistanceCall call_of(const Items& queries, const Items& points, const DistanceRule& rule) {
+    DistanceCall call{problem_of(queries, points, rule), queries.layout, points.layout, {}};
+    if (rule.metric == Metric::mixed_euclidean) call.types.assign(rule.types.begin(), rule.types.end());
+    return call;
+}
+
+std::optional<Error> unlike(const Items& items, const std::string& name, std::int64_t count, std::int64_t dims,
+                            Layout layout) {
+    if (auto error = other_sizes({{name + ".count", items.count, count}, {name + ".dims", items.dims, dims}}))
+        return error;
+    if (items.layout == layout) return std::nullopt;
+    return invalid(name + ".layout is not the one that the plan is for: make another plan for other layouts");
+}
+
 }  // namespace
 
 Result<void> pairwise_distances(const Device& device, const Items& queries, const Items& points,
                                 const DistanceRule& rule, float* result, const Options& options) {
     return guarded([&]() -> Result<void> {
         if (auto error = invalid_comparison(queries, points, rule)) return *error;
-        if (auto error = invalid_layout(queries, "the queries", options)) return *error;
-        if (auto error = invalid_layout(points, "the points", options)) return *error;
-        const Problem problem = problem_of(queries, points, rule);
-        const std::int64_t query_values = value_count(queries), point_values = value_count(points);
-        if (auto error = invalid_arrays({input_array("queries.values", queries.values, query_values),
-                                         input_array("points.values", points.values, point_values),
-                                         output_array("result", result, problem.distances())}))
-            return *error;
-        const AttributeMajor ordered_queries(queries), ordered_points(points);
-        const bool mixed = rule.metric == Metric::mixed_euclidean;
-        const auto bind = [&](Arrays& arrays) -> Buffers {
-            Buffers buffers;
-            buffers.query_values = arrays.input(ordered_queries.values(), query_values);
-            buffers.point_values = arrays.input(ordered_points.values(), point_values);
-            buffers.result = arrays.output(result, problem.distances());
-            buffers.types = mixed ? arrays.host_input(rule.types.data(), problem.dims) : nullptr;
-            buffers.types_on_host = mixed ? rule.types.data() : nullptr;
-            return buffers;
-        };
-        return run(device, problem, options, bind);
+        DistanceCall call = call_of(queries, points, rule);
+        const Pointers<4> pointers = call.pointers(queries, points, result);
+        return call_once(device, std::move(call), pointers, options);
+    });
+}
+
+Result<DistancesPlan> plan_pairwise_distances(const Device& device, const Items& queries, const Items& points,
+                                              const DistanceRule& rule, const Options& options) {
+    return guarded([&]() -> Result<DistancesPlan> {
+        if (auto error = invalid_comparison(queries, points, rule)) return *error;
+        return plan_call<DistancesPlan>(device, call_of(queries, points, rule), options);
+    });
+}
+
+Result<void> DistancesPlan::run(const Items& queries, const Items& points, float* result, Stream stream,
+                                std::span<std::byte> workspace) const {
+    return guarded([&]() -> Result<void> {
+        const auto& planned = planned_of<DistanceCall>(state());
+        const DistanceCall& call = planned.call;
+        const Problem& problem = call.problem;
+        if (auto error = unlike(queries, "queries", problem.queries, problem.dims, call.query_layout)) return *error;
+        if (auto error = unlike(points, "points", problem.points, problem.dims, call.point_layout)) return *error;
+        return run_planned(planned, call.pointers(queries, points, result), stream, workspace);
     });
 }
 

@@ -1,25 +1,55 @@
 #include "espalier/histogram.hpp"
 
-#include "kernels/api/checks.hpp"
-#include "kernels/api/run.hpp"
-#include "kernels/dispatch/explain.hpp"
+#include "kernels/api/planned.hpp"
 #include "kernels/problems/histogram.hpp"
 
 namespace espalier::inline v0 {
+namespace {
 
 using histogram::Buffers;
 using histogram::kBins;
 using histogram::Problem;
 
+struct HistogramCall {
+    Problem problem;
+
+    [[nodiscard]] std::array<ArraySpec, 2> arrays() const {
+        ArraySpec bytes = input_of<std::uint8_t>("bytes", problem.bytes);
+        bytes.any_address = true;
+        return {bytes, output_of<std::uint64_t>("counts", kBins)};
+    }
+    static Buffers bind(const Pointers<2>& at) {
+        return {static_cast<const std::uint8_t*>(at[0]), static_cast<std::uint64_t*>(at[1])};
+    }
+};
+
+Pointers<2> pointers(const std::uint8_t* bytes, std::uint64_t* counts) {
+    return {const_cast<std::uint8_t*>(bytes), counts};
+}
+
+}  // namespace
+
 Result<void> count_bytes(const Device& device, const std::uint8_t* bytes, std::int64_t size, std::uint64_t* counts,
                          const Options& options) {
     return guarded([&]() -> Result<void> {
         if (auto error = invalid_sizes({{"size", size}})) return *error;
-        if (auto error = invalid_arrays({input_array("bytes", bytes, size), output_array("counts", counts, kBins)}))
-            return *error;
-        return run(device, Problem{size}, options, [&](Arrays& arrays) -> Buffers {
-            return {arrays.input(bytes, size, Arrays::Address::any), arrays.output(counts, kBins)};
-        });
+        return call_once(device, HistogramCall{{size}}, pointers(bytes, counts), options);
+    });
+}
+
+Result<HistogramPlan> plan_count_bytes(const Device& device, std::int64_t size, const Options& options) {
+    return guarded([&]() -> Result<HistogramPlan> {
+        if (auto error = invalid_sizes({{"size", size}})) return *error;
+        return plan_call<HistogramPlan>(device, HistogramCall{{size}}, options);
+    });
+}
+
+Result<void> HistogramPlan::run(std::span<const std::uint8_t> bytes, std::uint64_t* counts, Stream stream,
+                                std::span<std::byte> workspace) const {
+    return guarded([&]() -> Result<void> {
+        const auto& planned = planned_of<HistogramCall>(state());
+        if (auto error = other_sizes({{"bytes.size()", std::ssize(bytes), planned.call.problem.bytes}})) return *error;
+        return run_planned(planned, pointers(bytes.data(), counts), stream, workspace);
     });
 }
 

@@ -21,18 +21,22 @@ std::optional<Error> invalid_rule(const DistanceRule& rule, std::int64_t dims) {
 
 }  // namespace
 
-AttributeMajor::AttributeMajor(const Items& items) : values_(items.values) {
-    const auto count = static_cast<std::size_t>(items.count), dims = static_cast<std::size_t>(items.dims);
-    if (items.layout == Layout::attribute_major || count <= 1 || dims <= 1) return;  // nothing to move
-    copy_ = std::make_unique_for_overwrite<float[]>(count * dims);  // the threads touch it first
+void to_attribute_major(const float* items, float* to, std::int64_t count, std::int64_t dims) {
     // Blocks of both sides stay in the first-level cache.
-    constexpr std::size_t kBlock = 32, kWorthThreads = 1 << 16;
+    constexpr std::int64_t kBlock = 32, kWorthThreads = 1 << 16;
 #pragma omp parallel for collapse(2) schedule(static) if (count * dims >= kWorthThreads)
-    for (std::size_t i0 = 0; i0 < count; i0 += kBlock)
-        for (std::size_t a0 = 0; a0 < dims; a0 += kBlock)
-            for (std::size_t a = a0; a < std::min(a0 + kBlock, dims); ++a)
-                for (std::size_t i = i0; i < std::min(i0 + kBlock, count); ++i)
-                    copy_[a * count + i] = items.values[i * dims + a];
+    for (std::int64_t i0 = 0; i0 < count; i0 += kBlock)
+        for (std::int64_t a0 = 0; a0 < dims; a0 += kBlock)
+            for (std::int64_t a = a0; a < std::min(a0 + kBlock, dims); ++a)
+                for (std::int64_t i = i0; i < std::min(i0 + kBlock, count); ++i)
+                    to[a * count + i] = items[i * dims + a];
+}
+
+AttributeMajor::AttributeMajor(const Items& items) : values_(items.values) {
+    if (items.layout == Layout::attribute_major || items.count <= 1 || items.dims <= 1) return;  // nothing to move
+    // The threads touch it first.
+    copy_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(value_count(items)));
+    to_attribute_major(items.values, copy_.get(), items.count, items.dims);
     values_ = copy_.get();
 }
 
@@ -47,11 +51,6 @@ std::optional<Error> invalid_comparison(const Items& queries, const Items& point
         if (!is_enumerator(items->layout, Layout::item_major))
             return invalid("layout is none of the enumerators of espalier::Layout");
     return invalid_rule(rule, queries.dims);
-}
-
-std::optional<Error> invalid_layout(const Items& items, std::string_view name, const Options& options) {
-    if (items.layout == Layout::attribute_major || options.memory == Memory::host) return std::nullopt;
-    return invalid(std::string(name) + " are item_major in device memory: only attribute_major can be read there");
 }
 
 }  // namespace espalier

@@ -2,14 +2,16 @@
 
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "espalier/distance.hpp"
 #include "kernels/api/checks.hpp"
 
 namespace espalier {
 
-/// A set of items in the kernels' layout: the caller's own array, or a transposed copy.
+/// Transposes `count` items of `dims` numbers each, with all threads if there are many.
+void to_attribute_major(const float* items, float* to, std::int64_t count, std::int64_t dims);
+
+/// A set of items in host memory in the kernels' layout: the caller's own array, or a transposed copy.
 class AttributeMajor {
 public:
     explicit AttributeMajor(const Items& items);
@@ -33,8 +35,5 @@ bool is_enumerator(Enum value, Enum last) {
 
 /// What two sets of items and the rule to compare them must fulfil, apart from their values.
 std::optional<Error> invalid_comparison(const Items& queries, const Items& points, const DistanceRule& rule);
-
-/// Items in device memory must be attribute-major already.
-std::optional<Error> invalid_layout(const Items& items, std::string_view name, const Options& options);
 
 }  // namespace espalier

@@ -1,192 +1,99 @@
 #include "espalier/knn.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <mutex>
-#include <type_traits>
+#include <utility>
 
-#include "espalier/smallest_k.hpp"
 #include "kernels/api/items.hpp"
-#include "kernels/api/resident.hpp"
-#include "kernels/api/run.hpp"
-#include "kernels/dispatch/choose.hpp"
-#include "kernels/dispatch/explain.hpp"
-#include "kernels/problems/knn.hpp"
+#include "kernels/api/knn_call.hpp"
 
 namespace espalier::inline v0 {
 
-using knn::Buffers;
 using knn::Problem;
-
-/// A training set where its device reaches it.
-struct KnnModel {
-    Device device;
-    Problem problem;                   ///< without queries
-    std::vector<AttributeType> types;  ///< on the host; the rule's span is not kept
-    Resident<AttributeType> device_types;
-    Resident<float> points;  ///< attribute-major
-    Resident<std::int32_t> classes;
-    Resident<float> targets;
-
-    /// Of a GPU's model, made when a pipeline first runs a stage on the CPU.
-    struct OnHost {
-        std::once_flag made;
-        std::vector<float> points;
-        std::vector<std::int32_t> classes;
-        std::vector<float> targets;
-    };
-    mutable OnHost on_host{};
-
-    [[nodiscard]] DistanceRule rule() const { return {problem.metric, problem.missing, types}; }
-};
 
 namespace {
 
-std::optional<Error> invalid_fit(const Device& device, const Items& points, std::size_t labels, const char* name,
-                                 const NeighbourRule& rule, const Options& options) {
-    if (auto error = invalid_options(state_of(device), options)) return error;
-    if (auto error = invalid_layout(points, "the points", options)) return error;
-    if (rule.k < 1 || rule.k > kMaxSmallestK)
-        return invalid("k is " + std::to_string(rule.k) + ": it goes from 1 to " + std::to_string(kMaxSmallestK));
-    if (!is_enumerator(rule.vote, Vote::distance_weighted))
-        return invalid("vote is none of the enumerators of espalier::Vote");
-    if (auto error = invalid_comparison({nullptr, 0, points.dims}, points, rule.distance)) return error;
-    if (points.count > std::numeric_limits<std::int32_t>::max())
-        return invalid("points.count is " + std::to_string(points.count) + ": indices of 32 bits reach 2147483647");
-    if (static_cast<std::int64_t>(labels) != points.count)
-        return invalid("there are " + std::to_string(points.count) + " points, but " + std::to_string(labels) + " " +
-                       name);
-    return invalid_arrays({input_array("points.values", points.values, value_count(points))});
-}
-
-/// The largest class number is reserved by the variants' vote.
-std::optional<Error> invalid_classes(std::span<const std::int32_t> classes) {
-    constexpr auto kReserved = std::numeric_limits<std::int32_t>::max();
-    const auto wrong = std::ranges::find_if(classes, [](std::int32_t c) { return c < 0 || c == kReserved; });
-    if (wrong == classes.end()) return std::nullopt;
-    return invalid("the class of point " + std::to_string(wrong - classes.begin()) + " is " + std::to_string(*wrong) +
-                   ": classes go from 0 to " + std::to_string(kReserved - 1));
-}
-
-std::shared_ptr<KnnModel> model_of(const Device& device, const Items& points, const NeighbourRule& rule, Task task,
-                                   const Options& options) {
-    const DeviceState& state = state_of(device);
-    auto model = std::make_shared<KnnModel>(device);
-    model->problem = {.queries = 0,
-                      .points = points.count,
-                      .dims = points.dims,
-                      .k = rule.k,
-                      .classes = 1,
-                      .metric = rule.distance.metric,
-                      .missing = rule.distance.missing,
-                      .vote = rule.vote,
-                      .task = task};
-    if (rule.distance.metric == Metric::mixed_euclidean) {
-        model->types.assign(rule.distance.types.begin(), rule.distance.types.end());
-        model->device_types = {state, model->types.data(), points.dims};
-    }
-    const AttributeMajor ordered(points);
-    model->points = {state, ordered.values(), value_count(points), options};
-    return model;
-}
-
-/// Queries that a GPU gets from the host are another problem than those that it has.
-Problem problem_for(const KnnModel& model, std::int64_t queries, const Options& options) {
-    Problem problem = model.problem;
-    problem.queries = queries;
-    if (model.device.is_cuda() && options.memory == Memory::host) problem.queries_in = QueriesIn::host;
-    return problem;
-}
-
-/// Where results go. Null for what nobody wants to know.
-struct Wanted {
-    std::int32_t* classes = nullptr;
-    float* targets = nullptr;
-    float* distances = nullptr;
-    std::int32_t* indices = nullptr;
-};
-
-std::optional<Error> invalid_queries(const KnnModel& model, const Items& queries, const Options& options) {
+std::optional<Error> invalid_queries(const KnnModel& model, const Items& queries) {
     const Items points{nullptr, model.problem.points, model.problem.dims, Layout::attribute_major};
     if (auto error = invalid_comparison(queries, points, model.rule())) return error;
-    if (auto error = invalid_sizes({{"queries.count", queries.count}, {"k", model.problem.k}})) return error;
-    if (auto error = invalid_layout(queries, "the queries", options)) return error;
-    return invalid_options(state_of(model.device), options);
+    return invalid_sizes({{"queries.count", queries.count}, {"k", model.problem.k}});
 }
 
 /// Of all pipelines it alone reads the points on the host.
 bool computes_on_both(const Decision<Problem>& decision) { return decision.entry->variant.name == "placement"; }
 
 /// Nobody else may look at them: another thread may be making them.
-const KnnModel::OnHost& host_copies(const KnnModel& model) {
-    std::call_once(model.on_host.made, [&] {
-        model.on_host.points = model.points.on_host();
-        model.on_host.classes = model.classes.on_host();
-        model.on_host.targets = model.targets.on_host();
+const TrainingSet::OnHost& host_copies(const TrainingSet& training) {
+    std::call_once(training.on_host.made, [&] {
+        training.on_host.points = training.points.on_host();
+        training.on_host.classes = training.classes.on_host();
+        training.on_host.targets = training.targets.on_host();
     });
-    return model.on_host;
+    return training.on_host;
 }
 
-template <class T>
-const T* data_or_null(const std::vector<T>& values) {
-    return values.empty() ? nullptr : values.data();
+KnnCall call_of(const std::shared_ptr<const KnnModel>& model, std::int64_t queries, Layout layout) {
+    KnnCall call{.problem = model->problem, .model = model, .layout = layout};
+    call.problem.queries = queries;
+    return call;
 }
 
-/// The part of the buffers that queries in host memory have on a GPU: nothing is copied to it beforehand. `points` is
-/// null for pipelines that leave them to the GPU.
-knn::OnHost on_host(const KnnModel::OnHost* points, const float* queries, void* predictions) {
-    knn::OnHost buffers{.query_values = queries, .predictions = static_cast<std::byte*>(predictions)};
-    if (points) {
-        buffers.point_values = data_or_null(points->points);
-        buffers.point_classes = data_or_null(points->classes);
-        buffers.point_targets = data_or_null(points->targets);
+/// Whether a pipeline is to copy the queries: those that a GPU gets from the host are another problem than those that
+/// it has.
+bool streams(const KnnModel& model, const Options& options) {
+    return model.device.is_cuda() && options.memory == Memory::host;
+}
+
+/// What is wrong with arrays that stay on the host.
+std::optional<Error> wrong_host_arrays(const KnnModel& model, const Items& queries, const Wanted& wanted) {
+    const bool classifies = model.problem.task == Task::classification;
+    const std::array specs{
+        input_of<float>("queries.values", value_count(queries)),
+        output_of<std::int32_t>(classifies ? "classes" : "targets", wanted.predictions ? queries.count : 0),
+        output_of<float>("distances", wanted.distances ? queries.count * model.problem.k : 0),
+        output_of<std::int32_t>("indices", wanted.indices ? queries.count * model.problem.k : 0)};
+    const Pointers<4> given = pointers(queries, wanted);
+    return wrong_arrays({&state_of(model.device), Memory::host}, specs, given, {});
+}
+
+/// Runs for valid queries in the host's memory through one of the pipelines that copy them to a GPU.
+Result<void> stream(Planned<KnnCall> planned, const Items& queries, const Wanted& wanted, const Options& options) {
+    KnnCall& call = planned.call;
+    if (auto error = wrong_host_arrays(*call.model, queries, wanted)) return *error;
+    const CurrentDevice current(*planned.transport.device);
+    const AttributeMajor ordered(queries);
+    std::vector<float> unwanted(wanted.predictions ? 0 : static_cast<std::size_t>(queries.count));
+    call.on_host.query_values = ordered.values();
+    call.on_host.predictions =
+        static_cast<std::byte*>(wanted.predictions ? wanted.predictions : static_cast<void*>(unwanted.data()));
+    if (computes_on_both(planned.decision)) {
+        const TrainingSet::OnHost& copies = host_copies(*call.model->training);
+        call.on_host.point_values = data_or_null(copies.points);
+        call.on_host.point_classes = data_or_null(copies.classes);
+        call.on_host.point_targets = data_or_null(copies.targets);
     }
-    return buffers;
+    return run_once(planned, pointers(queries, wanted), options);
 }
 
 /// Runs for valid queries.
-Result<void> ask(const KnnModel& model, const Items& queries, const Wanted& wanted, const Options& options) {
-    const DeviceState& state = state_of(model.device);
-    const Problem problem = problem_for(model, queries.count, options);
-    const auto decision = decide(problem, state.info, options);
-    if (!decision) return decision.error();
-    const CurrentDevice current(state);
-    const auto* const points_on_host = computes_on_both(decision.value()) ? &host_copies(model) : nullptr;
-    const AttributeMajor ordered(queries);
-    const bool streamed = problem.queries_in == QueriesIn::host;
-    const std::int64_t lists = queries.count * problem.k;
-    // A prediction is made whether it is wanted or not.
-    void* predictions = wanted.classes ? static_cast<void*>(wanted.classes) : wanted.targets;
-    std::vector<float> unwanted;
-    if (!predictions && options.memory == Memory::host) {
-        unwanted.resize(static_cast<std::size_t>(queries.count));
-        predictions = unwanted.data();
-    }
-    run_decided(state, problem, decision.value(), options, [&](Arrays& arrays) -> Buffers {
-        Buffers buffers;
-        buffers.point_values = model.points.data();
-        buffers.point_classes = model.classes.data();
-        buffers.point_targets = model.targets.data();
-        buffers.types = model.device_types.data();
-        buffers.types_on_host = model.types.empty() ? nullptr : model.types.data();
-        const auto result = [&]<class T>(T* wanted_here) -> T* {
-            if (wanted_here && !streamed) return arrays.output(wanted_here, queries.count);
-            return model.device.is_cuda() ? arrays.scratch<T>(queries.count) : reinterpret_cast<T*>(unwanted.data());
-        };
-        if (problem.task == Task::classification)
-            buffers.classes = result(wanted.classes);
-        else
-            buffers.targets = result(wanted.targets);
-        if (wanted.distances) buffers.neighbour_distances = arrays.output(wanted.distances, lists);
-        if (wanted.indices) buffers.neighbour_indices = arrays.output(wanted.indices, lists);
-        if (streamed)
-            buffers.on_host = on_host(points_on_host, ordered.values(), predictions);
-        else
-            buffers.query_values = arrays.input(ordered.values(), value_count(queries));
-        buffers.stages = {choose<distance::Problem>, choose<smallest_k::Problem>};
-        return buffers;
-    });
-    return {};
+Result<void> ask(const std::shared_ptr<const KnnModel>& model, const Items& queries, const Wanted& wanted,
+                 const Options& options) {
+    const DeviceState& state = state_of(model->device);
+    if (auto error = invalid_options(state, options)) return *error;
+    KnnCall call = call_of(model, queries.count, queries.layout);
+    call.predicts = wanted.predictions != nullptr;
+    call.lists_distances = wanted.distances != nullptr;
+    call.lists_indices = wanted.indices != nullptr;
+    if (streams(*model, options)) call.problem.queries_in = QueriesIn::host;
+    auto planned = decide_call(state, std::move(call), options, {.deterministic = options.deterministic});
+    if (!planned) return planned.error();
+    if (streams(*model, options)) return stream(std::move(planned).value(), queries, wanted, options);
+    return run_once(planned.value(), pointers(queries, wanted), options);
+}
+
+std::optional<Error> missing_array(const void* data, std::string_view name, std::int64_t count) {
+    if (data || count == 0) return std::nullopt;
+    return invalid(std::string(name) + " is null");
 }
 
 /// A vector of predictions is in host memory, and so must be what they are made of.
@@ -195,28 +102,23 @@ std::optional<Error> invalid_for_vectors(const Options& options) {
     return invalid("Options::memory is device, but the results are a vector: pass an array for them");
 }
 
-template <class T>
-Result<void> predict_into(const KnnModel& model, const Items& queries, T* results, const char* name,
-                          const Options& options) {
-    if (auto error = invalid_queries(model, queries, options)) return *error;
-    if (auto error = invalid_arrays({input_array("queries.values", queries.values, value_count(queries)),
-                                     output_array(name, results, queries.count)}))
-        return *error;
-    Wanted wanted;
-    if constexpr (std::is_same_v<T, float>)
-        wanted.targets = results;
-    else
-        wanted.classes = results;
-    return ask(model, queries, wanted, options);
+Result<void> predict_into(const std::shared_ptr<const KnnModel>& model, const Items& queries, void* results,
+                          const NeighbourLists& neighbours, const Options& options) {
+    if (auto error = invalid_queries(*model, queries)) return *error;
+    const bool classifies = model->problem.task == Task::classification;
+    if (auto error = missing_array(results, classifies ? "classes" : "targets", queries.count)) return *error;
+    return ask(model, queries, {results, neighbours.distances, neighbours.indices}, options);
 }
 
 template <class T>
-Result<std::vector<T>> predictions(const KnnModel& model, const Items& queries, const Options& options) {
+Result<std::vector<T>> predictions(const std::shared_ptr<const KnnModel>& model, const Items& queries,
+                                   const Options& options) {
     return guarded([&]() -> Result<std::vector<T>> {
         if (auto error = invalid_for_vectors(options)) return *error;
-        if (auto error = invalid_queries(model, queries, options)) return *error;
+        if (auto error = invalid_queries(*model, queries)) return *error;
         std::vector<T> results(static_cast<std::size_t>(queries.count));
-        if (auto done = predict_into(model, queries, results.data(), "results", options); !done) return done.error();
+        const Result<void> done = ask(model, queries, {.predictions = results.data()}, options);
+        if (!done) return done.error();
         return results;
     });
 }
@@ -230,64 +132,95 @@ std::vector<T> side_by_side(const std::vector<T>& lists, std::size_t queries, st
     return turned;
 }
 
-/// Labels in host memory, wherever they were given.
-template <class T>
-std::vector<T> labels_on_host(const Device& device, std::span<const T> labels, const Options& options) {
-    if (!device.is_cuda() || options.memory == Memory::host) return {labels.begin(), labels.end()};
-    std::vector<T> copy(labels.size());
-    device::copy_to_host(copy.data(), labels.data(), labels.size_bytes(), options.stream);
-    device::synchronize(options.stream);
-    return copy;
-}
-
 }  // namespace
 
 Result<void> KnnBase::kneighbors(const Items& queries, float* distances, std::int32_t* indices,
                                  const Options& options) const {
     return guarded([&]() -> Result<void> {
-        if (auto error = invalid_queries(model(), queries, options)) return *error;
-        const std::int64_t lists = queries.count * model().problem.k;
-        if (auto error =
-                invalid_arrays({input_array("queries.values", queries.values, value_count(queries)),
-                                output_array("distances", distances, lists), output_array("indices", indices, lists)}))
-            return *error;
-        return ask(model(), queries, {.distances = distances, .indices = indices}, options);
+        if (auto error = invalid_queries(*model_, queries)) return *error;
+        if (auto error = missing_array(distances, "distances", queries.count)) return *error;
+        if (auto error = missing_array(indices, "indices", queries.count)) return *error;
+        return ask(model_, queries, {.distances = distances, .indices = indices}, options);
     });
 }
 
 Result<Neighbours> KnnBase::kneighbors(const Items& queries, const Options& options) const {
     return guarded([&]() -> Result<Neighbours> {
         if (auto error = invalid_for_vectors(options)) return *error;
-        if (auto error = invalid_queries(model(), queries, options)) return *error;
-        const auto count = static_cast<std::size_t>(queries.count), k = static_cast<std::size_t>(model().problem.k);
+        if (auto error = invalid_queries(*model_, queries)) return *error;
+        const auto count = static_cast<std::size_t>(queries.count), k = static_cast<std::size_t>(model_->problem.k);
         std::vector<float> distances(count * k);
         std::vector<std::int32_t> indices(count * k);
-        if (auto done = kneighbors(queries, distances.data(), indices.data(), options); !done) return done.error();
-        return Neighbours{queries.count, model().problem.k, side_by_side(distances, count, k),
+        const Result<void> done =
+            ask(model_, queries, {.distances = distances.data(), .indices = indices.data()}, options);
+        if (!done) return done.error();
+        return Neighbours{queries.count, model_->problem.k, side_by_side(distances, count, k),
                           side_by_side(indices, count, k)};
     });
 }
 
 Result<Explanation> KnnBase::explain_predict(std::int64_t queries, const Options& options) const {
     return guarded([&]() -> Result<Explanation> {
-        if (auto error = invalid_sizes({{"queries", queries}, {"points.count", model().problem.points}})) return *error;
-        return explain(problem_for(model(), queries, options), state_of(model().device).info, options);
+        if (auto error = invalid_sizes({{"queries", queries}, {"points.count", model_->problem.points}})) return *error;
+        Problem problem = model_->problem;
+        problem.queries = queries;
+        if (streams(*model_, options)) problem.queries_in = QueriesIn::host;
+        return explain(problem, state_of(model_->device).info, options);
     });
 }
 
-Result<KnnClassifier> KnnClassifier::fit(const Device& device, const Items& points,
-                                         std::span<const std::int32_t> classes, const NeighbourRule& rule,
-                                         const Options& options) {
-    return guarded([&]() -> Result<KnnClassifier> {
-        if (auto error = invalid_fit(device, points, classes.size(), "classes", rule, options)) return *error;
-        const CurrentDevice current(state_of(device));
-        const std::vector<std::int32_t> checked = labels_on_host(device, classes, options);
-        if (auto error = invalid_classes(checked)) return *error;
-        const auto model = model_of(device, points, rule, Task::classification, options);
-        if (!checked.empty()) model->problem.classes = std::int64_t{*std::ranges::max_element(checked)} + 1;
-        model->classes = {state_of(device), checked.data(), points.count};
-        return KnnClassifier(model);
+Result<KnnPlan> KnnBase::plan_predict(std::int64_t queries, Layout layout, const PlannedResults& results,
+                                      const Options& options) const {
+    return guarded([&]() -> Result<KnnPlan> {
+        if (auto error = invalid_queries(*model_, {nullptr, queries, model_->problem.dims, layout})) return *error;
+        if (!results.predictions && !results.distances && !results.indices)
+            return invalid("the plan has no results: ask for predictions, distances or indices");
+        KnnCall call = call_of(model_, queries, layout);
+        call.predicts = results.predictions;
+        call.lists_distances = results.distances;
+        call.lists_indices = results.indices;
+        return plan_call<KnnPlan>(model_->device, std::move(call), options);
     });
+}
+
+std::shared_ptr<const KnnModel> KnnBase::with_missing_allowed() const {
+    auto other = std::make_shared<KnnModel>(*model_);
+    other->problem.missing = Missing::allowed;
+    return other;
+}
+
+namespace {
+
+Result<void> run_plan(const PlanState& state, Task task, const Items& queries, const Wanted& wanted, Stream stream,
+                      std::span<std::byte> workspace) {
+    return guarded([&]() -> Result<void> {
+        const auto& planned = planned_of<KnnCall>(state);
+        const KnnCall& call = planned.call;
+        if (call.problem.task != task)
+            return invalid(std::string("the plan is for a ") + (task == Task::classification
+                                                                    ? "regression: its results are numbers"
+                                                                    : "classification: its results are classes"));
+        if (auto error = other_sizes({{"queries.count", queries.count, call.problem.queries},
+                                      {"queries.dims", queries.dims, call.problem.dims}}))
+            return *error;
+        if (queries.layout != call.layout)
+            return invalid("queries.layout is not the one that the plan is for: make another plan for other layouts");
+        return run_planned(planned, pointers(queries, wanted), stream, workspace);
+    });
+}
+
+}  // namespace
+
+Result<void> KnnPlan::run(const Items& queries, std::int32_t* classes, const NeighbourLists& neighbours, Stream stream,
+                          std::span<std::byte> workspace) const {
+    return run_plan(state(), Task::classification, queries, {classes, neighbours.distances, neighbours.indices}, stream,
+                    workspace);
+}
+
+Result<void> KnnPlan::run(const Items& queries, float* targets, const NeighbourLists& neighbours, Stream stream,
+                          std::span<std::byte> workspace) const {
+    return run_plan(state(), Task::regression, queries, {targets, neighbours.distances, neighbours.indices}, stream,
+                    workspace);
 }
 
 Result<std::vector<std::int32_t>> KnnClassifier::predict(const Items& queries, const Options& options) const {
@@ -295,18 +228,12 @@ Result<std::vector<std::int32_t>> KnnClassifier::predict(const Items& queries, c
 }
 
 Result<void> KnnClassifier::predict(const Items& queries, std::int32_t* classes, const Options& options) const {
-    return guarded([&] { return predict_into(model(), queries, classes, "classes", options); });
+    return predict(queries, classes, {}, options);
 }
 
-Result<KnnRegressor> KnnRegressor::fit(const Device& device, const Items& points, std::span<const float> targets,
-                                       const NeighbourRule& rule, const Options& options) {
-    return guarded([&]() -> Result<KnnRegressor> {
-        if (auto error = invalid_fit(device, points, targets.size(), "targets", rule, options)) return *error;
-        const CurrentDevice current(state_of(device));
-        const auto model = model_of(device, points, rule, Task::regression, options);
-        model->targets = {state_of(device), targets.data(), points.count, options};
-        return KnnRegressor(model);
-    });
+Result<void> KnnClassifier::predict(const Items& queries, std::int32_t* classes, const NeighbourLists& neighbours,
+                                    const Options& options) const {
+    return guarded([&] { return predict_into(model(), queries, classes, neighbours, options); });
 }
 
 Result<std::vector<float>> KnnRegressor::predict(const Items& queries, const Options& options) const {
@@ -314,7 +241,12 @@ Result<std::vector<float>> KnnRegressor::predict(const Items& queries, const Opt
 }
 
 Result<void> KnnRegressor::predict(const Items& queries, float* targets, const Options& options) const {
-    return guarded([&] { return predict_into(model(), queries, targets, "targets", options); });
+    return predict(queries, targets, {}, options);
+}
+
+Result<void> KnnRegressor::predict(const Items& queries, float* targets, const NeighbourLists& neighbours,
+                                   const Options& options) const {
+    return guarded([&] { return predict_into(model(), queries, targets, neighbours, options); });
 }
 
 }  // namespace espalier::inline v0

@@ -2,9 +2,7 @@
 
 #include <limits>
 
-#include "kernels/api/checks.hpp"
-#include "kernels/api/run.hpp"
-#include "kernels/dispatch/explain.hpp"
+#include "kernels/api/planned.hpp"
 #include "kernels/problems/smallest_k.hpp"
 
 namespace espalier::inline v0 {
@@ -23,21 +21,52 @@ std::optional<Error> invalid_shape(const SelectionShape& shape) {
     return invalid_sizes({{"rows", rows}, {"k", k}});
 }
 
+struct SelectionCall {
+    Problem problem;
+
+    [[nodiscard]] std::array<ArraySpec, 3> arrays() const {
+        return {input_of<float>("distances", problem.elements()), output_of<float>("values", problem.results()),
+                output_of<std::int32_t>("indices", problem.results())};
+    }
+    static Buffers bind(const Pointers<3>& at) {
+        return {static_cast<const float*>(at[0]), static_cast<float*>(at[1]), static_cast<std::int32_t*>(at[2])};
+    }
+};
+
+Problem problem_of(const SelectionShape& shape) { return {shape.rows, shape.columns, shape.k}; }
+
+Pointers<3> pointers(const float* distances, float* values, std::int32_t* indices) {
+    return {const_cast<float*>(distances), values, indices};
+}
+
 }  // namespace
 
 Result<void> select_smallest_k(const Device& device, const SelectionShape& shape, const float* distances, float* values,
                                std::int32_t* indices, const Options& options) {
     return guarded([&]() -> Result<void> {
         if (auto error = invalid_shape(shape)) return *error;
-        const Problem problem{shape.rows, shape.columns, shape.k};
-        if (auto error = invalid_arrays({input_array("distances", distances, problem.elements()),
-                                         output_array("values", values, problem.results()),
-                                         output_array("indices", indices, problem.results())}))
+        return call_once(device, SelectionCall{problem_of(shape)}, pointers(distances, values, indices), options);
+    });
+}
+
+Result<SelectionPlan> plan_select_smallest_k(const Device& device, const SelectionShape& shape,
+                                             const Options& options) {
+    return guarded([&]() -> Result<SelectionPlan> {
+        if (auto error = invalid_shape(shape)) return *error;
+        return plan_call<SelectionPlan>(device, SelectionCall{problem_of(shape)}, options);
+    });
+}
+
+Result<void> SelectionPlan::run(std::span<const float> distances, std::span<float> values,
+                                std::span<std::int32_t> indices, Stream stream, std::span<std::byte> workspace) const {
+    return guarded([&]() -> Result<void> {
+        const auto& planned = planned_of<SelectionCall>(state());
+        const Problem& problem = planned.call.problem;
+        if (auto error = other_sizes({{"distances.size()", std::ssize(distances), problem.elements()},
+                                      {"values.size()", std::ssize(values), problem.results()},
+                                      {"indices.size()", std::ssize(indices), problem.results()}}))
             return *error;
-        return run(device, problem, options, [&](Arrays& arrays) -> Buffers {
-            return {arrays.input(distances, problem.elements()), arrays.output(values, problem.results()),
-                    arrays.output(indices, problem.results())};
-        });
+        return run_planned(planned, pointers(distances.data(), values.data(), indices.data()), stream, workspace);
     });
 }
 
@@ -45,7 +74,7 @@ Result<Explanation> explain_select_smallest_k(const Device& device, const Select
                                               const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_shape(shape)) return *error;
-        return explain(Problem{shape.rows, shape.columns, shape.k}, state_of(device).info, options);
+        return explain(problem_of(shape), state_of(device).info, options);
     });
 }
 

@@ -21,10 +21,30 @@ struct Registered {
 
     /// False for an entry that only keeps the place of a variant which is not linked into this program.
     [[nodiscard]] bool linked() const { return variant.run != nullptr; }
-
-    /// Whether equal runs on one device give equal bits.
-    [[nodiscard]] bool deterministic() const { return variant.nondeterminism.empty(); }
 };
+
+/// What a caller demands of whatever runs, beyond that it can run the problem.
+struct Demands {
+    bool deterministic = false;  ///< equal runs on one device give equal bits
+    bool only_enqueues = false;  ///< `run` neither waits for its GPU nor allocates
+};
+
+/// What of the demands a variant does not meet, in words; empty if it meets them.
+template <class P>
+std::string unmet(const Registered<P>& entry, const Demands& demands) {
+    const Variant<P>& variant = entry.variant;
+    if (demands.deterministic && !variant.nondeterminism.empty())
+        return "equal calls may differ: " + std::string(variant.nondeterminism);
+    if (demands.only_enqueues && !variant.waits.empty()) return "no plan can have it: " + std::string(variant.waits);
+    return {};
+}
+
+/// The same without words.
+template <class P>
+bool meets(const Registered<P>& entry, const Demands& demands) {
+    return !(demands.deterministic && !entry.variant.nondeterminism.empty()) &&
+           !(demands.only_enqueues && !entry.variant.waits.empty());
+}
 
 /// Why a variant that is code for other processors is not in this build.
 inline std::string foreign_reason(std::string_view foreign) {

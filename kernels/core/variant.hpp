@@ -47,6 +47,7 @@ struct Variant {
     std::string_view limits;   ///< what it needs of problem or device, in words; empty if nothing
     Tolerance tolerance;
     std::string_view nondeterminism;  ///< why equal runs may differ within the tolerance; empty if they never do
+    std::string_view waits;           ///< why `run` waits for its GPU or allocates memory; empty if it only enqueues
     ParameterSpace space;
 
     /// Never a bare no. Pure: asks only its arguments, so that it holds for devices that are not here.

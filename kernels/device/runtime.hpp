@@ -122,6 +122,17 @@ void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream =
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream = nullptr);
 void fill(void* to, int byte, std::size_t bytes, Stream stream = nullptr);
 
+/// The rows of a matrix as columns: to[c * rows + r] = from[r * columns + c]. On the device, at any address.
+void transpose(const float* from, float* to, std::int64_t rows, std::int64_t columns, Stream stream = nullptr);
+
+/// Who reaches memory at an address: page-locked, managed or shared memory is on both sides, memory that was freed is
+/// on the host as far as anybody can tell.
+struct Place {
+    bool on_host = false, on_device = false;
+    int ordinal = -1;  ///< of the GPU whose memory it is; -1 if it belongs to none
+};
+Place place_of(const void* data);
+
 /// Whether two ranges of device memory hold the same bytes. Waits for the answer.
 [[nodiscard]] bool equal(const void* a, const void* b, std::size_t bytes);
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "espalier/error.hpp"
-#include "espalier/options.hpp"
 #include "kernels/dispatch/forced_variant.hpp"
 #include "kernels/dispatch/similar_trees.hpp"
 #include "kernels/dispatch/tables.hpp"
@@ -19,9 +18,16 @@ struct Decision {
     Configuration configuration;
     const Selector<P>* tree = nullptr;  ///< null if there is no tree for this kind of device
     const Leaf<P>* leaf = nullptr;      ///< null without a tree
-    bool forced = false;
+    std::string_view forced_by{};       ///< what asked for it instead of the tree; empty if nothing did
     bool other_leaf = false;  ///< the problem belongs to another leaf of the tree, which has nothing that runs
 };
+
+/// Bytes of memory that the variant needs beside its buffers.
+template <class P>
+std::size_t workspace_bytes(const Decision<P>& decision, const P& problem, const DeviceInfo& device) {
+    const auto bytes = decision.entry->variant.workspace;
+    return bytes ? bytes(problem, decision.configuration, device) : 0;
+}
 
 namespace detail {
 
@@ -64,7 +70,7 @@ std::optional<Configuration> forced_configuration(const Tables<P>& tables, const
 
 template <class P>
 Result<Decision<P>> decide_forced(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                                  Decision<P> decision, const ForcedVariant& forced, bool deterministic) {
+                                  Decision<P> decision, const ForcedVariant& forced, const Demands& demands) {
     const std::string name = std::string(tables.family) + "/" + forced.variant;
     const auto error = [&](ErrorCode code, const std::string& what) {
         return Error{code, std::string(forced.origin) + " asks for " + name + ": " + what};
@@ -76,9 +82,9 @@ Result<Decision<P>> decide_forced(const Tables<P>& tables, const P& problem, con
     if (!entry->linked())
         return error(ErrorCode::unknown_variant,
                      "it is not in this library; it has " + choices_for(tables, device.kind));
-    if (deterministic && !entry->deterministic())
-        return error(ErrorCode::unsupported, "equal calls may differ: " + std::string(entry->variant.nondeterminism) +
-                                                 "; leave the choice to the library or do not ask for deterministic");
+    if (!meets(*entry, demands))
+        return error(ErrorCode::unsupported, unmet(*entry, demands) + "; leave the choice to the library" +
+                                                 (demands.deterministic ? " or do not ask for deterministic" : ""));
     const auto configuration = forced_configuration(tables, *entry, decision.leaf, forced);
     if (!configuration)
         return error(ErrorCode::unknown_variant, "it has no configuration '" + forced.configuration +
@@ -89,18 +95,18 @@ Result<Decision<P>> decide_forced(const Tables<P>& tables, const P& problem, con
                                                  choices_for(tables, device.kind));
     decision.entry = &*entry;
     decision.configuration = *configuration;
-    decision.forced = true;
+    decision.forced_by = forced.origin;
     return decision;
 }
 
-/// The first choice that is linked, supports the problem and is deterministic if that is asked for. The baseline that
-/// ends every ranking is not among them: it stands for nothing else. Where it is the only choice it was the fastest.
+/// The first choice that is linked, supports the problem and meets the demands. The baseline that ends every ranking is
+/// not among them: it stands for nothing else. Where it is the only choice it was the fastest.
 template <class P>
 const Choice<P>* first_that_runs(const Tables<P>& tables, const Leaf<P>& leaf, const P& problem,
-                                 const DeviceInfo& device, bool deterministic) {
+                                 const DeviceInfo& device, const Demands& demands) {
     for (const Choice<P>& choice : leaf.ranking.first(std::max<std::size_t>(leaf.ranking.size(), 2) - 1)) {
         const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice.variant)];
-        if (deterministic && !entry.deterministic()) continue;
+        if (!meets(entry, demands)) continue;
         if (entry.linked() && supports(entry, problem, choice.configuration, device)) return &choice;
     }
     return nullptr;
@@ -109,11 +115,11 @@ const Choice<P>* first_that_runs(const Tables<P>& tables, const Leaf<P>& leaf, c
 /// When every tree's leaf for the problem declines: what any other leaf ranks and can run it, by the same order.
 template <class P>
 std::optional<Decision<P>> decide_by_other_leaves(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                                                  bool deterministic) {
+                                                  const Demands& demands) {
     SimilarTrees<P> trees(tables.selectors, device);
     while (const Selector<P>* tree = trees.next())
         for (const Leaf<P>& leaf : tree->leaves) {
-            const Choice<P>* choice = first_that_runs(tables, leaf, problem, device, deterministic);
+            const Choice<P>* choice = first_that_runs(tables, leaf, problem, device, demands);
             if (!choice) continue;
             const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice->variant)];
             if (entry.variant.role != Role::baseline)
@@ -126,11 +132,12 @@ std::optional<Decision<P>> decide_by_other_leaves(const Tables<P>& tables, const
     return std::nullopt;
 }
 
-/// The first variant in the registry that is deterministic and runs the problem: for a baseline that is not.
+/// The first variant in the registry that meets the demands and runs the problem: for a baseline that does not.
 template <class P>
-const Registered<P>* any_deterministic(const Tables<P>& tables, const P& problem, const DeviceInfo& device) {
+const Registered<P>* any_that_meets(const Demands& demands, const Tables<P>& tables, const P& problem,
+                                    const DeviceInfo& device) {
     for (const Registered<P>& entry : tables.registry)
-        if (entry.linked() && entry.deterministic() &&
+        if (entry.linked() && meets(entry, demands) &&
             supports(entry, problem, default_configuration(entry.variant.space), device))
             return &entry;
     return nullptr;
@@ -138,14 +145,16 @@ const Registered<P>* any_deterministic(const Tables<P>& tables, const P& problem
 
 template <class P>
 Result<Decision<P>> decide_baseline(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                                    const Selector<P>* tree, const Leaf<P>* leaf, bool deterministic) {
+                                    const Selector<P>* tree, const Leaf<P>* leaf, const Demands& demands) {
     const Registered<P>* entry = baseline(tables.registry, device.kind);
-    if (entry && deterministic && !entry->deterministic()) {
-        entry = any_deterministic(tables, problem, device);
+    if (entry && !meets(*entry, demands)) {
+        const std::string why = unmet(*entry, demands);
+        entry = any_that_meets(demands, tables, problem, device);
         if (!entry)
-            return Error{ErrorCode::unsupported, std::string(tables.family) + " on " + device.key +
-                                                     ": no variant that is always the same can run this problem; "
-                                                     "do not ask for deterministic"};
+            return Error{ErrorCode::unsupported,
+                         std::string(tables.family) + " on " + device.key +
+                             ": no variant that meets the demands can run this problem (the baseline: " + why + ")" +
+                             (demands.deterministic ? "; do not ask for deterministic" : "")};
     }
     if (!entry)
         return Error{ErrorCode::unsupported, "this build of the library has no " + std::string(tables.family) +
@@ -163,37 +172,38 @@ Result<Decision<P>> decide_baseline(const Tables<P>& tables, const P& problem, c
 /// Decides what runs. The trees are asked in the order of how alike their devices are to this one, and each leaf's
 /// choices in the order of its ranking: the first choice that is linked and supports the problem wins. If no tree's
 /// leaf for the problem has one, any leaf's choice will do; only what nothing else can run is the baseline's. Allocates
-/// nothing when a choice is found in a leaf. `forced` may be null. With `deterministic` every variant whose equal runs
-/// may differ counts as one that cannot run. Errors: unknown_variant and unsupported for a forced variant; unsupported
-/// when even the baseline declines, which it does only beyond the device's own limits.
+/// nothing when a choice is found in a leaf. `forced` may be null. Every variant that does not meet the demands counts
+/// as one that cannot run. Errors: unknown_variant and unsupported for a forced variant; unsupported when even the
+/// baseline declines, which it does only beyond the device's own limits.
 template <class P>
 Result<Decision<P>> decide(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                           const ForcedVariant* forced, bool deterministic = false) {
+                           const ForcedVariant* forced, const Demands& demands = {}) {
     SimilarTrees<P> trees(tables.selectors, device);
     const Selector<P>* const nearest = trees.next();
     const Leaf<P>* const nearest_leaf = nearest ? &nearest->select(problem, device) : nullptr;
     if (forced)
         return detail::decide_forced(tables, problem, device, {.tree = nearest, .leaf = nearest_leaf}, *forced,
-                                     deterministic);
+                                     demands);
     const Leaf<P>* leaf = nearest_leaf;
     for (const Selector<P>* tree = nearest; tree; tree = trees.next()) {
         if (tree != nearest) leaf = &tree->select(problem, device);
         // A decision is made whole and not filled in: copying one whose parts were just written waits for the stores,
         // which cost 6 of 40 ns.
-        if (const Choice<P>* choice = detail::first_that_runs(tables, *leaf, problem, device, deterministic))
+        if (const Choice<P>* choice = detail::first_that_runs(tables, *leaf, problem, device, demands))
             return Decision<P>{&tables.registry[static_cast<std::size_t>(choice->variant)], choice->configuration, tree,
                                leaf};
     }
-    if (auto decision = detail::decide_by_other_leaves(tables, problem, device, deterministic)) return *decision;
-    return detail::decide_baseline(tables, problem, device, nearest, nearest_leaf, deterministic);
+    if (auto decision = detail::decide_by_other_leaves(tables, problem, device, demands)) return *decision;
+    return detail::decide_baseline(tables, problem, device, nearest, nearest_leaf, demands);
 }
 
 /// The same with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces.
 template <class P>
-Result<Decision<P>> decide(const P& problem, const DeviceInfo& device, const Options& options = {}) {
+Result<Decision<P>> decide(const P& problem, const DeviceInfo& device, std::string_view variant = {},
+                           const Demands& demands = {}) {
     const Tables<P> all = tables<P>();
-    return with_forced_variant(all.family, options.variant, [&](const ForcedVariant* forced) {
-        return decide(all, problem, device, forced, options.deterministic);
+    return with_forced_variant(all.family, variant, [&](const ForcedVariant* forced) {
+        return decide(all, problem, device, forced, demands);
     });
 }
 

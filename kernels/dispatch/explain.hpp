@@ -15,7 +15,7 @@ std::string summary(const Explanation& explanation);
 
 template <class P>
 void describe_leaf(Explanation& explanation, const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                   const Decision<P>& decision, bool deterministic) {
+                   const Decision<P>& decision, const Demands& demands) {
     const Selector<P>& tree = *decision.tree;
     const Leaf<P>& leaf = *decision.leaf;
     explanation.tree = tree.device_key == device.key ? Explanation::Tree::exact : Explanation::Tree::related;
@@ -33,8 +33,7 @@ void describe_leaf(Explanation& explanation, const Tables<P>& tables, const P& p
     for (const Choice<P>& choice : leaf.ranking) {
         const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice.variant)];
         std::string infeasible = supports(entry, problem, choice.configuration, device).reason;
-        if (infeasible.empty() && deterministic && !entry.deterministic())
-            infeasible = "equal calls may differ: " + std::string(entry.variant.nondeterminism);
+        if (infeasible.empty()) infeasible = unmet(entry, demands);
         explanation.ranking.push_back(
             {std::string(entry.variant.name), choice.configuration.text(), choice.slowdown, std::move(infeasible)});
     }
@@ -42,24 +41,32 @@ void describe_leaf(Explanation& explanation, const Tables<P>& tables, const P& p
 
 }  // namespace detail
 
-/// What `decide` decides with the same arguments, in words and numbers.
+/// A decision in words and numbers.
 template <class P>
-Result<Explanation> explain(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                            const ForcedVariant* forced, bool deterministic = false) {
-    const auto decision = decide(tables, problem, device, forced, deterministic);
-    if (!decision) return decision.error();
+Explanation explanation_of(const Decision<P>& decision, const Tables<P>& tables, const P& problem,
+                           const DeviceInfo& device, const Demands& demands) {
+    const Variant<P>& variant = decision.entry->variant;
     Explanation explanation;
     explanation.family = tables.family;
     explanation.problem = problem_key(problem, true);
     explanation.device = device.key;
-    explanation.variant = decision.value().entry->variant.name;
-    explanation.configuration = decision.value().configuration.text();
-    explanation.nondeterminism = decision.value().entry->variant.nondeterminism;
-    if (forced) explanation.forced_by = forced->origin;
-    if (decision.value().tree)
-        detail::describe_leaf(explanation, tables, problem, device, decision.value(), deterministic);
+    explanation.variant = variant.name;
+    explanation.configuration = decision.configuration.text();
+    explanation.workspace_bytes = workspace_bytes(decision, problem, device);
+    explanation.nondeterminism = variant.nondeterminism;
+    explanation.forced_by = decision.forced_by;
+    if (decision.tree) detail::describe_leaf(explanation, tables, problem, device, decision, demands);
     explanation.reason = detail::summary(explanation);
     return explanation;
+}
+
+/// What `decide` decides with the same arguments.
+template <class P>
+Result<Explanation> explain(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
+                            const ForcedVariant* forced, const Demands& demands = {}) {
+    const auto decision = decide(tables, problem, device, forced, demands);
+    if (!decision) return decision.error();
+    return explanation_of(decision.value(), tables, problem, device, demands);
 }
 
 /// The same with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces.
@@ -67,7 +74,7 @@ template <class P>
 Result<Explanation> explain(const P& problem, const DeviceInfo& device, const Options& options) {
     const Tables<P> all = tables<P>();
     return with_forced_variant(all.family, options.variant, [&](const ForcedVariant* forced) {
-        return explain(all, problem, device, forced, options.deterministic);
+        return explain(all, problem, device, forced, {.deterministic = options.deterministic});
     });
 }
 

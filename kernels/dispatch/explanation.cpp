@@ -71,6 +71,7 @@ std::string Explanation::text() const {
     std::string text = family + " " + problem + " on " + device + "\n";
     text += "runs: " + choice(variant, configuration) + "\n";
     text += "why: " + reason + "\n";
+    if (workspace_bytes > 0) text += "workspace: " + std::to_string(workspace_bytes) + " bytes\n";
     if (!deterministic()) text += "equal calls may differ: " + nondeterminism + "\n";
     if (tree == Tree::none) return text;
     text += "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
@@ -82,10 +83,10 @@ std::string Explanation::text() const {
 }
 
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
-                            const ForcedVariant* forced, bool deterministic) {
+                            const ForcedVariant* forced, const Demands& demands) {
     std::string known;
     for (const KernelFamily& entry : kernel_families()) {
-        if (entry.name == family) return entry.explain(problem, device, forced, deterministic);
+        if (entry.name == family) return entry.explain(problem, device, forced, demands);
         known.append(known.empty() ? "" : ", ").append(entry.name);
     }
     return Error{ErrorCode::invalid_argument, "unknown family '" + std::string(family) + "'; known: " + known};
@@ -97,7 +98,7 @@ Result<Explanation> explain(const Device& device, std::string_view family, std::
                             const Options& options) {
     return guarded([&] {
         return with_forced_variant(family, options.variant, [&](const ForcedVariant* forced) {
-            return explain(family, problem, state_of(device).info, forced, options.deterministic);
+            return explain(family, problem, state_of(device).info, forced, {.deterministic = options.deterministic});
         });
     });
 }

@@ -5,7 +5,7 @@
 
 #include "espalier/error.hpp"
 #include "espalier/explanation.hpp"
-#include "kernels/core/device_info.hpp"
+#include "kernels/core/registry.hpp"
 #include "kernels/dispatch/forced_variant.hpp"
 
 namespace espalier {
@@ -13,8 +13,7 @@ namespace espalier {
 /// A family with its problem type erased.
 struct KernelFamily {
     std::string_view name;
-    Result<Explanation> (*explain)(std::string_view problem, const DeviceInfo&, const ForcedVariant*,
-                                   bool deterministic);
+    Result<Explanation> (*explain)(std::string_view problem, const DeviceInfo&, const ForcedVariant*, const Demands&);
 };
 
 /// Every family, in the order of its folder's name. Generated.
@@ -22,6 +21,6 @@ std::span<const KernelFamily> kernel_families();
 
 /// What any device, also one that is not here, would run for a problem key, and why. `forced` may be null.
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
-                            const ForcedVariant* forced, bool deterministic = false);
+                            const ForcedVariant* forced, const Demands& demands = {});
 
 }  // namespace espalier

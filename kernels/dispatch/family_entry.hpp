@@ -23,11 +23,11 @@ Chosen<P> choose(const P& problem, const DeviceInfo& device) {
 
 template <class P>
 Result<Explanation> explain_key(std::string_view key, const DeviceInfo& device, const ForcedVariant* forced,
-                                bool deterministic) {
+                                const Demands& demands) {
     std::string wrong;
     const auto problem = parse_problem<P>(key, wrong);
     if (!problem) return Error{ErrorCode::invalid_argument, std::string(tables<P>().family) + ": " + wrong};
-    return explain(tables<P>(), *problem, device, forced, deterministic);
+    return explain(tables<P>(), *problem, device, forced, demands);
 }
 
 }  // namespace espalier

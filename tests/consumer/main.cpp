@@ -1,12 +1,15 @@
 // What docs/library.md shows, as a program of its own: filters a small image and says how that was done, adds up
-// repeatably, finds neighbours. Exits with 1 and the library's message on an error, with 2 on a wrong result.
+// repeatably, plans once and runs twice, finds neighbours. Exits with 1 and the library's message on an error, with 2
+// on a wrong result.
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
-
 #include <espalier/espalier.hpp>
+#include <memory>
+#include <span>
+#include <vector>
 
 namespace {
 
@@ -46,6 +49,24 @@ void add_up_repeatably(const Device& device) {
     expect(value_of(explain_dot_product(device, 1000, {.deterministic = true})).deterministic(), "the explanation");
 }
 
+void plan_once_run_twice(const Device& device) {
+    const std::vector<float> a(1000, 2), b(1000, 3);
+    const DotProductPlan plan = value_of(plan_dot_product(device, 1000));  // of arrays in host memory
+    std::vector<std::byte> memory(device.is_cuda() ? 0 : plan.workspace_bytes() + 64);
+    void* aligned = memory.data();
+    std::size_t room = memory.size();
+    if (device.is_cuda() || !std::align(64, plan.workspace_bytes(), aligned, room)) return;  // GPU memory: CUDA's calls
+    const std::span<std::byte> workspace(static_cast<std::byte*>(aligned), plan.workspace_bytes());
+    for (int run = 0; run < 2; ++run) {
+        float result = 0;
+        value_of(plan.run(a, b, &result, nullptr, workspace));
+        expect(result == 6000, "the planned sum of 1000 x 2 x 3");
+    }
+    float result = 0;
+    const auto refused = plan.run(a, std::span(b).first(999), &result, nullptr, workspace);
+    expect(!refused && refused.error().code == ErrorCode::invalid_argument, "a plan run with another size");
+}
+
 void find_neighbours(const Device& device) {
     const float points[] = {0, 0, 1, 0, 5, 5, 6, 5};  // four items of two attributes
     const std::int32_t classes[] = {0, 0, 1, 1};
@@ -64,5 +85,6 @@ int main() {
     std::printf("espalier %s on %s\n", library_version(), device.description().c_str());
     filter_an_image(device);
     add_up_repeatably(device);
+    plan_once_run_twice(device);
     find_neighbours(device);
 }

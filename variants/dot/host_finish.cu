@@ -43,6 +43,7 @@ Variant<Problem> host_finish() {
     return {.summary = "a partial sum per block, added up by the host",
             .source = "H",
             .tolerance = kShortChains,
+            .waits = "the host adds up",
             .space = {{"blocks_per_sm", {8, 4}}},
             .supports = supports,
             .workspace = workspace,

@@ -108,6 +108,7 @@ Variant<Problem> asynchronous() {
             .source = "K fig. 32, K9, K10",
             .limits = "k <= 1,024; queries_in=host",
             .tolerance = kPipeline,
+            .waits = "it has streams and page-locked memory of its own",
             .space = {{"chunks", {8, 4, 32}}},
             .supports = supports,
             .workspace = workspace,

@@ -184,6 +184,7 @@ Variant<Problem> placement() {
             .source = "P1; K 3.2.2, 5.4",
             .limits = "k <= 1,024; queries_in=host",
             .tolerance = kPipeline,
+            .waits = "part of it runs on the host",
             .space = {{"gpu_distance", {1, 0}}, {"gpu_selection", {1, 0}}, {"gpu_vote", {1, 0}}},
             .supports = supports,
             .workspace = workspace,

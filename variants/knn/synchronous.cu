@@ -49,6 +49,7 @@ Variant<Problem> synchronous() {
             .source = "K 5.5, K9, K10; S3",
             .limits = "k <= 1,024; queries_in=host",
             .tolerance = kPipeline,
+            .waits = "it waits for every chunk",
             .space = {{"chunks", {8, 1, 32}}, {"pinned", {0, 1}}},
             .supports = supports,
             .workspace = workspace,

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "espalier/travel_time.hpp"
+
 namespace espalier::bench::seismic {
 
-/// Metres; which way z counts is the user's business, as long as receivers and sources agree.
-struct Point {
-    double x = 0, y = 0, z = 0;
-};
+/// Which way z counts is the user's business, as long as receivers and sources agree.
+using espalier::Point;
 
 double distance(const Point& a, const Point& b);
 

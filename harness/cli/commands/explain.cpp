@@ -100,7 +100,7 @@ void run_explain(const ExplainOptions& options) {
     const DeviceInfo device = described_device(options);
     const std::string problem = fmt::format("{}", fmt::join(options.axes, ";"));
     const auto explain_it = [&](const ForcedVariant* forced) {
-        return explain(options.family, problem, device, forced, options.deterministic);
+        return explain(options.family, problem, device, forced, {.deterministic = options.deterministic});
     };
     const Explanation why =
         value_or_fail(with_forced_variant(options.family, options.variant, explain_it, "--variant"));

@@ -1,5 +1,7 @@
 // espalier knn: classifies (or regresses) the rows of a table by their nearest neighbours in another one.
 
+#include "kernels/problems/knn.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -211,8 +213,7 @@ void run_knn(KnnOptions& options) {
                                .variant = options.variant,
                                .neighbours = options.neighbours,
                                .memory = memory};
-    KnnSession session(device, input.train.schema, input.train.rows, settings);
-    input.train.rows = io::Rows{};
+    KnnSession session(device, input.train.schema, std::move(input.train.rows), settings);
     // Without a truth to compare with and without a file to write to, the predictions are the output.
     std::optional<PredictionWriter> writer;
     if (!options.output.empty() || (!input.truth_known && !options.json))

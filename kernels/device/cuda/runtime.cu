@@ -50,6 +50,27 @@ __global__ void find_difference(const unsigned char* a, const unsigned char* b, 
     if (found) *differs = 1;
 }
 
+constexpr unsigned kTile = 32, kTileRows = 8;
+
+/// 32 x 32 numbers through shared memory, so that both sides coalesce; a row of 33 words keeps its columns in different
+/// banks. The grid strides, as its second dimension is shorter than a matrix may be.
+__global__ void transpose_tiles(const float* from, float* to, std::int64_t rows, std::int64_t columns) {
+    __shared__ float tile[kTile][kTile + 1];
+    const std::int64_t left = static_cast<std::int64_t>(blockIdx.y) * kTile;
+    for (std::int64_t top = static_cast<std::int64_t>(blockIdx.x) * kTile; top < rows;
+         top += static_cast<std::int64_t>(gridDim.x) * kTile)
+        for (std::int64_t first = left; first < columns; first += static_cast<std::int64_t>(gridDim.y) * kTile) {
+            for (unsigned y = threadIdx.y; y < kTile; y += kTileRows)
+                if (top + y < rows && first + threadIdx.x < columns)
+                    tile[y][threadIdx.x] = from[(top + y) * columns + first + threadIdx.x];
+            __syncthreads();
+            for (unsigned y = threadIdx.y; y < kTile; y += kTileRows)
+                if (first + y < columns && top + threadIdx.x < rows)
+                    to[(first + y) * rows + top + threadIdx.x] = tile[threadIdx.x][y];
+            __syncthreads();
+        }
+}
+
 /// What a pool keeps for the next call when a stream is waited for, instead of giving it back to the driver.
 constexpr std::uint64_t kKeptBytes = std::uint64_t{256} << 20;
 
@@ -191,6 +212,27 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
 }
 void fill(void* to, int byte, std::size_t bytes, Stream stream) {
     check(cudaMemsetAsync(to, byte, bytes, stream), "fill");
+}
+
+void transpose(const float* from, float* to, std::int64_t rows, std::int64_t columns, Stream stream) {
+    if (rows == 0 || columns == 0) return;
+    const auto tiles = [](std::int64_t count, std::int64_t most) {
+        return static_cast<unsigned>(std::min((count + kTile - 1) / kTile, most));
+    };
+    launch(transpose_tiles, dim3(tiles(rows, 1 << 20), tiles(columns, 65535)), dim3(kTile, kTileRows), 0, stream, from,
+           to, rows, columns);
+}
+
+Place place_of(const void* data) {
+    cudaPointerAttributes attributes{};
+    check(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
+    switch (attributes.type) {
+        case cudaMemoryTypeDevice: return {.on_device = true, .ordinal = attributes.device};
+        case cudaMemoryTypeHost:
+        case cudaMemoryTypeManaged: return {.on_host = true, .on_device = true, .ordinal = attributes.device};
+        case cudaMemoryTypeUnregistered: break;
+    }
+    return {.on_host = true, .on_device = attribute(cudaDevAttrPageableMemoryAccess, current()) != 0};
 }
 
 bool equal(const void* a, const void* b, std::size_t bytes) {

@@ -28,6 +28,8 @@ StreamBuffer::~StreamBuffer() = default;
 void copy_to_device(void*, const void*, std::size_t, Stream) { refuse(); }
 void copy_to_host(void*, const void*, std::size_t, Stream) { refuse(); }
 void copy_on_device(void*, const void*, std::size_t, Stream) { refuse(); }
+void transpose(const float*, float*, std::int64_t, std::int64_t, Stream) { refuse(); }
+Place place_of(const void*) { refuse(); }
 void synchronize(Stream) { refuse(); }
 void synchronize_all() { refuse(); }
 

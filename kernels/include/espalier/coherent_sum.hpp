@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "espalier/device.hpp"
 #include "espalier/error.hpp"
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
+#include "espalier/plan.hpp"
 
 namespace espalier::inline v0 {
 
@@ -36,6 +39,25 @@ ESPALIER_API Result<void> sum_coherently(const Device& device, const CoherentSum
 ESPALIER_API Result<void> maximum_coherence(const Device& device, const CoherentSumShape& shape, const float* traces,
                                             const std::int32_t* delays, float* maximum, std::int32_t* sample,
                                             const Options& options = {});
+
+/// Summations of one shape that keep either all sums or the maxima.
+class ESPALIER_API CoherentSumPlan : public Plan {
+public:
+    /// As `sum_coherently`, of a plan for `Coherence::sums`. Delays in host memory are checked at each run.
+    Result<void> run(std::span<const float> traces, std::span<const std::int32_t> delays, std::span<float> sums,
+                     Stream stream = nullptr, std::span<std::byte> workspace = {}) const;
+
+    /// As `maximum_coherence`, of a plan for `Coherence::maximum`.
+    Result<void> run(std::span<const float> traces, std::span<const std::int32_t> delays, std::span<float> maximum,
+                     std::span<std::int32_t> sample, Stream stream = nullptr,
+                     std::span<std::byte> workspace = {}) const;
+
+    using Plan::Plan;
+};
+
+/// Options: all but `stream` and `wait`. Errors: as of `sum_coherently`.
+ESPALIER_API Result<CoherentSumPlan> plan_coherent_sum(const Device& device, const CoherentSumShape& shape,
+                                                       Coherence output, const Options& options = {});
 
 /// What either would run, and why. Options: `variant` and `deterministic`.
 ESPALIER_API Result<Explanation> explain_coherent_sum(const Device& device, const CoherentSumShape& shape,

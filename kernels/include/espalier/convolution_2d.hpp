@@ -1,13 +1,16 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "espalier/device.hpp"
 #include "espalier/error.hpp"
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
+#include "espalier/plan.hpp"
 
 namespace espalier::inline v0 {
 
@@ -55,6 +58,21 @@ struct ConstImage {
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> convolve_2d(const Device& device, const ConstImage& image, const Filter5x5& filter,
                                       Border border, const Image& result, const Options& options = {});
+
+/// One filter for images of one shape.
+class ESPALIER_API ConvolutionPlan : public Plan {
+public:
+    /// As `convolve_2d`.
+    Result<void> run(const ConstImage& image, const Image& result, Stream stream = nullptr,
+                     std::span<std::byte> workspace = {}) const;
+
+    using Plan::Plan;
+};
+
+/// Options: all but `stream` and `wait`. Errors: as of `convolve_2d`.
+ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape& shape,
+                                                      const Filter5x5& filter, Border border,
+                                                      const Options& options = {});
 
 /// What `convolve_2d` would run for an image of this shape, and why. Options: `variant` and `deterministic`.
 ESPALIER_API Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape,

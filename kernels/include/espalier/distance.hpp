@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -8,6 +9,7 @@
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
+#include "espalier/plan.hpp"
 
 namespace espalier::inline v0 {
 
@@ -39,7 +41,7 @@ enum class AttributeType : std::uint8_t { numeric, nominal };
 /// How the attributes of a set of items lie in memory.
 enum class Layout {
     attribute_major,  ///< attribute a of item i at [a * count + i]: what the kernels read
-    item_major,       ///< attribute a of item i at [i * dims + a]: in host memory only, as it is transposed there
+    item_major,       ///< attribute a of item i at [i * dims + a]: as C arrays have it; transposed on the way
 };
 
 /// `count` items of `dims` numbers each.
@@ -65,6 +67,21 @@ struct DistanceRule {
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> pairwise_distances(const Device& device, const Items& queries, const Items& points,
                                              const DistanceRule& rule, float* result, const Options& options = {});
+
+/// Distances between sets of some sizes and layouts, by one rule.
+class ESPALIER_API DistancesPlan : public Plan {
+public:
+    /// As `pairwise_distances`.
+    Result<void> run(const Items& queries, const Items& points, float* result, Stream stream = nullptr,
+                     std::span<std::byte> workspace = {}) const;
+
+    using Plan::Plan;
+};
+
+/// The values of the sets are not read. Options: all but `stream` and `wait`. Errors: as of `pairwise_distances`.
+ESPALIER_API Result<DistancesPlan> plan_pairwise_distances(const Device& device, const Items& queries,
+                                                           const Items& points, const DistanceRule& rule,
+                                                           const Options& options = {});
 
 /// What `pairwise_distances` would run for sets of these sizes, and why; their values are not read.
 /// Options: `variant` and `deterministic`.

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "espalier/device.hpp"
 #include "espalier/error.hpp"
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
+#include "espalier/plan.hpp"
 
 namespace espalier::inline v0 {
 
@@ -16,6 +19,20 @@ namespace espalier::inline v0 {
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> dot_product(const Device& device, const float* a, const float* b, std::int64_t elements,
                                       float* result, const Options& options = {});
+
+/// Dot products of vectors of one length.
+class ESPALIER_API DotProductPlan : public Plan {
+public:
+    /// As `dot_product`.
+    Result<void> run(std::span<const float> a, std::span<const float> b, float* result, Stream stream = nullptr,
+                     std::span<std::byte> workspace = {}) const;
+
+    using Plan::Plan;
+};
+
+/// Options: all but `stream` and `wait`. Errors: as of `dot_product`.
+ESPALIER_API Result<DotProductPlan> plan_dot_product(const Device& device, std::int64_t elements,
+                                                     const Options& options = {});
 
 /// What `dot_product` would run, and why. Options: `variant` and `deterministic`.
 ESPALIER_API Result<Explanation> explain_dot_product(const Device& device, std::int64_t elements,

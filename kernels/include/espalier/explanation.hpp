@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ struct ESPALIER_API Explanation {
 
     std::string variant;  ///< what runs
     std::string configuration;
+    std::size_t workspace_bytes = 0;  ///< of device memory that it needs beside its arrays
     std::string nondeterminism;  ///< why equal calls may differ within the tolerance; empty if they give equal bits
     std::string forced_by;       ///< "ESPALIER_FORCE_VARIANT" or "Options::variant"; empty if the selector chose
 

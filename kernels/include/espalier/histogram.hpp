@@ -1,13 +1,16 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "espalier/device.hpp"
 #include "espalier/error.hpp"
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
+#include "espalier/plan.hpp"
 
 namespace espalier::inline v0 {
 
@@ -19,6 +22,20 @@ using Histogram256 = std::array<std::uint64_t, 256>;
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> count_bytes(const Device& device, const std::uint8_t* bytes, std::int64_t size,
                                       std::uint64_t* counts, const Options& options = {});
+
+/// Histograms of so many bytes.
+class ESPALIER_API HistogramPlan : public Plan {
+public:
+    /// As `count_bytes`.
+    Result<void> run(std::span<const std::uint8_t> bytes, std::uint64_t* counts, Stream stream = nullptr,
+                     std::span<std::byte> workspace = {}) const;
+
+    using Plan::Plan;
+};
+
+/// Options: all but `stream` and `wait`. Errors: as of `count_bytes`.
+ESPALIER_API Result<HistogramPlan> plan_count_bytes(const Device& device, std::int64_t size,
+                                                    const Options& options = {});
 
 /// What `count_bytes` would run, and why. Options: `variant` and `deterministic`.
 ESPALIER_API Result<Explanation> explain_count_bytes(const Device& device, std::int64_t size,

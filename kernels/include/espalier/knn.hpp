@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,6 +12,7 @@
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
+#include "espalier/plan.hpp"
 
 namespace espalier::inline v0 {
 
@@ -53,15 +55,41 @@ struct Neighbours {
     std::vector<std::int32_t> indices;  ///< of the points, in the order in which they were given
 };
 
+/// Arrays for the neighbours as `select_smallest_k` writes them, k x queries elements each: the j-th nearest of query q
+/// at [j * queries + q]. Null for what nobody wants to know.
+struct NeighbourLists {
+    float* distances = nullptr;
+    std::int32_t* indices = nullptr;
+};
+
+/// Which results the runs of a plan are given arrays for.
+struct PlannedResults {
+    bool predictions = true;
+    bool distances = false;
+    bool indices = false;
+};
+
+/// Predictions for so many queries of a model. Queries in host memory are copied in one piece: to stream many of them,
+/// `predict`.
+class ESPALIER_API KnnPlan : public Plan {
+public:
+    /// As `predict` and `kneighbors`. Arrays that the plan is not for are left alone and may be null.
+    Result<void> run(const Items& queries, std::int32_t* classes, const NeighbourLists& neighbours = {},
+                     Stream stream = nullptr, std::span<std::byte> workspace = {}) const;
+    Result<void> run(const Items& queries, float* targets, const NeighbourLists& neighbours = {},
+                     Stream stream = nullptr, std::span<std::byte> workspace = {}) const;
+
+    using Plan::Plan;
+};
+
 struct KnnModel;
 
 /// What classifiers and regressors share: a copy of the training set in the memory of its device. Copies of a model
 /// share it, and any number of threads may use it.
 ///
 /// Arrays are in host memory, or where `Options::memory` says. Queries that come from host memory go to a GPU through
-/// the pipeline that the tree chooses, page-locked and double-buffered where that is the fastest; from device memory
-/// they must be attribute-major. Queries have the points' attributes. Errors: invalid_argument, unsupported,
-/// unknown_variant, out_of_memory, device_failure.
+/// the pipeline that the tree chooses, page-locked and double-buffered where that is the fastest. Queries have the
+/// points' attributes. Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 class ESPALIER_API KnnBase {
 public:
     /// The nearest points of each query, in host memory.
@@ -72,13 +100,18 @@ public:
     Result<void> kneighbors(const Items& queries, float* distances, std::int32_t* indices,
                             const Options& options = {}) const;
 
+    /// A plan for so many queries of a layout. Options: all but `stream` and `wait`.
+    [[nodiscard]] Result<KnnPlan> plan_predict(std::int64_t queries, Layout layout = Layout::item_major,
+                                               const PlannedResults& results = {}, const Options& options = {}) const;
+
     /// What `predict` and `kneighbors` would run for so many queries, and why. The variant then chooses those of its
     /// stages by their own trees. Options: `variant`, `deterministic` and `memory`.
     [[nodiscard]] Result<Explanation> explain_predict(std::int64_t queries, const Options& options = {}) const;
 
 protected:
     explicit KnnBase(std::shared_ptr<const KnnModel> model) : model_(std::move(model)) {}
-    [[nodiscard]] const KnnModel& model() const { return *model_; }
+    [[nodiscard]] const std::shared_ptr<const KnnModel>& model() const { return model_; }
+    [[nodiscard]] std::shared_ptr<const KnnModel> with_missing_allowed() const;
 
 private:
     std::shared_ptr<const KnnModel> model_;
@@ -97,6 +130,13 @@ public:
     /// The same into an array of one class per query.
     Result<void> predict(const Items& queries, std::int32_t* classes, const Options& options = {}) const;
 
+    /// The same with the neighbours that voted.
+    Result<void> predict(const Items& queries, std::int32_t* classes, const NeighbourLists& neighbours,
+                         const Options& options = {}) const;
+
+    /// The same training set for queries with missing cells: `Missing::allowed`, whatever the model was fitted with.
+    [[nodiscard]] KnnClassifier allowing_missing() const { return KnnClassifier(with_missing_allowed()); }
+
 private:
     using KnnBase::KnnBase;
 };
@@ -113,6 +153,13 @@ public:
 
     /// The same into an array of one target per query.
     Result<void> predict(const Items& queries, float* targets, const Options& options = {}) const;
+
+    /// The same with the neighbours that voted.
+    Result<void> predict(const Items& queries, float* targets, const NeighbourLists& neighbours,
+                         const Options& options = {}) const;
+
+    /// The same training set for queries with missing cells: `Missing::allowed`, whatever the model was fitted with.
+    [[nodiscard]] KnnRegressor allowing_missing() const { return KnnRegressor(with_missing_allowed()); }
 
 private:
     using KnnBase::KnnBase;

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "espalier/device.hpp"
 #include "espalier/error.hpp"
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
+#include "espalier/plan.hpp"
 
 namespace espalier::inline v0 {
 
@@ -32,6 +35,20 @@ struct SelectionShape {
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> select_smallest_k(const Device& device, const SelectionShape& shape, const float* distances,
                                             float* values, std::int32_t* indices, const Options& options = {});
+
+/// Selections of one shape.
+class ESPALIER_API SelectionPlan : public Plan {
+public:
+    /// As `select_smallest_k`.
+    Result<void> run(std::span<const float> distances, std::span<float> values, std::span<std::int32_t> indices,
+                     Stream stream = nullptr, std::span<std::byte> workspace = {}) const;
+
+    using Plan::Plan;
+};
+
+/// Options: all but `stream` and `wait`. Errors: as of `select_smallest_k`.
+ESPALIER_API Result<SelectionPlan> plan_select_smallest_k(const Device& device, const SelectionShape& shape,
+                                                          const Options& options = {});
 
 /// What `select_smallest_k` would run, and why. Options: `variant` and `deterministic`.
 ESPALIER_API Result<Explanation> explain_select_smallest_k(const Device& device, const SelectionShape& shape,

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernels/api/knn_model.hpp"
+#include "kernels/api/planned.hpp"
+#include "kernels/dispatch/choose.hpp"
+
+namespace espalier {
+
+/// Where results go. Null for what nobody wants to know.
+struct Wanted {
+    void* predictions = nullptr;  ///< classes or targets, of 4 bytes each
+    float* distances = nullptr;
+    std::int32_t* indices = nullptr;
+};
+
+template <class T>
+const T* data_or_null(const std::vector<T>& values) {
+    return values.empty() ? nullptr : values.data();
+}
+
+/// Queries either are brought to the device like any other array, or are left on the host for a pipeline that copies
+/// them itself (`problem.queries_in`), with the predictions.
+struct KnnCall {
+    knn::Problem problem;
+    std::shared_ptr<const KnnModel> model;
+    Layout layout = Layout::attribute_major;
+    bool predicts = true, lists_distances = false, lists_indices = false;
+    knn::OnHost on_host{};
+
+    [[nodiscard]] std::array<ArraySpec, 4> arrays() const {
+        const bool streamed = problem.queries_in == QueriesIn::host;
+        const std::int64_t lists = problem.queries * problem.k;
+        const Items queries{nullptr, streamed ? 0 : problem.queries, problem.dims, layout};
+        const bool classifies = problem.task == Task::classification;
+        // A prediction is made whether it is wanted or not.
+        return {items_of("queries.values", queries),
+                predicts && !streamed ? output_of<std::int32_t>(classifies ? "classes" : "targets", problem.queries)
+                                      : scratch_of<std::int32_t>(problem.queries),
+                output_of<float>("distances", lists_distances ? lists : 0),
+                output_of<std::int32_t>("indices", lists_indices ? lists : 0)};
+    }
+
+    [[nodiscard]] knn::Buffers bind(const Pointers<4>& at) const {
+        const TrainingSet& training = *model->training;
+        knn::Buffers buffers;
+        buffers.query_values = static_cast<const float*>(at[0]);
+        buffers.point_values = training.points.data();
+        buffers.point_classes = training.classes.data();
+        buffers.point_targets = training.targets.data();
+        buffers.types = training.device_types.data();
+        buffers.types_on_host = data_or_null(training.types);
+        if (problem.task == Task::classification)
+            buffers.classes = static_cast<std::int32_t*>(at[1]);
+        else
+            buffers.targets = static_cast<float*>(at[1]);
+        buffers.neighbour_distances = static_cast<float*>(at[2]);
+        buffers.neighbour_indices = static_cast<std::int32_t*>(at[3]);
+        buffers.on_host = on_host;
+        buffers.stages = {choose<distance::Problem>, choose<smallest_k::Problem>};
+        return buffers;
+    }
+};
+
+inline Pointers<4> pointers(const Items& queries, const Wanted& wanted) {
+    return {const_cast<float*>(queries.values), wanted.predictions, wanted.distances, wanted.indices};
+}
+
+}  // namespace espalier

@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "espalier/smallest_k.hpp"
+#include "kernels/api/items.hpp"
+#include "kernels/api/knn_model.hpp"
+#include "kernels/api/planned.hpp"
+
+namespace espalier::inline v0 {
+namespace {
+
+using knn::Problem;
+
+std::optional<Error> invalid_fit(const Device& device, const Items& points, std::size_t labels, const char* name,
+                                 const NeighbourRule& rule, const Options& options) {
+    if (auto error = invalid_options(state_of(device), options)) return error;
+    if (rule.k < 1 || rule.k > kMaxSmallestK)
+        return invalid("k is " + std::to_string(rule.k) + ": it goes from 1 to " + std::to_string(kMaxSmallestK));
+    if (!is_enumerator(rule.vote, Vote::distance_weighted))
+        return invalid("vote is none of the enumerators of espalier::Vote");
+    if (auto error = invalid_comparison({nullptr, 0, points.dims}, points, rule.distance)) return error;
+    if (points.count > std::numeric_limits<std::int32_t>::max())
+        return invalid("points.count is " + std::to_string(points.count) + ": indices of 32 bits reach 2147483647");
+    if (static_cast<std::int64_t>(labels) != points.count)
+        return invalid("there are " + std::to_string(points.count) + " points, but " + std::to_string(labels) + " " +
+                       name);
+    const std::array specs{input_of<float>("points.values", value_count(points))};
+    const Pointers<1> pointers{const_cast<float*>(points.values)};
+    return wrong_arrays({&state_of(device), options.memory}, specs, pointers, {});
+}
+
+/// The largest class number is reserved by the variants' vote.
+std::optional<Error> invalid_classes(std::span<const std::int32_t> classes) {
+    constexpr auto kReserved = std::numeric_limits<std::int32_t>::max();
+    const auto wrong = std::ranges::find_if(classes, [](std::int32_t c) { return c < 0 || c == kReserved; });
+    if (wrong == classes.end()) return std::nullopt;
+    return invalid("the class of point " + std::to_string(wrong - classes.begin()) + " is " + std::to_string(*wrong) +
+                   ": classes go from 0 to " + std::to_string(kReserved - 1));
+}
+
+/// The points in the memory of their device, attribute-major.
+Resident<float> resident(const DeviceState& state, const Items& points, const Options& options) {
+    if (options.memory == Memory::host) {
+        const AttributeMajor ordered(points);
+        return {state, ordered.values(), value_count(points)};
+    }
+    if (items_of("", points).item_dims == 0) return {state, points.values, value_count(points), options};
+    const CallMemory turned({&state, options.memory}, static_cast<std::size_t>(value_count(points)) * sizeof(float),
+                            options.stream);
+    auto* const to = reinterpret_cast<float*>(turned.span().data());
+    device::transpose(points.values, to, points.count, points.dims, options.stream);
+    return {state, to, value_count(points), options};
+}
+
+std::shared_ptr<TrainingSet> training_set(const DeviceState& state, const Items& points, const NeighbourRule& rule,
+                                          const Options& options) {
+    auto set = std::make_shared<TrainingSet>();
+    if (rule.distance.metric == Metric::mixed_euclidean) {
+        set->types.assign(rule.distance.types.begin(), rule.distance.types.end());
+        set->device_types = {state, set->types.data(), points.dims};
+    }
+    set->points = resident(state, points, options);
+    return set;
+}
+
+Problem problem_of(const Items& points, const NeighbourRule& rule, Task task) {
+    return {.queries = 0,
+            .points = points.count,
+            .dims = points.dims,
+            .k = rule.k,
+            .classes = 1,
+            .metric = rule.distance.metric,
+            .missing = rule.distance.missing,
+            .vote = rule.vote,
+            .task = task};
+}
+
+/// Labels in host memory, wherever they were given.
+template <class T>
+std::vector<T> labels_on_host(const Device& device, std::span<const T> labels, const Options& options) {
+    if (!device.is_cuda() || options.memory == Memory::host) return {labels.begin(), labels.end()};
+    std::vector<T> copy(labels.size());
+    device::copy_to_host(copy.data(), labels.data(), labels.size_bytes(), options.stream);
+    device::synchronize(options.stream);
+    return copy;
+}
+
+}  // namespace
+
+Result<KnnClassifier> KnnClassifier::fit(const Device& device, const Items& points,
+                                         std::span<const std::int32_t> classes, const NeighbourRule& rule,
+                                         const Options& options) {
+    return guarded([&]() -> Result<KnnClassifier> {
+        if (auto error = invalid_fit(device, points, classes.size(), "classes", rule, options)) return *error;
+        const CurrentDevice current(state_of(device));
+        const std::vector<std::int32_t> checked = labels_on_host(device, classes, options);
+        if (auto error = invalid_classes(checked)) return *error;
+        const auto training = training_set(state_of(device), points, rule, options);
+        training->classes = {state_of(device), checked.data(), points.count};
+        KnnModel model{device, problem_of(points, rule, Task::classification), training};
+        if (!checked.empty()) model.problem.classes = std::int64_t{*std::ranges::max_element(checked)} + 1;
+        return KnnClassifier(std::make_shared<const KnnModel>(std::move(model)));
+    });
+}
+
+Result<KnnRegressor> KnnRegressor::fit(const Device& device, const Items& points, std::span<const float> targets,
+                                       const NeighbourRule& rule, const Options& options) {
+    return guarded([&]() -> Result<KnnRegressor> {
+        if (auto error = invalid_fit(device, points, targets.size(), "targets", rule, options)) return *error;
+        const CurrentDevice current(state_of(device));
+        const auto training = training_set(state_of(device), points, rule, options);
+        training->targets = {state_of(device), targets.data(), points.count, options};
+        return KnnRegressor(
+            std::make_shared<const KnnModel>(KnnModel{device, problem_of(points, rule, Task::regression), training}));
+    });
+}
+
+}  // namespace espalier::inline v0

@@ -1,0 +1,61 @@
+#include "kernels/api/planned.hpp"
+
+#include <new>
+
+namespace espalier {
+
+std::optional<Error> invalid_options(const DeviceState& device, const Options& options) {
+    if (device.info.kind == DeviceKind::cuda) return std::nullopt;
+    if (options.memory == Memory::device)
+        return invalid("Options::memory is device, but the call runs on the CPU: pass host memory or a GPU");
+    if (options.stream) return invalid("Options::stream must be null for the CPU");
+    return std::nullopt;
+}
+
+std::optional<Error> invalid_plan_options(const DeviceState& device, const Options& options) {
+    if (options.stream) return invalid("a plan has no stream: pass Options::stream to its run instead");
+    return invalid_options(device, options);
+}
+
+std::optional<Error> wrong_workspace(const Transport& transport, std::span<std::byte> workspace, std::size_t needed,
+                                     std::size_t planned) {
+    if (needed == 0) return std::nullopt;
+    if (workspace.size() < needed) {
+        const std::string has = "the workspace has " + std::to_string(workspace.size()) + " bytes, but ";
+        if (workspace.size() >= planned)
+            return invalid(has + std::to_string(needed) + " are needed for arrays that are not aligned to " +
+                           std::to_string(kGpuAlignment) + " bytes: align them, or give as much");
+        return invalid(has + "the plan needs " + std::to_string(needed) + ": give what its workspace_bytes() says");
+    }
+    const std::size_t alignment = workspace_alignment(transport.on_gpu());
+    if (!workspace.data()) return invalid("the workspace is null");
+    if (reinterpret_cast<std::uintptr_t>(workspace.data()) % alignment == 0) return std::nullopt;
+    return invalid("the workspace is not aligned to " + std::to_string(alignment) + " bytes");
+}
+
+std::optional<Error> other_sizes(std::initializer_list<SizedAs> sizes) {
+    for (const auto& [name, given, planned] : sizes)
+        if (given != planned)
+            return invalid(std::string(name) + " is " + std::to_string(given) + ", but the plan is for " +
+                           std::to_string(planned) + ": make another plan for other sizes");
+    return std::nullopt;
+}
+
+void CallMemory::FreeAligned::operator()(std::byte* data) const {
+    ::operator delete (data, std::align_val_t{kCpuAlignment});
+}
+
+CallMemory::CallMemory(const Transport& transport, std::size_t bytes, Stream stream) {
+    if (bytes == 0) return;
+    if (!transport.on_gpu()) {
+        cpu_.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{kCpuAlignment})));
+        span_ = {cpu_.get(), bytes};
+        return;
+    }
+    // A pool promises less than the alignment that textures need, even if it gives it so far.
+    gpu_ = device::StreamBuffer(bytes + kGpuAlignment, stream);
+    const auto address = reinterpret_cast<std::uintptr_t>(gpu_.data());
+    span_ = {gpu_.data() + (kGpuAlignment - address % kGpuAlignment) % kGpuAlignment, bytes};
+}
+
+}  // namespace espalier

@@ -1,0 +1,204 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "espalier/plan.hpp"
+#include "kernels/api/arrays.hpp"
+#include "kernels/api/checks.hpp"
+#include "kernels/api/guarded.hpp"
+#include "kernels/dispatch/dispatch.hpp"
+#include "kernels/dispatch/explain.hpp"
+
+namespace espalier {
+
+/// What is wrong with the options for this device, or nothing.
+std::optional<Error> invalid_options(const DeviceState& device, const Options& options);
+
+/// The same for those of a plan.
+std::optional<Error> invalid_plan_options(const DeviceState& device, const Options& options);
+
+/// A workspace must be as large as the call needs, and aligned.
+std::optional<Error> wrong_workspace(const Transport& transport, std::span<std::byte> workspace, std::size_t needed,
+                                     std::size_t planned);
+
+/// Memory of a device for one call: of its stream's order on a GPU, of the process on the CPU.
+class CallMemory {
+public:
+    CallMemory(const Transport& transport, std::size_t bytes, Stream stream);
+
+    [[nodiscard]] std::span<std::byte> span() const { return span_; }
+
+private:
+    struct FreeAligned {
+        void operator()(std::byte* data) const;
+    };
+    device::StreamBuffer gpu_;
+    std::unique_ptr<std::byte, FreeAligned> cpu_;
+    std::span<std::byte> span_;
+};
+
+/// A call that is decided. `Call` says what a public function asks for, without the addresses:
+///
+///     struct Call {
+///         Problem problem;
+///         std::array<ArraySpec, N> arrays() const;
+///         Buffers bind(const Pointers<N>& at) const;  // at: where the device reaches each of the arrays
+///     };
+template <class Call>
+struct Planned {
+    Call call;
+    Transport transport;
+    Demands demands;
+    Decision<decltype(Call::problem)> decision;
+    std::size_t variant_bytes;  ///< of the workspace that the variant needs; copies of arrays come before it
+
+    [[nodiscard]] const DeviceInfo& info() const { return transport.device->info; }
+
+    /// Of workspace, for arrays that need no copy to be aligned.
+    [[nodiscard]] std::size_t workspace_bytes() const {
+        const auto specs = call.arrays();
+        return copies_bytes(transport, specs) + variant_bytes;
+    }
+
+    [[nodiscard]] Explanation explain() const {
+        return explanation_of(decision, tables<decltype(Call::problem)>(), call.problem, info(), demands);
+    }
+};
+
+/// Decides a valid call.
+template <class Call>
+Result<Planned<Call>> decide_call(const DeviceState& device, Call call, const Options& options,
+                                  const Demands& demands) {
+    auto decision = decide(call.problem, device.info, options.variant, demands);
+    if (!decision) return decision.error();
+    const std::size_t bytes = workspace_bytes(decision.value(), call.problem, device.info);
+    return Planned<Call>{std::move(call), {&device, options.memory}, demands, std::move(decision).value(), bytes};
+}
+
+/// Enqueues a call whose arrays and workspace were checked, on the current device.
+template <class Call, std::size_t N>
+void enqueue(const Planned<Call>& planned, const Pointers<N>& pointers, Stream stream, std::span<std::byte> workspace) {
+    const std::array<ArraySpec, N> specs = planned.call.arrays();
+    Pointers<N> at = pointers;
+    std::byte* const rest = bring_in(planned.transport, specs, at, workspace.data(), stream);
+    Context context{planned.info(), stream, {rest, planned.variant_bytes}};
+    planned.decision.entry->variant.run(context, planned.call.problem, planned.call.bind(at),
+                                        planned.decision.configuration);
+    bring_back(planned.transport, specs, at, pointers, stream);
+}
+
+/// Runs a plan: checks everything, then enqueues.
+template <class Call, std::size_t N>
+Result<void> run_planned(const Planned<Call>& planned, const Pointers<N>& pointers, Stream stream,
+                         std::span<std::byte> workspace) {
+    if (stream && !planned.transport.on_gpu()) return invalid("the stream must be null for the CPU");
+    const std::array<ArraySpec, N> specs = planned.call.arrays();
+    if (auto error = wrong_arrays(planned.transport, specs, pointers, workspace)) return *error;
+    const std::size_t needed = copies_bytes(planned.transport, specs, pointers) + planned.variant_bytes;
+    if (auto error = wrong_workspace(planned.transport, workspace, needed, planned.workspace_bytes())) return *error;
+    const CurrentDevice current(*planned.transport.device);
+    enqueue(planned, pointers, stream, workspace);
+    return {};
+}
+
+/// An error may leave copies from or to the caller's memory under way: they end before the caller hears of it.
+class WaitOnError {
+public:
+    WaitOnError(bool wanted, Stream stream) : wanted_(wanted), stream_(stream) {}
+    ~WaitOnError() {
+        if (!wanted_) return;
+        try {
+            device::synchronize(stream_);
+        } catch (const device::DeviceError&) {
+            // The caller is told of what came first.
+        }
+    }
+    WaitOnError(const WaitOnError&) = delete;
+    WaitOnError& operator=(const WaitOnError&) = delete;
+    void disarm() { wanted_ = false; }
+
+private:
+    bool wanted_;
+    Stream stream_;
+};
+
+/// Runs a decided call once, in memory of its own.
+template <class Call, std::size_t N>
+Result<void> run_once(const Planned<Call>& planned, const Pointers<N>& pointers, const Options& options) {
+    const Transport& transport = planned.transport;
+    const std::array<ArraySpec, N> specs = planned.call.arrays();
+    if (auto error = wrong_arrays(transport, specs, pointers, {})) return *error;
+    const CurrentDevice current(*transport.device);
+    WaitOnError waiting(transport.on_gpu() && transport.memory == Memory::host, options.stream);
+    const CallMemory memory(transport, copies_bytes(transport, specs, pointers) + planned.variant_bytes,
+                            options.stream);
+    enqueue(planned, pointers, options.stream, memory.span());
+    waiting.disarm();
+    if (transport.on_gpu() && (options.wait || transport.memory == Memory::host)) device::synchronize(options.stream);
+    return {};
+}
+
+/// A public function: decides a valid call and runs it once.
+template <class Call, std::size_t N>
+Result<void> call_once(const Device& device, Call call, const Pointers<N>& pointers, const Options& options) {
+    const DeviceState& state = state_of(device);
+    if (auto error = invalid_options(state, options)) return *error;
+    const auto planned = decide_call(state, std::move(call), options, {.deterministic = options.deterministic});
+    if (!planned) return planned.error();
+    return run_once(planned.value(), pointers, options);
+}
+
+/// What a public plan holds.
+inline namespace v0 {
+struct PlanState {
+    PlanState(const Device& device, std::size_t bytes, bool is_deterministic)
+        : of_device(device), workspace_bytes(bytes), deterministic(is_deterministic) {}
+    virtual ~PlanState() = default;
+    PlanState(const PlanState&) = delete;
+    PlanState& operator=(const PlanState&) = delete;
+    [[nodiscard]] virtual Explanation explain() const = 0;
+
+    Device of_device;
+    std::size_t workspace_bytes;
+    bool deterministic;
+};
+}  // namespace v0
+
+template <class Call>
+struct PlanOf final : PlanState {
+    PlanOf(const Device& device, Planned<Call> decided)
+        : PlanState(device, decided.workspace_bytes(), decided.decision.entry->variant.nondeterminism.empty()),
+          planned(std::move(decided)) {}
+    [[nodiscard]] Explanation explain() const override { return planned.explain(); }
+
+    Planned<Call> planned;
+};
+
+/// A public plan of a valid call.
+template <class PublicPlan, class Call>
+Result<PublicPlan> plan_call(const Device& device, Call call, const Options& options) {
+    const DeviceState& state = state_of(device);
+    if (auto error = invalid_plan_options(state, options)) return *error;
+    auto planned =
+        decide_call(state, std::move(call), options, {.deterministic = options.deterministic, .only_enqueues = true});
+    if (!planned) return planned.error();
+    return PublicPlan(std::make_shared<const PlanOf<Call>>(device, std::move(planned).value()));
+}
+
+template <class Call>
+const Planned<Call>& planned_of(const PlanState& state) {
+    return static_cast<const PlanOf<Call>&>(state).planned;
+}
+
+/// What is wrong with arrays of other sizes than those planned for.
+struct SizedAs {
+    std::string_view name;
+    std::int64_t given, planned;
+};
+std::optional<Error> other_sizes(std::initializer_list<SizedAs> sizes);
+
+}  // namespace espalier

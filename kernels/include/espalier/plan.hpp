@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "espalier/device.hpp"
+#include "espalier/explanation.hpp"
+#include "espalier/export.hpp"
+#include "espalier/stream.hpp"
+
+namespace espalier::inline v0 {
+
+struct PlanState;
+
+/// A call that is decided once and run many times: the variant, its configuration and how much memory it needs are
+/// found out when the plan is made, and a run only enqueues. Every function that computes has a `plan_` sibling.
+///
+/// A run takes the stream and the workspace: `workspace_bytes` of the device's memory, aligned to 512 bytes (as
+/// cudaMalloc aligns), 64 on the CPU. It allocates nothing and waits for nothing, so that it can be captured in a CUDA
+/// graph; workspace and arrays must stay valid until its work is done, and runs that may overlap need workspaces of
+/// their own. On the CPU the results are there when it returns.
+///
+/// Arrays are where `Options::memory` said when the plan was made. From host memory the run enqueues the copies to the
+/// GPU and back, whose room is part of the workspace; only page-locked arrays are then copied without waiting, and
+/// captured. Arrays in device memory are best aligned to 512 bytes; others need that much more workspace for a copy.
+///
+/// Everything is checked before anything is enqueued: sizes that are not the plan's, null or overlapping arrays, those
+/// of another device, a workspace that is too small or not aligned. Errors of a run: invalid_argument, device_failure.
+///
+/// Plans are values, cheap to copy, and any number of threads may run one at once.
+class ESPALIER_API Plan {
+public:
+    [[nodiscard]] const Device& device() const;
+    [[nodiscard]] std::size_t workspace_bytes() const;
+
+    /// Whether equal runs give equal bits. `Options::deterministic` asks for it.
+    [[nodiscard]] bool deterministic() const;
+
+    /// What runs, and why.
+    [[nodiscard]] Result<Explanation> explain() const;
+
+    /// For the library's own use.
+    explicit Plan(std::shared_ptr<const PlanState> state) : state_(std::move(state)) {}
+
+protected:
+    [[nodiscard]] const PlanState& state() const { return *state_; }
+
+private:
+    std::shared_ptr<const PlanState> state_;
+};
+
+}  // namespace espalier::inline v0

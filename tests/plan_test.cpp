@@ -1,0 +1,452 @@
+// Plans: what they say, that their runs compute what the one-shot functions compute, and what they refuse. On the CPU
+// and on GPU 0, which is the host executor's or a real one.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "api_helpers.hpp"
+#include "kernels/api/arrays.hpp"
+#include "kernels/device/runtime.hpp"
+
+namespace espalier {
+namespace {
+
+/// An array where a plan expects it: in host memory, or in that of GPU 0.
+template <class T>
+class Array {
+public:
+    Array(std::vector<T> values, Memory memory) : host_(std::move(values)) {
+        if (memory == Memory::host) return;
+        gpu_ = device::Buffer(host_.size() * sizeof(T));
+        device::copy_to_device(gpu_.data(), host_.data(), gpu_.size());
+        device::synchronize();
+    }
+    Array(std::size_t count, Memory memory) : Array(std::vector<T>(count), memory) {}
+
+    [[nodiscard]] T* data() { return gpu_.size() > 0 ? gpu_.as<T>() : host_.data(); }
+    [[nodiscard]] std::span<T> span() { return {data(), host_.size()}; }
+    [[nodiscard]] std::vector<T> values() const {
+        std::vector<T> copy = host_;
+        if (gpu_.size() > 0) device::copy_to_host(copy.data(), gpu_.data(), gpu_.size());
+        if (gpu_.size() > 0) device::synchronize();
+        return copy;
+    }
+
+private:
+    std::vector<T> host_;
+    device::Buffer gpu_;
+};
+
+/// A plan's workspace, exactly as large as it says.
+class Workspace {
+public:
+    Workspace(const Device& device, std::size_t bytes) : bytes_(bytes) {
+        if (device.is_cuda())
+            gpu_ = device::Buffer(bytes);
+        else
+            cpu_.resize(bytes + kCpuAlignment);
+    }
+    explicit Workspace(const Plan& plan) : Workspace(plan.device(), plan.workspace_bytes()) {}
+
+    [[nodiscard]] std::span<std::byte> span() {
+        if (cpu_.empty()) return {gpu_.data(), bytes_};
+        const auto address = reinterpret_cast<std::uintptr_t>(cpu_.data());
+        return {cpu_.data() + (kCpuAlignment - address % kCpuAlignment) % kCpuAlignment, bytes_};
+    }
+
+private:
+    std::size_t bytes_;
+    device::Buffer gpu_;
+    std::vector<std::byte> cpu_;
+};
+
+struct Where {
+    Device device;
+    Memory memory;
+};
+
+std::vector<Where> places() {
+    std::vector<Where> all;
+    for (const Device& device : usable_devices()) {
+        all.push_back({device, Memory::host});
+        if (device.is_cuda()) all.push_back({device, Memory::device});
+    }
+    return all;
+}
+
+std::vector<float> numbers(std::size_t count, int seed) {
+    std::vector<float> values(count);
+    for (std::size_t i = 0; i < count; ++i)
+        values[i] = static_cast<float>(((i + static_cast<std::size_t>(seed)) * 2654435761U) % 1009) / 16;
+    return values;
+}
+
+template <class T>
+T value_of(Result<T> result) {
+    EXPECT_TRUE(result) << result.error().message;
+    return std::move(result).value();
+}
+
+void wait(const Device& device) {
+    if (device.is_cuda()) device::synchronize();
+}
+
+std::string name(const Where& where) {
+    return where.device.key() + (where.memory == Memory::host ? " from host memory" : " in device memory");
+}
+
+TEST(Plan, ComputesADotProduct) {
+    for (const Where& where : places()) {
+        SCOPED_TRACE(name(where));
+        const Options options{.memory = where.memory, .deterministic = true};
+        Array<float> a(numbers(10000, 1), where.memory), b(numbers(10000, 2), where.memory);
+        Array<float> expected(1, where.memory), result(1, where.memory);
+        const DotProductPlan plan = value_of(plan_dot_product(where.device, 10000, options));
+        EXPECT_TRUE(plan.deterministic());
+        EXPECT_EQ(plan.device(), where.device);
+        // Not always the choice of the call, which may wait.
+        const Explanation what = value_of(plan.explain());
+        const std::string variant = what.variant + ":" + what.configuration;
+        expect_ok(dot_product(where.device, a.data(), b.data(), 10000, expected.data(),
+                              {.memory = where.memory, .variant = variant}));
+        Workspace workspace(plan);
+        for (int run = 0; run < 2; ++run) {
+            expect_ok(plan.run(a.span(), b.span(), result.data(), nullptr, workspace.span()));
+            wait(where.device);
+            EXPECT_EQ(result.values(), expected.values());
+        }
+    }
+}
+
+TEST(Plan, CountsBytes) {
+    for (const Where& where : places()) {
+        SCOPED_TRACE(name(where));
+        Array<std::uint8_t> bytes(std::vector<std::uint8_t>(5000, 7), where.memory);
+        Array<std::uint64_t> counts(256, where.memory);
+        const HistogramPlan plan = value_of(plan_count_bytes(where.device, 5000, {.memory = where.memory}));
+        Workspace workspace(plan);
+        expect_ok(plan.run(bytes.span(), counts.data(), nullptr, workspace.span()));
+        wait(where.device);
+        std::vector<std::uint64_t> expected(256);
+        expected[7] = 5000;
+        EXPECT_EQ(counts.values(), expected);
+    }
+}
+
+TEST(Plan, FiltersAnImage) {
+    constexpr ImageShape kShape{37, 23, 3};
+    Filter5x5 filter{};
+    filter[12] = 1;
+    std::vector<std::uint8_t> pixels(37 * 23 * 3);
+    for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * 31);
+    for (const Where& where : places()) {
+        SCOPED_TRACE(name(where));
+        Array<std::uint8_t> image(pixels, where.memory), result(pixels.size(), where.memory);
+        const ConvolutionPlan plan =
+            value_of(plan_convolve_2d(where.device, kShape, filter, Border::mirror, {.memory = where.memory}));
+        Workspace workspace(plan);
+        expect_ok(plan.run({image.data(), kShape}, {result.data(), kShape}, nullptr, workspace.span()));
+        wait(where.device);
+        EXPECT_EQ(result.values(), pixels);
+        expect_invalid(plan.run({image.data(), {37, 22, 3}}, {result.data(), {37, 22, 3}}, nullptr, workspace.span()),
+                       "height is 22, but the plan is for 23");
+    }
+}
+
+TEST(Plan, SelectsFromDistances) {
+    constexpr std::int64_t kQueries = 40, kPoints = 70, kDims = 5, kNearest = 3;
+    for (const Where& where : places())
+        for (const Layout layout : {Layout::item_major, Layout::attribute_major}) {
+            SCOPED_TRACE(name(where));
+            const Options options{.memory = where.memory};
+            Array<float> q(numbers(kQueries * kDims, 3), where.memory), p(numbers(kPoints * kDims, 4), where.memory);
+            Array<float> expected(kQueries * kPoints, where.memory), result(kQueries * kPoints, where.memory);
+            const Items queries{q.data(), kQueries, kDims, layout}, points{p.data(), kPoints, kDims, layout};
+            const DistanceRule rule{};
+            expect_ok(pairwise_distances(where.device, queries, points, rule, expected.data(), options));
+            const DistancesPlan distances =
+                value_of(plan_pairwise_distances(where.device, queries, points, rule, options));
+            Workspace workspace(distances);
+            expect_ok(distances.run(queries, points, result.data(), nullptr, workspace.span()));
+            wait(where.device);
+            EXPECT_EQ(result.values(), expected.values());
+
+            const SelectionPlan selection =
+                value_of(plan_select_smallest_k(where.device, {kQueries, kPoints, kNearest}, options));
+            Array<float> values(kQueries * kNearest, where.memory);
+            Array<std::int32_t> indices(kQueries * kNearest, where.memory);
+            Workspace of_selection(selection);
+            expect_ok(selection.run(result.span(), values.span(), indices.span(), nullptr, of_selection.span()));
+            wait(where.device);
+            const std::vector<float> all = expected.values(), nearest = values.values();
+            for (std::int64_t query = 0; query < kQueries; ++query) {
+                float least = INFINITY;
+                for (std::int64_t point = 0; point < kPoints; ++point)
+                    least = std::min(least, all[static_cast<std::size_t>(point * kQueries + query)]);
+                EXPECT_EQ(nearest[static_cast<std::size_t>(query)], least);
+            }
+        }
+}
+
+TEST(Plan, ComparesNominalAttributes) {
+    const std::vector<AttributeType> types{AttributeType::numeric, AttributeType::nominal};
+    const DistanceRule rule{.metric = Metric::mixed_euclidean, .types = types};
+    for (const Where& where : places()) {
+        SCOPED_TRACE(name(where));
+        Array<float> items(std::vector<float>{0, 1, 0, 2, 4, 1}, where.memory), result(9, where.memory);
+        const Items set{items.data(), 3, 2};
+        const DistancesPlan plan =
+            value_of(plan_pairwise_distances(where.device, set, set, rule, {.memory = where.memory}));
+        Workspace workspace(plan);
+        expect_ok(plan.run(set, set, result.data(), nullptr, workspace.span()));
+        wait(where.device);
+        EXPECT_EQ(result.values(), (std::vector<float>{0, 1, 4, 1, 0, std::sqrt(17.F), 4, std::sqrt(17.F), 0}));
+    }
+}
+
+TEST(Plan, SumsAlongTravelTimes) {
+    const CoherentSumShape shape{.receivers = 2, .samples = 3, .sources = 2, .span = 1};
+    for (const Where& where : places()) {
+        SCOPED_TRACE(name(where));
+        const Options options{.memory = where.memory};
+        Array<float> traces(std::vector<float>{1, 2, 3, 4, 10, 20, 30, 40}, where.memory);
+        Array<std::int32_t> delays(std::vector<std::int32_t>{0, 0, 0, 1}, where.memory);
+        Array<float> sums(6, where.memory), maximum(2, where.memory);
+        Array<std::int32_t> sample(2, where.memory);
+        const CoherentSumPlan all = value_of(plan_coherent_sum(where.device, shape, Coherence::sums, options));
+        Workspace of_all(all);
+        expect_ok(all.run(traces.span(), delays.span(), sums.span(), nullptr, of_all.span()));
+        const CoherentSumPlan peaks = value_of(plan_coherent_sum(where.device, shape, Coherence::maximum, options));
+        Workspace of_peaks(peaks);
+        expect_ok(peaks.run(traces.span(), delays.span(), maximum.span(), sample.span(), nullptr, of_peaks.span()));
+        wait(where.device);
+        EXPECT_EQ(sums.values(), (std::vector<float>{11, 22, 33, 21, 32, 43}));
+        EXPECT_EQ(maximum.values(), (std::vector<float>{33, 43}));
+        EXPECT_EQ(sample.values(), (std::vector<std::int32_t>{2, 2}));
+        expect_invalid(all.run(traces.span(), delays.span(), maximum.span(), sample.span(), nullptr, of_all.span()),
+                       "the plan keeps all sums");
+    }
+}
+
+TEST(Plan, DelaysAndPhasesAreThoseOfTheModel) {
+    const std::vector<Point> receivers{{0, 0, 0}, {3, 4, 0}};
+    const SourceGrid grid{.origin = {0, 0, 0}, .spacing = {3, 4, 0}, .columns = 2};
+    for (const Where& where : places()) {
+        SCOPED_TRACE(name(where));
+        const Options options{.memory = where.memory};
+        Array<std::int32_t> delays(4, where.memory);
+        expect_ok(compute_delays(where.device, receivers, grid, {.samples_per_metre = 2}, delays.data(), options));
+        EXPECT_EQ(delays.values(), (std::vector<std::int32_t>{0, 10, 6, 8}));
+
+        const InterpolationShape shape{.receivers = 1, .samples = 3, .padding = 1, .phases = 2};
+        Array<float> trace(std::vector<float>{0, 2, 6}, where.memory), copies(8, where.memory);
+        const InterpolationPlan plan = value_of(plan_interpolate_traces(where.device, shape, options));
+        Workspace workspace(plan);
+        expect_ok(plan.run(trace.span(), copies.span(), nullptr, workspace.span()));
+        wait(where.device);
+        EXPECT_EQ(copies.values(), (std::vector<float>{0, 2, 6, 0, 1, 4, 6, 0}));
+    }
+    expect_invalid(compute_delays(Device::cpu(), receivers, grid, {.samples_per_metre = 1e9}, nullptr),
+                   "does not fit 32 bits");
+    expect_invalid(compute_delays(Device::cpu(), receivers, grid, {.samples_per_metre = NAN}, nullptr),
+                   "samples_per_metre");
+}
+
+/// A model of two clusters, and queries near them.
+struct Neighbourhood {
+    static constexpr std::int64_t kPoints = 60, kQueries = 33, kDims = 3;
+    std::vector<float> points = numbers(kPoints * kDims, 5), queries = numbers(kQueries * kDims, 6);
+    std::vector<std::int32_t> classes;
+    std::vector<float> targets = numbers(kPoints, 7);
+    NeighbourRule rule{.k = 4};
+
+    Neighbourhood() {
+        for (int i = 0; i < kPoints; ++i) classes.push_back(i % 3);
+    }
+};
+
+TEST(Plan, PredictsAndListsNeighbours) {
+    const Neighbourhood n;
+    for (const Where& where : places()) {
+        SCOPED_TRACE(name(where));
+        const auto model =
+            value_of(KnnClassifier::fit(where.device, {n.points.data(), n.kPoints, n.kDims}, n.classes, n.rule));
+        const Items on_host{n.queries.data(), n.kQueries, n.kDims};
+        const auto expected = value_of(model.predict(on_host));
+        const auto neighbours = value_of(model.kneighbors(on_host));
+        Array<float> queries(n.queries, where.memory), distances(n.kQueries * 4, where.memory);
+        Array<std::int32_t> classes(n.kQueries, where.memory), indices(n.kQueries * 4, where.memory);
+        const KnnPlan plan = value_of(model.plan_predict(
+            n.kQueries, Layout::item_major, {.distances = true, .indices = true}, {.memory = where.memory}));
+        Workspace workspace(plan);
+        const Items items{queries.data(), n.kQueries, n.kDims};
+        expect_ok(plan.run(items, classes.data(), {distances.data(), indices.data()}, nullptr, workspace.span()));
+        wait(where.device);
+        EXPECT_EQ(classes.values(), expected);
+        const auto listed = indices.values();
+        for (std::size_t q = 0; q < n.kQueries; ++q)
+            for (std::size_t j = 0; j < 4; ++j) EXPECT_EQ(listed[j * n.kQueries + q], neighbours.indices[q * 4 + j]);
+
+        expect_invalid(plan.run(items, static_cast<float*>(nullptr), {}, nullptr, workspace.span()),
+                       "the plan is for a classification");
+        expect_invalid(plan.run({items.values, n.kQueries, n.kDims, Layout::attribute_major}, classes.data(), {},
+                                nullptr, workspace.span()),
+                       "queries.layout");
+        expect_invalid(plan.run({items.values, n.kQueries - 1, n.kDims}, classes.data(), {}, nullptr, workspace.span()),
+                       "queries.count is 32, but the plan is for 33");
+    }
+}
+
+TEST(Plan, PredictsFromItemMajorDeviceMemory) {
+    const Neighbourhood n;
+    for (const Where& where : places()) {
+        SCOPED_TRACE(name(where));
+        const Options options{.memory = where.memory};
+        Array<float> points(n.points, where.memory), queries(n.queries, where.memory), targets(n.targets, where.memory);
+        const auto model = value_of(
+            KnnRegressor::fit(where.device, {points.data(), n.kPoints, n.kDims}, targets.span(), n.rule, options));
+        Array<float> predicted(n.kQueries, where.memory);
+        expect_ok(model.predict({queries.data(), n.kQueries, n.kDims}, predicted.data(), options));
+        const auto on_cpu =
+            value_of(KnnRegressor::fit(Device::cpu(), {n.points.data(), n.kPoints, n.kDims}, n.targets, n.rule));
+        const auto expected = value_of(on_cpu.predict({n.queries.data(), n.kQueries, n.kDims}));
+        const std::vector<float> values = predicted.values();
+        for (std::size_t q = 0; q < n.kQueries; ++q) EXPECT_NEAR(values[q], expected[q], 1e-4);
+    }
+}
+
+TEST(Plan, OfAModelThatAllowsMissingCells) {
+    const Neighbourhood n;
+    std::vector<float> queries = n.queries;
+    queries[1] = NAN;
+    for (const Device& device : usable_devices()) {
+        const auto model =
+            value_of(KnnClassifier::fit(device, {n.points.data(), n.kPoints, n.kDims}, n.classes, n.rule));
+        const Items items{queries.data(), n.kQueries, n.kDims};
+        EXPECT_EQ(value_of(model.predict(items))[0], kNoClass);
+        EXPECT_NE(value_of(model.allowing_missing().predict(items))[0], kNoClass);
+    }
+}
+
+/// A plan of everything that the tests below do wrong.
+class PlanErrors : public testing::TestWithParam<int> {
+protected:
+    static constexpr std::int64_t kElements = 4096;
+
+    void check(const Where& where) const {
+        SCOPED_TRACE(name(where));
+        const DotProductPlan plan = value_of(plan_dot_product(where.device, kElements, {.memory = where.memory}));
+        Array<float> a(numbers(kElements, 1), where.memory), b(numbers(kElements, 2), where.memory),
+            result(1, where.memory);
+        Workspace memory(where.device, std::max<std::size_t>(plan.workspace_bytes(), 4096) + 4096);
+        const auto run = [&](std::span<const float> x, std::span<const float> y, float* to,
+                             std::span<std::byte> workspace) { return plan.run(x, y, to, nullptr, workspace); };
+        expect_ok(run(a.span(), b.span(), result.data(), memory.span()));
+        expect_invalid(run(a.span().first(kElements - 1), b.span(), result.data(), memory.span()),
+                       "a.size() is 4095, but the plan is for 4096: make another plan");
+        expect_invalid(run({static_cast<const float*>(nullptr), kElements}, b.span(), result.data(), memory.span()),
+                       "a is null");
+        expect_invalid(run(a.span(), b.span(), nullptr, memory.span()), "result is null");
+        expect_invalid(run(a.span(), b.span(), b.data(), memory.span()), "result and b overlap");
+        expect_invalid(run(a.span(), b.span(), reinterpret_cast<float*>(memory.span().data()), memory.span()),
+                       "result and the workspace overlap");
+        auto* const odd = reinterpret_cast<const float*>(reinterpret_cast<const std::byte*>(a.data()) + 2);
+        expect_invalid(run({odd, kElements}, b.span(), result.data(), memory.span()),
+                       "a is not aligned to its elements");
+        if (plan.workspace_bytes() > 0) {
+            expect_invalid(run(a.span(), b.span(), result.data(), memory.span().first(plan.workspace_bytes() - 1)),
+                           "give what its workspace_bytes() says");
+            expect_invalid(run(a.span(), b.span(), result.data(), memory.span().subspan(4)),
+                           "the workspace is not aligned");
+        }
+        wait(where.device);
+    }
+};
+
+TEST_F(PlanErrors, ComeBeforeAnyLaunch) {
+    for (const Where& where : places()) check(where);
+}
+
+TEST_F(PlanErrors, ArraysOnTheWrongSide) {
+    const auto gpu = Device::cuda();
+    if (!gpu) GTEST_SKIP() << gpu.error().message;
+    Array<float> here(numbers(kElements, 1), Memory::host), there(numbers(kElements, 1), Memory::device);
+    Array<float> result_here(1, Memory::host), result_there(1, Memory::device);
+    const auto on_device = value_of(plan_dot_product(gpu.value(), kElements, {.memory = Memory::device}));
+    const auto on_host = value_of(plan_dot_product(gpu.value(), kElements, {.memory = Memory::host}));
+    Workspace memory(gpu.value(), std::max(on_device.workspace_bytes(), on_host.workspace_bytes()));
+    if (!device::place_of(here.data()).on_device)  // a GPU may reach all memory of its host
+        expect_invalid(on_device.run(here.span(), there.span(), result_there.data(), nullptr, memory.span()),
+                       "a is in host memory");
+    expect_invalid(on_host.run(here.span(), there.span(), result_here.data(), nullptr, memory.span()),
+                   "b is in a GPU's memory, but Options::memory is host");
+    std::vector<std::byte> host_workspace(memory.span().size() + kGpuAlignment);
+    auto* const aligned = reinterpret_cast<std::byte*>(
+        (reinterpret_cast<std::uintptr_t>(host_workspace.data()) + kGpuAlignment - 1) / kGpuAlignment * kGpuAlignment);
+    if (!memory.span().empty() && !device::place_of(aligned).on_device)
+        expect_invalid(
+            on_host.run(here.span(), here.span(), result_here.data(), nullptr, {aligned, memory.span().size()}),
+            "the workspace is in host memory");
+    // The one-shot functions look, too.
+    if (!device::place_of(here.data()).on_device)
+        expect_invalid(dot_product(gpu.value(), here.data(), there.data(), kElements, result_there.data(),
+                                   {.memory = Memory::device}),
+                       "a is in host memory");
+}
+
+TEST_F(PlanErrors, MisalignedArraysNeedRoomForACopy) {
+    const auto gpu = Device::cuda();
+    if (!gpu) GTEST_SKIP() << gpu.error().message;
+    constexpr ImageShape kShape{64, 64, 1};
+    Filter5x5 filter{};
+    filter[12] = 1;
+    const auto plan = value_of(plan_convolve_2d(gpu.value(), kShape, filter, Border::zero, {.memory = Memory::device}));
+    Array<std::uint8_t> image(std::vector<std::uint8_t>(64 * 64 + 16, 9), Memory::device),
+        result(64 * 64, Memory::device);
+    Workspace exact(plan), larger(gpu.value(), plan.workspace_bytes() + 4096);
+    const ConstImage odd{image.data() + 16, kShape};
+    if (plan.workspace_bytes() > 0)
+        expect_invalid(plan.run(odd, {result.data(), kShape}, nullptr, exact.span()), "not aligned to 512 bytes");
+    expect_ok(plan.run(odd, {result.data(), kShape}, nullptr, larger.span()));
+    device::synchronize();
+    EXPECT_EQ(result.values(), std::vector<std::uint8_t>(64 * 64, 9));
+}
+
+TEST(PlanOptions, AStreamBelongsToTheRun) {
+    Stream not_null = reinterpret_cast<Stream>(0x1000);
+    for (const Device& device : usable_devices()) {
+        const auto plan = plan_dot_product(device, 10, {.stream = not_null});
+        ASSERT_FALSE(plan);
+        EXPECT_NE(plan.error().message.find("pass Options::stream to its run"), std::string::npos);
+    }
+    const float one = 1;
+    float result = 0;
+    const auto plan = value_of(plan_dot_product(Device::cpu(), 1));
+    Workspace workspace(plan);
+    expect_invalid(plan.run({&one, 1}, {&one, 1}, &result, not_null, workspace.span()), "null for the CPU");
+}
+
+TEST(PlanOptions, AVariantThatWaitsIsRefused) {
+    const auto gpu = Device::cuda();
+    if (!gpu) GTEST_SKIP() << gpu.error().message;
+    const auto plan = plan_dot_product(gpu.value(), 1000, {.memory = Memory::device, .variant = "host_finish"});
+    ASSERT_FALSE(plan);
+    if (plan.error().code == ErrorCode::unknown_variant) GTEST_SKIP() << "not linked: " << plan.error().message;
+    EXPECT_EQ(plan.error().code, ErrorCode::unsupported);
+    EXPECT_NE(plan.error().message.find("no plan can have it: the host adds up"), std::string::npos)
+        << plan.error().message;
+}
+
+TEST(PlanOptions, ThePlanSaysHowMuchMemoryItTakes) {
+    for (const Where& where : places()) {
+        const auto plan = value_of(plan_select_smallest_k(where.device, {1000, 1000, 5}, {.memory = where.memory}));
+        const std::size_t staged = where.device.is_cuda() && where.memory == Memory::host ? 4'000'000 : 0;
+        EXPECT_GE(plan.workspace_bytes(), value_of(plan.explain()).workspace_bytes + staged) << name(where);
+    }
+}
+
+}  // namespace
+}  // namespace espalier
