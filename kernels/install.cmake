@@ -27,19 +27,21 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/espalierConfigVersi
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/espalierConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/espalierConfigVersion.cmake
         DESTINATION ${package_dir})
 
-# What a linker needs beside a static library. OpenMP by name, not by path: it belongs to the user's compiler.
-set(private_libs "")
+# What a linker needs beside a static library. Of Libs, not of Libs.private: only this library is installed, and whoever
+# asks plainly (pkg-config --libs) would else not find out that it is a static one. OpenMP by name, not by path: it belongs to the user's compiler.
+set(static_libs "")
 if(ESPALIER_STATIC)
   foreach(library ${OpenMP_CXX_LIB_NAMES})
-    list(APPEND private_libs -l${library})
+    list(APPEND static_libs -l${library})
   endforeach()
   if(ESPALIER_CUDA)
     get_target_property(cuda_runtime CUDA::cudart_static IMPORTED_LOCATION)
     get_filename_component(cuda_libraries ${cuda_runtime} DIRECTORY)
-    list(APPEND private_libs -L${cuda_libraries} -lcudart_static -lrt -ldl)
+    list(APPEND static_libs -L${cuda_libraries} -lcudart_static -lrt -ldl)
   endif()
 endif()
-list(JOIN private_libs " " ESPALIER_PC_PRIVATE_LIBS)
+list(PREPEND static_libs "")
+list(JOIN static_libs " " ESPALIER_PC_STATIC_LIBS)
 file(RELATIVE_PATH ESPALIER_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" ESPALIER_PC_TO_PREFIX "${ESPALIER_PC_TO_PREFIX}")
 configure_file(espalier.pc.in ${CMAKE_CURRENT_BINARY_DIR}/espalier.pc @ONLY)

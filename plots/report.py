@@ -27,6 +27,7 @@ import results
 import theme
 import trees
 from figures import duration, short
+from replaced import exit_on_signals, replaced
 
 HERE = Path(__file__).resolve().parent
 
@@ -71,8 +72,10 @@ class Drawing:
             name += "_"
         self.names.add(name)
         svg = theme.svg_text(figure)
-        (self.folder / f"{name}.svg").write_text('<?xml version="1.0" encoding="utf-8"?>\n' + svg, encoding="utf-8")
-        figure.savefig(self.folder / f"{name}.png", dpi=160)
+        with replaced(self.folder / f"{name}.svg") as file:
+            file.write_text('<?xml version="1.0" encoding="utf-8"?>\n' + svg, encoding="utf-8")
+        with replaced(self.folder / f"{name}.png") as file:
+            figure.savefig(file, dpi=160, format="png")
         plt.close(figure)
         inlined = theme.inline(svg, name, str(escape(f"{title}. {caption}")))
         return Figure(title, caption, Markup(inlined), f"figures/{name}")
@@ -269,7 +272,8 @@ def main(arguments: list[str]) -> int:
         published_complaint=complaint, light=Markup(theme.css_variables(dark=False)),
         dark=Markup(theme.css_variables(dark=True)), style=Markup((HERE / "style.css").read_text(encoding="utf-8")))
     target = options.output / "index.html"
-    target.write_text(page, encoding="utf-8")
+    with replaced(target) as file:
+        file.write_text(page, encoding="utf-8")
     for device in devices:
         for text in device.complaints:
             print(f"report: {device.key}: {text}", file=sys.stderr)
@@ -280,4 +284,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    exit_on_signals()
     sys.exit(main(sys.argv[1:]))

@@ -81,11 +81,9 @@ for kind in static shared; do
 
     PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name espalier.pc)")
     export PKG_CONFIG_PATH
-    static=
-    [ $kind = static ] && static=--static
-    # shellcheck disable=SC2046,SC2086  # the flags are words
+    # shellcheck disable=SC2046  # the flags are words
     "$compiler" -std=c++20 "$source/tests/consumer/main.cpp" -o "$scratch/$kind/by_pkg_config" \
-        $(pkg-config --cflags --libs $static espalier) -Wl,-rpath,"$(pkg-config --variable=libdir espalier)"
+        $(pkg-config --cflags --libs espalier) -Wl,-rpath,"$(pkg-config --variable=libdir espalier)"
     run_consumer "$scratch/$kind/by_pkg_config"
 done
 cat "$scratch/output"

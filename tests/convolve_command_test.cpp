@@ -175,13 +175,24 @@ TEST_F(BadConvolveInput, UnreadableAndVanishingFiles) {
     std::filesystem::create_symlink(folder / "gone.png", folder / "link.png");
     expect_refused_image(folder / "link.png", {"link.png: no such file"});
     io::write_image(folder / "in.png", {3, 2, 1, {1, 2, 3, 4, 5, 6}});
-    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
-    expect_refused_image(folder / "pipe", {"pipe: is a pipe; save the image to a file and name that"},
-                         "cat " + quoted(folder / "in.png") + " >" + quoted(folder / "pipe") + " & ");
     expect_refused(quoted(folder / "in.png") + " " + quoted(folder / "gone/out.png"), {"create the folder first"});
     if (geteuid() == 0) return;  // who may read everything
     std::filesystem::permissions(folder / "in.png", std::filesystem::perms::none);
     expect_refused_image(folder / "in.png", {"in.png: cannot be read: Permission denied"});
+}
+
+TEST(ConvolveCommand, ReadsPipesAndWritesToStdout) {
+    const TemporaryFolder folder;
+    io::write_image(folder / "in.png", {3, 2, 1, {1, 2, 3, 4, 5, 6}});
+    const auto from_file = run_espalier(folder, "convolve --quiet " + quoted(folder / "in.png") + " -");
+    ASSERT_EQ(from_file.code, 0) << from_file.err;
+    EXPECT_TRUE(from_file.out.starts_with("\x89PNG"));
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    const auto piped = run_espalier(folder, "convolve --quiet " + quoted(folder / "pipe") + " -",
+                                    "cat " + quoted(folder / "in.png") + " >" + quoted(folder / "pipe") + " & ");
+    EXPECT_EQ(piped.code, 0) << piped.err;
+    EXPECT_EQ(piped.out, from_file.out);
+    EXPECT_EQ(run_espalier(folder, "convolve --quiet - - --json").code, 2);
 }
 
 TEST_F(BadConvolveInput, MoreThanMemoryHolds) {

@@ -89,6 +89,10 @@ TEST(Selection, IsTotalAndFeasible) {
             for (const std::string& problem : all_problems(*family, device.kind)) {
                 SCOPED_TRACE(std::string(family->name()) + " " + problem + " on " + device.key);
                 const auto why = explain(family->name(), problem, device, nullptr);
+                if (problem.find(";k=0") != std::string::npos) {  // variants take it, the library's calls do not
+                    ASSERT_FALSE(why);
+                    continue;
+                }
                 ASSERT_TRUE(why) << why.error().message;
                 const std::size_t v = family->find(why.value().variant);
                 ASSERT_NE(v, Family::npos);

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "harness/cli/counted.hpp"
+
 namespace espalier::bench::cli {
 namespace {
 
@@ -61,8 +63,8 @@ std::string table_of(const ByteCounts& counts, int bar_columns) {
         const std::string bar = bar_columns > 0 ? bar_of(share_of_most, bar_columns) : "";
         text.append(bar.empty() ? "" : " ").append(bar).append("\n");
     }
-    return text + fmt::format("{} bytes, {} of 256 values, {:.4f} bits per byte\n", counts.bytes, counts.distinct(),
-                              counts.entropy());
+    return text + fmt::format("{}, {} of 256 values, {:.4f} bits per byte\n", counted(counts.bytes, "byte"),
+                              counts.distinct(), counts.entropy());
 }
 
 std::string csv_of(const ByteCounts& counts) {

@@ -1,11 +1,57 @@
 #include "harness/cli/command.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <utility>
 
+#include "harness/cli/parse.hpp"
+#include "kernels/core/similar_name.hpp"
+
 namespace espalier::bench::cli {
+namespace {
+
+/// CLI11 puts the option's name before what a check returns; nothing means that the value passes.
+using Check = std::function<std::string(const std::string&)>;
+
+void check(CLI::Option& option, Check passes, const std::string& in_help = {}) {
+    option.check(CLI::Validator([passes = std::move(passes)](std::string& value) { return passes(value); }, in_help));
+}
+
+/// What a type cannot hold is refused in words of the user's: a conversion's own error says less, and takes -1 for the
+/// largest number without a sign.
+template <class T>
+void check_type(CLI::Option& option) {
+    if constexpr (std::same_as<T, int> || std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>)
+        check(option, [](const std::string& text) -> std::string {
+            if (is_whole<T>(text)) return {};
+            return fmt::format("'{}' is not a whole number{}", text,
+                               std::unsigned_integral<T> ? " from 0 on, or is too large" : ", or is too large");
+        });
+    if constexpr (std::same_as<T, double>)
+        check(option, [](const std::string& text) -> std::string {
+            return std::isfinite(number_in(text)) ? "" : "'" + text + "' is not a finite number";
+        });
+}
+
+/// `least <= value <= most` in words; `above` leaves out `least` itself.
+template <class T>
+void check_range(CLI::Option& option, T least, T most) {
+    check(
+        option,
+        [least, most](const std::string& text) -> std::string {
+            const double value = number_in(text);
+            const bool inside = value >= static_cast<double>(least) && value <= static_cast<double>(most);
+            return inside ? "" : fmt::format("must be {} to {}, not {}", least, most, text);
+        },
+        fmt::format("in [{}, {}]", least, most));
+}
+
+}  // namespace
 
 Option& Option::required() {
     option_->required();
@@ -43,42 +89,66 @@ Option& Option::from_environment(const std::string& variable) {
 }
 
 Option& Option::one_of(const std::vector<std::string>& values) {
-    option_->check(CLI::IsMember(values));
+    check(
+        *option_,
+        [values](const std::string& text) -> std::string {
+            SimilarName meant(text);
+            for (const std::string& value : values) {
+                if (value == text) return {};
+                meant.offer(value);
+            }
+            return fmt::format("'{}' is none of {}{}", text, fmt::join(values, ", "), meant.question());
+        },
+        fmt::format("{{{}}}", fmt::join(values, ",")));
     return *this;
 }
 
 Option& Option::within(int least, int most) {
-    option_->check(CLI::Range(least, most));
+    check_range(*option_, least, most);
     return *this;
 }
 
 Option& Option::within(double least, double most) {
-    option_->check(CLI::Range(least, most));
+    check_range(*option_, least, most);
     return *this;
 }
 
 Option& Option::positive() {
-    option_->check(CLI::PositiveNumber);
+    check(*option_,
+          [](const std::string& text) { return number_in(text) > 0 ? "" : "must be more than 0, not " + text; });
     return *this;
 }
 
 Option& Option::not_negative() {
-    option_->check(CLI::NonNegativeNumber);
+    check(*option_,
+          [](const std::string& text) { return number_in(text) >= 0 ? "" : "must not be negative: " + text; });
     return *this;
 }
 
-Option& Option::bytes(bool kb_is_1000) {
-    option_->transform(CLI::AsSizeValue(kb_is_1000));
+Option& Option::bytes() {
+    option_->type_name("SIZE");
+    option_->transform(CLI::Validator(
+        [](std::string& text) -> std::string {
+            const auto bytes = bytes_in(text);
+            if (!bytes) return "'" + text + "' is no size such as 500MB (of 1000) or 2GiB (of 1024), from 1 byte on";
+            text = std::to_string(*bytes);
+            return {};
+        },
+        ""));
     return *this;
 }
 
 Command Command::add_subcommand(const std::string& name, const std::string& description) {
-    return Command(*app_->add_subcommand(name, description));
+    CLI::App* const command = app_->add_subcommand(name, description);
+    command->footer(kExitCodes);
+    return Command(*command);
 }
 
 template <class T>
 Option Command::add_option(const std::string& names, T& value, const std::string& description) {
-    return Option(*app_->add_option(names, value, description));
+    CLI::Option* const option = app_->add_option(names, value, description);
+    check_type<T>(*option);
+    return Option(*option);
 }
 
 template <class T>
@@ -86,7 +156,7 @@ Option Command::add_flag(const std::string& names, T& value, const std::string& 
     return Option(*app_->add_flag(names, value, description));
 }
 
-void Command::footer(const std::string& text) { app_->footer(text); }
+void Command::footer(const std::string& text) { app_->footer(text + "\n" + kExitCodes); }
 
 void Command::callback(std::function<void()> function) { app_->callback(std::move(function)); }
 

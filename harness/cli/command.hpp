@@ -12,7 +12,7 @@ class Option;
 
 namespace espalier::bench::cli {
 
-/// What `espalier` exits with. Every error message names its fix.
+/// What `espalier` exits with, as docs/commands.md and the help say. Every error message names its fix.
 enum class ExitCode {
     ok = 0,
     failed_variants = 1,  ///< finished, but some variant was wrong, crashed or timed out
@@ -20,8 +20,17 @@ enum class ExitCode {
     no_device = 3,
     bad_data = 4,  ///< a file is missing, malformed, newer than this program, or cannot be written
     regression = 5,
-    interrupted = 130,  ///< stopped by a signal, cleanly
+    interrupted = 128,  ///< and more: 128 + the signal that stopped it, cleanly
 };
+
+/// The table of exit codes, for the end of the help.
+inline constexpr const char* kExitCodes =
+    "Exit codes: 0 done; 1 some variant was wrong, crashed or timed out; 2 wrong usage; 3 a device is not there or "
+    "was\n"
+    "lost; 4 a file cannot be read, understood or written; 5 compare found a regression; 128 + the number of a "
+    "signal:\n"
+    "129 hang-up, 130 Ctrl-C, 141 nobody reads the output, 143 terminated. Files are whole then: the old or the new "
+    "one.";
 
 /// Ends a command with a code and a message for stderr.
 class Failure : public std::runtime_error {
@@ -58,8 +67,8 @@ public:
     Option& within(double least, double most);
     Option& positive();
     Option& not_negative();
-    /// A number of bytes such as 2GiB; whether a kB is 1000 of them or 1024.
-    Option& bytes(bool kb_is_1000);
+    /// A number of bytes such as 2GiB (parse_bytes).
+    Option& bytes();
 
 private:
     CLI::Option* option_;
@@ -76,6 +85,7 @@ public:
     Option add_option(const std::string& names, T& value, const std::string& description = "");
     template <class T>
     Option add_flag(const std::string& names, T& value, const std::string& description);
+    /// What the help says at its end, before the exit codes.
     void footer(const std::string& text);
     void callback(std::function<void()> function);
     /// Not in the help.

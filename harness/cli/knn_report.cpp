@@ -60,15 +60,12 @@ double KnnScore::r_squared() const {
 
 PredictionWriter::PredictionWriter(const std::string& path, const io::Schema& schema, const KnnSettings& settings,
                                    bool with_truth)
-    : schema_(schema),
-      settings_(settings),
-      with_truth_(with_truth),
-      file_(path.empty() ? nullptr : std::make_unique<io::AtomicFile>(path)) {
+    : schema_(schema), settings_(settings), with_truth_(with_truth), file_(path) {
     std::string header = "row,predicted";
     if (with_truth_) header += "," + field(schema.label.name);
     for (std::int64_t j = 1; settings.neighbours && j <= settings.k; ++j)
         header.append(",neighbour_").append(std::to_string(j)).append(",distance_").append(std::to_string(j));
-    put(header + "\n");
+    file_.write(header + "\n");
 }
 
 void PredictionWriter::write(const Predictions& predictions, const io::Rows& rows,
@@ -87,19 +84,10 @@ void PredictionWriter::write(const Predictions& predictions, const io::Rows& row
             line += "," + std::to_string((train_numbers.empty() ? point : train_numbers[point]) + 1) + "," +
                     text(predictions.distances[at]);
         }
-        put(line + "\n");
+        file_.write(line + "\n");
     }
 }
 
-void PredictionWriter::put(const std::string& line) {
-    if (file_)
-        file_->write(line);
-    else
-        std::fwrite(line.data(), 1, line.size(), stdout);
-}
-
-void PredictionWriter::finish() {
-    if (file_) file_->commit();
-}
+void PredictionWriter::finish() { file_.commit(); }
 
 }  // namespace espalier::bench::cli

@@ -34,7 +34,7 @@ private:
 /// with their distances if they were asked for. A row without an answer gets "?".
 class PredictionWriter {
 public:
-    /// To a file, replaced when `finish` is called; to stdout if `path` is empty.
+    /// To a file, replaced when `finish` is called; to stdout if `path` is "-".
     PredictionWriter(const std::string& path, const io::Schema& schema, const KnnSettings& settings, bool with_truth);
 
     /// `row_numbers` of the queries and `train_numbers` of the training rows, both from 0; an empty vector
@@ -44,12 +44,10 @@ public:
     void finish();
 
 private:
-    void put(const std::string& text);
-
     const io::Schema& schema_;
     KnnSettings settings_;
     bool with_truth_;
-    std::unique_ptr<io::AtomicFile> file_;
+    io::AtomicFile file_;
     std::size_t rows_written_ = 0;
 };
 

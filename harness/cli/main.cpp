@@ -5,48 +5,89 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/commands.hpp"  // generated
+#include "harness/cli/manual.hpp"
+#include "harness/cli/standard_output.hpp"
+#include "harness/cli/usage_error.hpp"
 #include "harness/families/family.hpp"
+#include "harness/files/leftovers.hpp"
+#include "harness/files/same_file.hpp"
+#include "harness/records/codec.hpp"
 #include "kernels/device/host_cpu.hpp"
 
+namespace espalier::bench::cli {
 namespace {
 
-int report(espalier::bench::cli::ExitCode code, const char* message) {
-    std::fprintf(stderr, "espalier: %s\n", message);
-    return static_cast<int>(code);
+/// Messages quote files and the command line: nothing of them may steer the terminal.
+std::string inert(const std::string& message) {
+    std::string text;
+    for (std::size_t at = 0; at < message.size();) {
+        const auto end = std::min(message.find('\n', at), message.size());
+        text.append(text.empty() ? "" : "\n").append(printable(message.substr(at, end - at), 1 << 16));
+        at = end + 1;
+    }
+    return text;
 }
 
-}  // namespace
+/// Not by fmt::print, which throws where stderr cannot be written.
+ExitCode report(ExitCode code, const std::string& message) {
+    std::fputs((inert("espalier: " + message) + "\n").c_str(), stderr);
+    return code;
+}
 
-int main(int argc, char** argv) {
-    using namespace espalier::bench;
-    using cli::ExitCode;
-
-    if (const auto wrong = espalier::device::wrong_cpu_isa()) return report(ExitCode::usage, wrong->c_str());
-    CLI::App app("Measures every documented way of computing a thing, and ships the fastest.", "espalier");
+void describe(CLI::App& app, ExitCode& code) {
     app.require_subcommand(1);
     app.set_version_flag("--version", ESPALIER_VERSION);
-    app.failure_message(CLI::FailureMessage::help);
+    app.footer(kExitCodes);
+    Command program(app);
+    for (const AddCommand add : commands()) add(program, code);
+    add_manual(app);
+}
+
+ExitCode run(int argc, char** argv) {
+    if (const auto wrong = device::wrong_cpu_isa()) return report(ExitCode::usage, *wrong);
+    CLI::App app("Measures every documented way of computing a thing, and ships the fastest.", "espalier");
     ExitCode code = ExitCode::ok;
-    cli::Command program(app);
-    for (const cli::AddCommand add : cli::commands()) add(program, code);
+    describe(app, code);
     try {
         app.parse(argc, argv);
-    } catch (const CLI::Success& success) {
-        return app.exit(success);  // --help, --version
+    } catch (const CLI::CallForHelp&) {
+        std::fputs(app.help().c_str(), stdout);
+    } catch (const CLI::CallForVersion& version) {
+        std::fputs((std::string(version.what()) + "\n").c_str(), stdout);
     } catch (const CLI::ParseError& error) {
-        app.exit(error);
-        return static_cast<int>(ExitCode::usage);
-    } catch (const cli::Failure& failure) {
+        std::fputs((inert(describe_usage_error(app, error)) + "\n").c_str(), stderr);
+        return ExitCode::usage;
+    } catch (const Failure& failure) {
         return report(failure.code(), failure.what());
     } catch (const BadProblem& error) {
         return report(ExitCode::usage, error.what());
+    } catch (const SameFile& error) {
+        return report(ExitCode::usage, error.what());
     } catch (const std::bad_alloc&) {
         return report(ExitCode::bad_data, "out of memory: use a smaller problem or a machine with more");
+    } catch (const std::system_error& error) {
+        const bool output = std::ferror(stdout) != 0;
+        return report(ExitCode::bad_data, output ? lost_output(error.code().value()) : error.what());
     } catch (const std::exception& error) {
         return report(ExitCode::bad_data, error.what());
     }
+    return code;
+}
+
+}  // namespace
+}  // namespace espalier::bench::cli
+
+int main(int argc, char** argv) {
+    using namespace espalier::bench;
+    cli::hold_standard_descriptors();
+    clean_up_on_signals();
+    cli::ExitCode code = cli::run(argc, argv);
+    const bool told = std::ferror(stdout) != 0 && code == cli::ExitCode::bad_data;
+    if (const auto lost = cli::finish_standard_output(); lost && !told)
+        code = cli::report(cli::ExitCode::bad_data, *lost);
     return static_cast<int>(code);
 }

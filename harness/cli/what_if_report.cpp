@@ -158,7 +158,7 @@ void check_names(const WhatIfQuestions& questions) {
             bool known = false;
             for (const Family* family : families())
                 for (std::size_t v = 0; v < family->variants().size(); ++v) known |= names(text, *family, v);
-            if (!known) throw Failure(ExitCode::usage, "no variant is called '" + text + "': see `espalier list`");
+            if (!known) throw Failure(ExitCode::usage, unknown_variant(text));
         }
 }
 

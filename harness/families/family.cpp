@@ -1,5 +1,7 @@
 #include "harness/families/family.hpp"
 
+#include "kernels/core/similar_name.hpp"
+
 namespace espalier::bench {
 
 std::size_t Family::find(std::string_view variant) const {
@@ -20,6 +22,24 @@ const Family* find_family(std::string_view name) {
     for (const Family* family : families())
         if (family->name() == name) return family;
     return nullptr;
+}
+
+const Family& family_named(std::string_view name) {
+    std::string known;
+    SimilarName meant(name);
+    for (const Family* family : families()) {
+        if (family->name() == name) return *family;
+        known.append(known.empty() ? "" : ", ").append(family->name());
+        meant.offer(family->name());
+    }
+    throw BadProblem("unknown family '" + std::string(name) + "'; known: " + known + meant.question());
+}
+
+std::string unknown_variant(std::string_view name) {
+    SimilarName meant(name.substr(name.find('/') + 1));
+    for (const Family* family : families())
+        for (const VariantInfo& variant : family->variants()) meant.offer(variant.name);
+    return "unknown variant '" + std::string(name) + "'; espalier list shows them all" + meant.question();
 }
 
 std::string_view to_string(Role role) {

@@ -145,6 +145,12 @@ std::span<const Family* const> families();
 /// The family called `name`, or null.
 const Family* find_family(std::string_view name);
 
+/// The same for a name that a user typed. Throws `BadProblem`, which names the families that there are.
+const Family& family_named(std::string_view name);
+
+/// "unknown variant 'glob'; espalier list shows them all; did you mean 'global'?", of the variants of all families.
+std::string unknown_variant(std::string_view name);
+
 std::string_view to_string(Role role);
 std::string_view to_string(DeviceKind kind);
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "harness/files/same_file.hpp"
 #include "harness/records/bad_data.hpp"
 #include "harness/records/roofline.hpp"
 
@@ -202,6 +203,19 @@ std::map<std::string, Pool> read_pools(const std::vector<fs::path>& inputs, std:
     return pools;
 }
 
+/// A journal that is reached under the name of a file of results would be lost, with all that it holds.
+void refuse_to_destroy_journals(const std::vector<fs::path>& journals, const std::map<std::string, Pool>& pools,
+                                const fs::path& root) {
+    std::vector<NamedFile> inputs, outputs;
+    for (const fs::path& journal : journals) inputs.push_back({"", journal.string()});
+    for (const auto& [key, pool] : pools) {
+        std::set<std::string> families;
+        for (const CaseRecord& record : pool.cases) families.insert(record.family);
+        for (const fs::path& file : result_files(root / key, families)) outputs.push_back({"", file.string()});
+    }
+    refuse_same_files(outputs, inputs);
+}
+
 MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root, const MergeOptions& options) {
     const fs::path folder = root / key;
     MergeReport report{.device_key = key};
@@ -229,8 +243,9 @@ std::vector<MergeReport> merge_journals(const std::vector<fs::path>& inputs, con
                                         const MergeOptions& options) {
     std::vector<std::string> warnings;
     std::vector<MergeReport> reports;
-    for (auto& [key, pool] : read_pools(inputs, warnings))
-        reports.push_back(merge_device(key, std::move(pool), root, options));
+    auto pools = read_pools(inputs, warnings);
+    refuse_to_destroy_journals(journal_files(inputs), pools, root);
+    for (auto& [key, pool] : pools) reports.push_back(merge_device(key, std::move(pool), root, options));
     if (!reports.empty())
         reports.front().warnings.insert(reports.front().warnings.begin(), warnings.begin(), warnings.end());
     return reports;

@@ -70,6 +70,18 @@ fs::path cases_file(const fs::path& folder, const std::string& family) {
     return fs::exists(packed) ? packed : plain;
 }
 
+std::vector<fs::path> result_files(const fs::path& folder, std::set<std::string> families) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(folder, none))
+        if (std::string family = family_of_file(entry.path()); !family.empty()) families.insert(std::move(family));
+    std::vector<fs::path> files{folder / "coverage.json", folder / "device.json"};
+    for (const std::string& family : families) {
+        files.push_back(cases_file(folder, family));
+        files.push_back(folder / (family + ".csv"));
+    }
+    return files;
+}
+
 std::vector<CaseRecord> load_cases(const fs::path& file) {
     std::vector<CaseRecord> cases;
     std::set<std::string> seen;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,9 @@ std::string family_of_file(const std::filesystem::path& file);
 
 /// The file of a family in a device's folder: the packed one if that is there.
 std::filesystem::path cases_file(const std::filesystem::path& folder, const std::string& family);
+
+/// The files that `save_results` writes for these families and those that the folder has already.
+std::vector<std::filesystem::path> result_files(const std::filesystem::path& folder, std::set<std::string> families);
 
 /// Reads results/<device-key>/: device.json, coverage.json and the families' cases. Strict: a damaged or
 /// malformed line, a duplicate case or one of another device is a `BadData` that names file and line.

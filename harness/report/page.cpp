@@ -1,6 +1,7 @@
 #include "harness/report/page.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
+
+#include "harness/files/leftovers.hpp"
 
 extern char** environ;
 
@@ -48,15 +51,27 @@ int run(const std::vector<std::string>& command, bool quiet) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (quiet) posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    pid_t child = 0;
-    const int error = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    int error = 0;
+    const auto start = [&] {
+        pid_t started = 0;
+        error = posix_spawn(&started, arguments[0], &actions, &attributes, arguments.data(), environ);
+        return started;
+    };
+    const ChildOnSignal child(start);
     posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
     if (error != 0)
         throw PageError(command[0] + " cannot be started (" + std::strerror(error) + "): " + kPackages +
                             ", or set ESPALIER_PYTHON to a Python that has matplotlib and jinja2",
                         false);
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    while (waitpid(child.pid(), &status, 0) < 0 && errno == EINTR) {
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kernels/core/registry.hpp"
+#include "kernels/core/similar_name.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -15,13 +16,9 @@ using Axes = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 std::vector<const Family*> chosen_families(const SweepOptions& options) {
     std::vector<const Family*> chosen;
-    std::string known;
-    for (const Family* family : families()) {
+    for (const auto& name : options.families) family_named(name);  // throws for one that there is not
+    for (const Family* family : families())
         if (options.families.empty() || std::ranges::count(options.families, family->name())) chosen.push_back(family);
-        known.append(known.empty() ? "" : ", ").append(family->name());
-    }
-    for (const auto& name : options.families)
-        if (!find_family(name)) throw BadProblem("unknown family '" + name + "'; known: " + known);
     return chosen;
 }
 
@@ -51,7 +48,7 @@ void refuse_unknown_variants(const SweepOptions& options, const std::vector<cons
         }
         if (found) continue;
         if (!foreign.empty()) throw BadProblem("variant '" + wanted + "' " + foreign_reason(foreign));
-        throw BadProblem("unknown variant '" + wanted + "'; espalier list shows them all");
+        throw BadProblem(unknown_variant(wanted));
     }
 }
 
@@ -88,9 +85,15 @@ std::vector<std::string> problems_of(const Family& family, DeviceKind kind, cons
 }
 
 void refuse_unknown_axes(const SweepOptions& options, const std::vector<const Family*>& chosen) {
-    for (const auto& [axis, values] : options.axes)
-        if (std::ranges::none_of(chosen, [&](const Family* family) { return has_axis(*family, axis); }))
-            throw BadProblem("no family asked for has an axis '" + axis + "'; espalier list shows the axes");
+    for (const auto& [axis, values] : options.axes) {
+        if (std::ranges::any_of(chosen, [&](const Family* family) { return has_axis(*family, axis); })) continue;
+        SimilarName meant(axis);
+        for (const Family* family : chosen)
+            for (const FeatureInfo& feature : family->features())
+                if (!feature.derived) meant.offer(feature.name);
+        throw BadProblem("no family asked for has an axis '" + axis + "'; espalier list shows the axes" +
+                         meant.question());
+    }
 }
 
 /// Beside the data the host holds a copy of the inputs, the oracle's outputs and those being compared.

@@ -2,40 +2,56 @@
 
 #include <signal.h>
 
+#include <array>
 #include <atomic>
-#include <initializer_list>
 
 namespace espalier::bench {
 namespace {
 
+constexpr std::array kStopping{SIGINT, SIGTERM, SIGHUP};
+
 // Written by a signal's handler, in whichever thread the signal finds, and read by all.
-std::atomic<bool> requested{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> requested{0};
+static_assert(std::atomic<int>::is_always_lock_free);
 
-void on_signal(int) { requested.store(true, std::memory_order_relaxed); }
+// As they were before the sweep; written before the handlers are there.
+std::array<struct sigaction, kStopping.size()> stopping_before;
+std::array<struct sigaction, 2> ignored_before;
 
-void handle(int signal, void (*handler)(int), int flags) {
-    struct sigaction action {};
-    action.sa_handler = handler;
-    action.sa_flags = flags;
-    sigaction(signal, &action, nullptr);
+// Who reads the progress may go; the sweep goes on. A full disk or a file-size limit is an error of `write`, which can
+// be reported and taken back.
+constexpr std::array kIgnored{SIGPIPE, SIGXFSZ};
+
+void restore_stopping() {
+    for (std::size_t i = 0; i < kStopping.size(); ++i) sigaction(kStopping[i], &stopping_before[i], nullptr);
+}
+
+void on_stopping_signal(int signal) {
+    requested.store(signal, std::memory_order_relaxed);
+    restore_stopping();
 }
 
 }  // namespace
 
 StopOnSignals::StopOnSignals() {
-    requested.store(false, std::memory_order_relaxed);
+    requested.store(0, std::memory_order_relaxed);
+    struct sigaction action {};
+    for (std::size_t i = 0; i < kStopping.size(); ++i) sigaction(kStopping[i], nullptr, &stopping_before[i]);
     // No SA_RESTART: a wait for the worker should end at once.
-    for (const int signal : {SIGINT, SIGTERM}) handle(signal, on_signal, static_cast<int>(SA_RESETHAND));
-    // A full disk or a file-size limit is an error of `write`, which can be reported and taken back.
-    handle(SIGXFSZ, SIG_IGN, 0);
-    handle(SIGPIPE, SIG_IGN, 0);
+    action.sa_handler = on_stopping_signal;
+    for (std::size_t i = 0; i < kStopping.size(); ++i)
+        if (stopping_before[i].sa_handler != SIG_IGN) sigaction(kStopping[i], &action, nullptr);
+    action.sa_handler = SIG_IGN;
+    for (std::size_t i = 0; i < kIgnored.size(); ++i) sigaction(kIgnored[i], &action, &ignored_before[i]);
 }
 
 StopOnSignals::~StopOnSignals() {
-    for (const int signal : {SIGINT, SIGTERM, SIGXFSZ, SIGPIPE}) handle(signal, SIG_DFL, 0);
+    restore_stopping();
+    for (std::size_t i = 0; i < kIgnored.size(); ++i) sigaction(kIgnored[i], &ignored_before[i], nullptr);
 }
 
-bool stop_requested() { return requested.load(std::memory_order_relaxed); }
+bool stop_requested() { return stop_signal() != 0; }
+
+int stop_signal() { return requested.load(std::memory_order_relaxed); }
 
 }  // namespace espalier::bench

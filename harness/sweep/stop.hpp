@@ -2,8 +2,8 @@
 
 namespace espalier::bench {
 
-/// Turns the first SIGINT or SIGTERM into a request that the sweep answers between two steps; a second one
-/// has its usual effect. Restores the handlers when it goes.
+/// Turns the first SIGINT, SIGTERM or SIGHUP into a request that the sweep answers between two steps; a second one
+/// does what it did before this object was there. So do all when it goes.
 class StopOnSignals {
 public:
     StopOnSignals();
@@ -13,5 +13,8 @@ public:
 };
 
 bool stop_requested();
+
+/// The signal that asked the latest sweep to stop; 0 if none did.
+int stop_signal();
 
 }  // namespace espalier::bench

@@ -1,6 +1,7 @@
 #include "espalier/convolution_2d.hpp"
 
 #include "kernels/api/planned.hpp"
+#include "kernels/dispatch/refusal.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 
 namespace espalier::inline v0 {
@@ -14,8 +15,7 @@ std::string text(const ImageShape& shape) {
 }
 
 std::optional<Error> invalid_shape(const ImageShape& shape, Border border) {
-    if (shape.channels != 1 && shape.channels != 3 && shape.channels != 4)
-        return invalid("channels is " + std::to_string(shape.channels) + ": 1, 3 and 4 are supported");
+    if (auto refused = refused_channels(shape.channels)) return invalid(std::move(*refused));
     if (border != Border::zero && border != Border::replicate && border != Border::mirror)
         return invalid("border is none of the enumerators of espalier::Border");
     return invalid_sizes({{"width", shape.width}, {"height", shape.height}, {"channels", shape.channels}});

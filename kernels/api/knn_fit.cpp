@@ -2,10 +2,10 @@
 #include <limits>
 #include <utility>
 
-#include "espalier/smallest_k.hpp"
 #include "kernels/api/items.hpp"
 #include "kernels/api/knn_model.hpp"
 #include "kernels/api/planned.hpp"
+#include "kernels/dispatch/refusal.hpp"
 
 namespace espalier::inline v0 {
 namespace {
@@ -15,13 +15,11 @@ using knn::Problem;
 std::optional<Error> invalid_fit(const Device& device, const Items& points, std::size_t labels, const char* name,
                                  const NeighbourRule& rule, const Options& options) {
     if (auto error = invalid_options(state_of(device), options)) return error;
-    if (rule.k < 1 || rule.k > kMaxSmallestK)
-        return invalid("k is " + std::to_string(rule.k) + ": it goes from 1 to " + std::to_string(kMaxSmallestK));
+    if (auto refused = refused_k(rule.k)) return invalid(std::move(*refused));
     if (!is_enumerator(rule.vote, Vote::distance_weighted))
         return invalid("vote is none of the enumerators of espalier::Vote");
     if (auto error = invalid_comparison({nullptr, 0, points.dims}, points, rule.distance)) return error;
-    if (points.count > std::numeric_limits<std::int32_t>::max())
-        return invalid("points.count is " + std::to_string(points.count) + ": indices of 32 bits reach 2147483647");
+    if (auto refused = refused_count("points.count", points.count)) return invalid(std::move(*refused));
     if (static_cast<std::int64_t>(labels) != points.count)
         return invalid("there are " + std::to_string(points.count) + " points, but " + std::to_string(labels) + " " +
                        name);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kernels/api/planned.hpp"
+#include "kernels/dispatch/refusal.hpp"
 #include "kernels/problems/smallest_k.hpp"
 
 namespace espalier::inline v0 {
@@ -13,10 +14,8 @@ using smallest_k::Problem;
 
 std::optional<Error> invalid_shape(const SelectionShape& shape) {
     const auto& [rows, columns, k] = shape;
-    if (k < 1 || k > kMaxSmallestK)
-        return invalid("k is " + std::to_string(k) + ": it goes from 1 to " + std::to_string(kMaxSmallestK));
-    if (columns > std::numeric_limits<std::int32_t>::max())
-        return invalid("columns is " + std::to_string(columns) + ": indices of 32 bits reach 2147483647");
+    if (auto refused = refused_k(k)) return invalid(std::move(*refused));
+    if (auto refused = refused_count("columns", columns)) return invalid(std::move(*refused));
     if (auto error = invalid_sizes({{"rows", rows}, {"columns", columns}})) return error;
     return invalid_sizes({{"rows", rows}, {"k", k}});
 }

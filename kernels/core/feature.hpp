@@ -8,6 +8,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "kernels/core/similar_name.hpp"
+
 namespace espalier {
 
 /// One named column of a problem: what its key is spelled with, the sweep varies and the tree splits on.
@@ -113,19 +115,25 @@ std::optional<std::string> assign_feature(P& problem, std::string_view name, std
             return std::nullopt;
         }
         std::string known;
+        SimilarName meant(text);
         for (std::size_t i = 0; i < feature.categories.size(); ++i) {
             if (feature.categories[i] == text) {
                 feature.assign(problem, static_cast<double>(i));
                 return std::nullopt;
             }
             known.append(known.empty() ? "" : ", ").append(feature.categories[i]);
+            meant.offer(feature.categories[i]);
         }
-        return "unknown " + std::string(name) + " '" + std::string(text) + "'; known: " + known;
+        return "unknown " + std::string(name) + " '" + std::string(text) + "'; known: " + known + meant.question();
     }
     std::string known;
-    for (const Feature<P>& feature : P::features())
-        if (!feature.derived()) known.append(known.empty() ? "" : ", ").append(feature.name);
-    return "unknown axis '" + std::string(name) + "'; known: " + known;
+    SimilarName meant(name);
+    for (const Feature<P>& feature : P::features()) {
+        if (feature.derived()) continue;
+        known.append(known.empty() ? "" : ", ").append(feature.name);
+        meant.offer(feature.name);
+    }
+    return "unknown axis '" + std::string(name) + "'; known: " + known + meant.question();
 }
 
 /// The inverse of `problem_key`. Axes that the key leaves out keep the default of `P{}`.

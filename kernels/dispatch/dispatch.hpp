@@ -5,6 +5,7 @@
 #include <string>
 
 #include "espalier/error.hpp"
+#include "kernels/core/similar_name.hpp"
 #include "kernels/dispatch/forced_variant.hpp"
 #include "kernels/dispatch/similar_trees.hpp"
 #include "kernels/dispatch/tables.hpp"
@@ -77,8 +78,12 @@ Result<Decision<P>> decide_forced(const Tables<P>& tables, const P& problem, con
     };
     const auto entry = std::ranges::find_if(
         tables.registry, [&](const Registered<P>& other) { return other.variant.name == forced.variant; });
-    if (entry == tables.registry.end())
-        return error(ErrorCode::unknown_variant, "no such variant; known here: " + choices_for(tables, device.kind));
+    if (entry == tables.registry.end()) {
+        SimilarName meant(forced.variant);
+        for (const Registered<P>& other : tables.registry) meant.offer(other.variant.name);
+        return error(ErrorCode::unknown_variant,
+                     "no such variant; known here: " + choices_for(tables, device.kind) + meant.question());
+    }
     if (!entry->linked())
         return error(ErrorCode::unknown_variant,
                      "it is not in this library; it has " + choices_for(tables, device.kind));

@@ -4,6 +4,7 @@
 
 #include "kernels/api/device_state.hpp"
 #include "kernels/api/guarded.hpp"
+#include "kernels/core/similar_name.hpp"
 #include "kernels/dispatch/explain.hpp"
 #include "kernels/dispatch/families.hpp"
 
@@ -85,11 +86,14 @@ std::string Explanation::text() const {
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
                             const ForcedVariant* forced, const Demands& demands) {
     std::string known;
+    SimilarName meant(family);
     for (const KernelFamily& entry : kernel_families()) {
         if (entry.name == family) return entry.explain(problem, device, forced, demands);
         known.append(known.empty() ? "" : ", ").append(entry.name);
+        meant.offer(entry.name);
     }
-    return Error{ErrorCode::invalid_argument, "unknown family '" + std::string(family) + "'; known: " + known};
+    return Error{ErrorCode::invalid_argument,
+                 "unknown family '" + std::string(family) + "'; known: " + known + meant.question()};
 }
 
 inline namespace v0 {

@@ -6,6 +6,7 @@
 #include "kernels/dispatch/dispatch.hpp"
 #include "kernels/dispatch/explain.hpp"
 #include "kernels/dispatch/families.hpp"
+#include "kernels/dispatch/refusal.hpp"
 
 namespace espalier {
 
@@ -27,6 +28,8 @@ Result<Explanation> explain_key(std::string_view key, const DeviceInfo& device, 
     std::string wrong;
     const auto problem = parse_problem<P>(key, wrong);
     if (!problem) return Error{ErrorCode::invalid_argument, std::string(tables<P>().family) + ": " + wrong};
+    if (auto refused = refusal_of(*problem))
+        return Error{ErrorCode::invalid_argument, std::string(tables<P>().family) + ": " + *refused};
     return explain(tables<P>(), *problem, device, forced, demands);
 }
 

@@ -48,7 +48,7 @@ const std::optional<Error>& wrong_environment();
 /// what messages call the option.
 template <class Function>
 auto with_forced_variant(std::string_view family, std::string_view option, Function function,
-                         std::string_view origin = "Options::variant") -> decltype(function(nullptr)) {
+                         std::string_view origin = "the option variant") -> decltype(function(nullptr)) {
     if (const auto& wrong = wrong_environment()) return *wrong;
     if (const auto forced = parse_forced_variant(option, origin)) return function(&*forced);
     const auto& environment = ForcedVariants::of_environment();

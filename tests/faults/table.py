@@ -3,6 +3,7 @@
 import cluster
 import journals
 import library
+import outputs
 import repetition
 import sweeps
 import variants
@@ -33,9 +34,12 @@ FAULTS = {
     23: "a device that no shipped tree knows",
     24: "bad and large CSV inputs of knn",
     25: "every processor busy through a whole sweep",
+    26: "an output that names one of the inputs",
+    27: "stdout on a full disk, on a pipe that nobody reads, or closed",
+    28: "INT, TERM and HUP at random moments of every command that writes",
 }
 ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS |
-                   repetition.ROWS).items()))
+                   repetition.ROWS | outputs.ROWS).items()))
 GPU_ROWS = (1, 2, 3, 12, 13, 15, 21)
 
 

@@ -4,37 +4,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
+#include <system_error>
 
 #include "harness/apps/io/bad_file.hpp"
 
 namespace espalier::bench::io {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// The file that a path leads to through symbolic links; the path itself if it does not exist yet.
-std::string resolved(const std::string& path) {
-    std::error_code error;
-    const fs::path real = fs::canonical(path, error);
-    return error ? path : real.string();
+/// Another descriptor of the standard input: closing the file leaves it as it is.
+File open_standard_input() {
+    const int copy = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    File file(copy < 0 ? nullptr : fdopen(copy, "rb"));
+    if (!file) throw BadFile("standard input", std::string("cannot be read: ") + std::strerror(errno));
+    return file;
 }
 
-std::string temporary_name(const std::string& target) {
-    static std::atomic<unsigned> count{0};
-    const fs::path path(target);
-    std::string name(".");
-    name +=
-        path.filename().string() + "." + std::to_string(getpid()) + "." + std::to_string(count.fetch_add(1)) + ".tmp";
-    return (path.parent_path() / name).string();
+/// What to do about an error of writing.
+const char* remedy(int error) {
+    switch (error) {
+        case ENOSPC: return "; free some space or write elsewhere";
+        case ENOENT: return "; create the folder first";
+        case EISDIR: return "; name a file in it";
+        default: return "; choose a place that can be written";
+    }
 }
 
 }  // namespace
 
 File open_for_reading(const std::string& path) {
+    if (path == kStandardStream) return open_standard_input();
     struct stat status {};
     if (stat(path.c_str(), &status) != 0)
         throw BadFile(path, errno == ENOENT ? "no such file; check the path"
@@ -45,50 +45,28 @@ File open_for_reading(const std::string& path) {
     return file;
 }
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(resolved(path)) {
-    struct stat status {};
-    const bool exists = stat(target_.c_str(), &status) == 0;
-    if (exists && S_ISDIR(status.st_mode)) throw BadFile(path_, "is a folder; name a file in it");
-    if (exists && !S_ISREG(status.st_mode)) {
-        file_.reset(std::fopen(target_.c_str(), "wb"));
-        if (!file_) fail("cannot be written");
-        return;
+template <class Action>
+void AtomicFile::attempt(const char* what, Action&& action) const {
+    try {
+        action();
+    } catch (const std::system_error& error) {
+        const int code = error.code().value();
+        throw BadFile(
+            path_ == kStandardStream ? "standard output" : path_,
+            std::string(code == EISDIR ? "cannot be written" : what) + ": " + std::strerror(code) + remedy(code));
     }
-    const std::string name = temporary_name(target_);
-    // Mode 0666 lets the user's umask decide, which mkstemp's 0600 would not.
-    const int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor < 0) fail("cannot be written");
-    temporary_ = name;
-    if (exists) static_cast<void>(fchmod(descriptor, status.st_mode & 07777));
-    file_.reset(fdopen(descriptor, "wb"));
-    if (!file_) fail("cannot be written");
 }
 
-AtomicFile::~AtomicFile() {
-    if (temporary_.empty()) return;
-    file_.reset();
-    unlink(temporary_.c_str());
+AtomicFile::AtomicFile(const std::string& path) : path_(path) {
+    attempt("cannot be written", [&] { file_ = std::make_unique<ReplacedFile>(path); });
 }
 
 void AtomicFile::write(std::string_view data) {
-    if (std::fwrite(data.data(), 1, data.size(), file_.get()) != data.size()) fail("writing failed");
+    attempt("writing failed", [&] { file_->write(data); });
 }
 
 void AtomicFile::commit() {
-    if (std::ferror(file_.get()) || std::fflush(file_.get()) != 0) fail("writing failed");
-    // The data must be on the disk before the name is: a crash after the rename would leave an empty file.
-    if (!temporary_.empty() && fsync(fileno(file_.get())) != 0) fail("writing failed");
-    if (std::fclose(file_.release()) != 0) fail("writing failed");
-    if (temporary_.empty()) return;
-    if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot be replaced");
-    temporary_.clear();
-}
-
-void AtomicFile::fail(const char* what) const {
-    throw BadFile(path_, std::string(what) + ": " + std::strerror(errno) +
-                             (errno == ENOSPC   ? "; free some space or write elsewhere"
-                              : errno == ENOENT ? "; create the folder first"
-                                                : "; choose a place that can be written"));
+    attempt("writing failed", [&] { file_->commit(); });
 }
 
 }  // namespace espalier::bench::io

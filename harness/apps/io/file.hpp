@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "harness/files/replaced_file.hpp"
+
 namespace espalier::bench::io {
 
 struct CloseFile {
@@ -12,31 +14,24 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-/// Opens an existing file (not a folder) for reading. Throws BadFile.
+/// Opens an existing file (not a folder) for reading; "-" is the standard input. Throws BadFile.
 File open_for_reading(const std::string& path);
 
-/// Writes a file so that other programs see the old content or the whole new one, never a part: the data
-/// goes to a temporary file in the same folder, which `commit` renames. Without `commit` nothing changes.
-/// What is not a regular file (a terminal, a pipe, /dev/null) cannot be replaced and is written directly;
-/// a symbolic link stays one and its target is replaced. Throws BadFile.
+/// A ReplacedFile whose errors name the file and the fix. Throws BadFile.
 class AtomicFile {
 public:
     explicit AtomicFile(const std::string& path);
-    ~AtomicFile();
-    AtomicFile(const AtomicFile&) = delete;
-    AtomicFile& operator=(const AtomicFile&) = delete;
 
-    [[nodiscard]] std::FILE* stream() const { return file_.get(); }
+    [[nodiscard]] std::FILE* stream() const { return file_->stream(); }
     void write(std::string_view data);
     void commit();
 
 private:
-    [[noreturn]] void fail(const char* what) const;
+    template <class Action>
+    void attempt(const char* what, Action&& action) const;
 
-    std::string path_;       ///< as the caller gave it, for messages
-    std::string target_;     ///< with links resolved
-    std::string temporary_;  ///< empty when written directly
-    File file_;
+    std::string path_;  ///< as the caller gave it, for messages
+    std::unique_ptr<ReplacedFile> file_;
 };
 
 }  // namespace espalier::bench::io

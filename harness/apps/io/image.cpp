@@ -1,7 +1,6 @@
 #include "harness/apps/io/image.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <new>
@@ -16,7 +15,9 @@ namespace {
 
 enum class Format { jpeg, png, unknown };
 
+/// The standard output has no name; what goes there is lossless.
 Format format_of_ending(const std::string& path) {
+    if (path == kStandardStream) return Format::png;
     std::string ending = std::filesystem::path(path).extension().string();
     std::transform(ending.begin(), ending.end(), ending.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -26,14 +27,13 @@ Format format_of_ending(const std::string& path) {
 }
 
 Format format_of_content(std::FILE* file, const std::string& path) {
-    std::array<unsigned char, 8> start{};
-    const std::size_t got = std::fread(start.data(), 1, start.size(), file);
+    // One byte, which can be put back: a pipe cannot be rewound. The decoders look at the rest.
+    const int first = std::getc(file);
     if (std::ferror(file)) throw BadFile(path, "cannot be read");
-    if (got == 0) throw BadFile(path, "is empty; it should hold a JPEG or PNG image");
-    if (std::fseek(file, 0, SEEK_SET) != 0) throw BadFile(path, "is a pipe; save the image to a file and name that");
-    if (start[0] == 0xFF && start[1] == 0xD8) return Format::jpeg;
-    constexpr std::array<unsigned char, 8> kPng{0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
-    return start == kPng ? Format::png : Format::unknown;
+    if (first == EOF) throw BadFile(path, "is empty; it should hold a JPEG or PNG image");
+    std::ungetc(first, file);
+    if (first == 0xFF) return Format::jpeg;
+    return first == 0x89 ? Format::png : Format::unknown;
 }
 
 }  // namespace
@@ -89,10 +89,11 @@ void write_image(const std::string& path, const Image& image) {
     check_image_ending(path);
     if (image.width <= 0 || image.height <= 0) throw BadFile(path, "an image without pixels cannot be written");
     AtomicFile file(path);
+    const std::string shown = path == kStandardStream ? "standard output" : path;
     if (format_of_ending(path) == Format::png)
-        write_png(file.stream(), path, image);
+        write_png(file.stream(), shown, image);
     else
-        write_jpeg(file.stream(), path, image);
+        write_jpeg(file.stream(), shown, image);
     file.commit();
 }
 

@@ -33,6 +33,7 @@ public:
         rate_ = rate;
         format_ = "raw";
         receivers_path_ = std::move(receivers_path);
+        for (const Segment& segment : segments_) listed_files_.push_back(segment.path);
     }
 
     /// Checks every file's size; with `fill` those that are missing or short are left out.

@@ -25,6 +25,8 @@ public:
     [[nodiscard]] const std::string& format() const { return format_; }
     [[nodiscard]] const std::string& start() const { return start_; }  ///< ISO 8601, or empty if the files do not say
     [[nodiscard]] const std::vector<Gap>& gaps() const { return gaps_; }
+    /// The files that an index lists; empty for a record without one.
+    [[nodiscard]] const std::vector<std::string>& listed_files() const { return listed_files_; }
     /// The file of the receivers' coordinates that the record itself names; may be empty.
     [[nodiscard]] const std::string& receivers_path() const { return receivers_path_; }
 
@@ -43,6 +45,7 @@ protected:
     double rate_ = 0;
     std::string format_, start_, receivers_path_;
     std::vector<Gap> gaps_;
+    std::vector<std::string> listed_files_;
 
 private:
     void check_finite(std::int64_t first, std::int64_t count, const float* values, std::int64_t stride) const;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/counted.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/records/bad_data.hpp"
 #include "harness/records/codec.hpp"
@@ -82,11 +83,11 @@ void print_text(const Comparison& comparison, bool all) {
             fmt::print("{:8} {:.3f} [{:.3f}, {:.3f}]  {:.4g} -> {:.4g} us  {}{}\n", to_string(one.change), one.ratio,
                        one.lo, one.hi, one.before_ns / 1000, one.after_ns / 1000, one.key,
                        one.source_changed ? "  (its source changed)" : "");
-    fmt::print("{} cases compared: {} slower, {} faster, {} broken, {} mended; median ratio {:.3f} [{:.3f}, {:.3f}]\n",
-               comparison.cases.size(), comparison.slower(), comparison.faster(), comparison.broken.size(),
-               comparison.mended, comparison.median_ratio, comparison.lo, comparison.hi);
+    fmt::print("{} compared: {} slower, {} faster, {} broken, {} mended; median ratio {:.3f} [{:.3f}, {:.3f}]\n",
+               counted(comparison.cases.size(), "case"), comparison.slower(), comparison.faster(),
+               comparison.broken.size(), comparison.mended, comparison.median_ratio, comparison.lo, comparison.hi);
     if (comparison.only_before + comparison.only_after)
-        fmt::print(stderr, "{} cases have a time before only, {} after only\n", comparison.only_before,
+        fmt::print(stderr, "with a time before only: {}, after only: {}\n", counted(comparison.only_before, "case"),
                    comparison.only_after);
 }
 
@@ -126,7 +127,6 @@ void add_compare(Command& app, ExitCode& code) {
         .one_of({"drivers", "builds", "caches"});
     command.add_flag("--all", arguments->all, "also the cases that are the same");
     command.add_flag("--json", arguments->json, "every case, as JSON");
-    command.footer("Exit codes: 0 no regression, 4 the two cannot be compared, 5 a case became slower or broke.");
     command.callback([arguments, &code] { run(*arguments, code); });
 }
 

@@ -1,5 +1,6 @@
 // espalier convolve: a 5x5 filter over a photograph, by the variant that the selector chooses.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -10,6 +11,8 @@
 #include "harness/apps/io/image.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/files/replaced_file.hpp"
+#include "harness/files/same_file.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -29,6 +32,11 @@ struct Run {
     Explanation explanation;
     double milliseconds;
 };
+
+/// The text file that --kernel names; empty if it is a filter's own name.
+std::string filter_file(const std::string& kernel) {
+    return std::ranges::count(io::filter_names(), kernel) ? "" : kernel;
+}
 
 Border border_of(const std::string& name) {
     return name == "zero" ? Border::zero : name == "replicate" ? Border::replicate : Border::mirror;
@@ -72,6 +80,9 @@ void tell(const ConvolveOptions& options, const io::Image& image, const Device& 
 
 void run_convolve(const ConvolveOptions& options) {
     io::check_image_ending(options.output);
+    if (options.json && options.output == kStandardStream)
+        throw Failure(ExitCode::usage, "the image goes to the standard output: leave out --json");
+    refuse_same_files({{"", options.output}}, {{"", options.input}, {"--kernel", filter_file(options.kernel)}});
     const Device device = device_of(options.device);
     const Filter5x5 filter = io::filter(options.kernel);
     io::Image image = io::read_image(options.input);
@@ -85,8 +96,11 @@ void run_convolve(const ConvolveOptions& options) {
 void add_convolve(Command& app, ExitCode&) {
     const auto options = std::make_shared<ConvolveOptions>();
     Command command = app.add_subcommand("convolve", "Applies a 5x5 filter to a JPEG or PNG image");
-    command.add_option("input", options->input, "JPEG or PNG image").required();
-    command.add_option("output", options->output, "image to write: .png (lossless), .jpg or .jpeg").required();
+    command.add_option("input", options->input, "JPEG or PNG image; - is the standard input").required();
+    command
+        .add_option("output", options->output,
+                    "image to write: .png (lossless), .jpg or .jpeg; - is the standard output, as PNG")
+        .required();
     command.add_option("--kernel", options->kernel, "laplace, gauss, sharpen, box, or a text file of 25 numbers")
         .capture_default_str();
     command.add_option("--border", options->border, "what the filter reads outside the image")

@@ -13,7 +13,9 @@
 #include "harness/apps/io/byte_file.hpp"
 #include "harness/cli/byte_report.hpp"
 #include "harness/cli/command.hpp"
+#include "harness/cli/counted.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/files/same_file.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
 
@@ -107,6 +109,7 @@ void run_histogram(const HistogramOptions& options) {
     constexpr std::uint64_t kLeast = 1024, kMost = std::uint64_t{1} << 40;
     if (options.memory < 2 * kLeast || options.memory > kMost)
         throw Failure(ExitCode::usage, "--memory is 2KiB to 1TiB: two chunks of the file are held at a time");
+    refuse_same_files({}, {{"", options.input}});
     const Device device = device_of(options.device);
     io::ByteFile file(options.input);
     std::uint64_t chunk_bytes = options.memory / 2;
@@ -124,8 +127,8 @@ void run_histogram(const HistogramOptions& options) {
     const Outcome outcome = count(device, options, file, chunks);
     print(options, device, explanation, outcome);
     if (options.quiet) return;
-    fmt::print(stderr, "{}: {} bytes in {:.3f} s, {:.3f} s of it counting by histogram/{} ({}) on {}{}\n",
-               options.input, outcome.counts.bytes, outcome.seconds, outcome.counting_seconds, explanation.variant,
+    fmt::print(stderr, "{}: {} in {:.3f} s, {:.3f} s of it counting by histogram/{} ({}) on {}{}\n", options.input,
+               counted(outcome.counts.bytes, "byte"), outcome.seconds, outcome.counting_seconds, explanation.variant,
                explanation.configuration, device.key(), device.is_cuda() ? ", transfers included" : "");
 }
 
@@ -141,7 +144,7 @@ void add_histogram(Command& app, ExitCode&) {
     command.add_option("--device", options->device, kDeviceHelp).capture_default_str();
     command.add_option("--variant", options->variant, "force a variant instead of the selector's choice");
     command.add_option("--memory", options->memory, "for the two chunks of the file that are held: 128MiB, 1GiB")
-        .bytes(false);
+        .bytes();
     command.add_flag("--explain", options->explain, "say why this variant was chosen");
     command.add_flag("--json", options->json, "the same as --format json");
     command.add_flag("--quiet", options->quiet, "say nothing but errors and the counts");

@@ -14,9 +14,12 @@
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/split.hpp"
 #include "harness/cli/command.hpp"
+#include "harness/cli/counted.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/knn_report.hpp"
 #include "harness/cli/knn_session.hpp"
+#include "harness/files/replaced_file.hpp"
+#include "harness/files/same_file.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
 #include "kernels/api/device_state.hpp"
@@ -29,7 +32,7 @@ struct KnnOptions {
     std::string train, test, data;
     double split = 0.3;
     std::uint64_t seed = 1;
-    std::size_t test_rows = 0;
+    std::uint64_t test_rows = 0;  ///< 0: a random split
     io::TableOptions table;
     std::string delimiter = ",";
     bool header = false, no_header = false, regression = false;
@@ -59,8 +62,8 @@ io::Split split_of(const KnnOptions& options, std::size_t rows) {
     if (rows < 2) throw io::BadFile(options.data, "has one row, and a split needs two");
     if (options.test_rows == 0) return io::random_split(rows, options.split, options.seed);
     if (options.test_rows >= rows)
-        throw Failure(ExitCode::usage, fmt::format("--test-rows {} leaves nothing to train on: {} has {} rows",
-                                                   options.test_rows, options.data, rows));
+        throw Failure(ExitCode::usage, fmt::format("--test-rows {} leaves nothing to train on: {} has {}",
+                                                   options.test_rows, options.data, counted(rows, "row")));
     return io::tail_split(rows, options.test_rows);
 }
 
@@ -124,7 +127,7 @@ Outcome predict_all(Input& input, KnnSession& session, PredictionWriter* writer,
         outcome.rows += static_cast<std::int64_t>(chunk->size());
         outcome.score.add(predictions, *chunk);
         if (writer) writer->write(predictions, *chunk, input.test_numbers, input.train_numbers);
-        progress.show(fmt::format("{} rows in {}", outcome.rows, duration(steady_seconds() - start)));
+        progress.show(fmt::format("{} in {}", counted(outcome.rows, "row"), duration(steady_seconds() - start)));
     }
     outcome.seconds = steady_seconds() - start;
     return outcome;
@@ -157,20 +160,22 @@ nlohmann::ordered_json as_json(const Input& input, const KnnSession& session, co
     return json;
 }
 
-void print_score(const KnnScore& score, Task task) {
+void print_score(std::FILE* to, const KnnScore& score, Task task) {
     if (task == Task::classification)
-        fmt::print("accuracy {:.6f} ({} of {} rows)\n", score.accuracy(), score.correct(), score.rows());
+        fmt::print(to, "accuracy {:.6f} ({} of {})\n", score.accuracy(), score.correct(), counted(score.rows(), "row"));
     else
-        fmt::print("root mean square error {:.6g}, mean absolute error {:.6g}, R squared {:.6f} ({} rows)\n",
-                   score.root_mean_square_error(), score.mean_absolute_error(), score.r_squared(), score.rows());
+        fmt::print(to, "root mean square error {:.6g}, mean absolute error {:.6g}, R squared {:.6f} ({})\n",
+                   score.root_mean_square_error(), score.mean_absolute_error(), score.r_squared(),
+                   counted(score.rows(), "row"));
 }
 
 void tell(const KnnOptions& options, const Input& input, const KnnSession& session, const Device& device,
           const Outcome& outcome) {
     if (options.quiet) return;
     const auto& attributes = input.train.schema.attributes;
-    fmt::print(stderr, "{} rows against {}, {} attributes, by {} on {} in {:.3f} s\n", outcome.rows,
-               session.train_rows(), attributes.size(), session.ran(), device.key(), outcome.seconds);
+    fmt::print(stderr, "{} against {}, {}, by {} on {} in {:.3f} s\n", counted(outcome.rows, "row"),
+               session.train_rows(), counted(attributes.size(), "attribute"), session.ran(), device.key(),
+               outcome.seconds);
     if (outcome.score.unanswered() > 0)
         fmt::print(stderr, "rows that share no known attribute with any training row: {}; their prediction is ?\n",
                    outcome.score.unanswered());
@@ -191,12 +196,18 @@ void settle(KnnOptions& options) {
     options.table.delimiter = options.delimiter[0];
     options.table.header = options.header ? H::present : options.no_header ? H::absent : H::detect;
     options.table.numeric_label = options.regression;
+    if (options.train == kStandardStream && options.test == kStandardStream)
+        throw Failure(ExitCode::usage, "--train and --test cannot both be the standard input");
+    if (options.json && options.output == kStandardStream)
+        throw Failure(ExitCode::usage, "the predictions go to the standard output: leave out --json, or -o -");
     if (options.table.label == "none")
         throw Failure(ExitCode::usage, "a training table needs a label: name its column with --label");
 }
 
 void run_knn(KnnOptions& options) {
     settle(options);
+    refuse_same_files({{"-o", options.output}},
+                      {{"--train", options.train}, {"--test", options.test}, {"--data", options.data}});
     const Device device = device_of(options.device);
     const std::size_t memory = options.memory > 0 ? options.memory : default_memory(device);
     options.table.max_bytes = memory;
@@ -217,7 +228,8 @@ void run_knn(KnnOptions& options) {
     // Without a truth to compare with and without a file to write to, the predictions are the output.
     std::optional<PredictionWriter> writer;
     if (!options.output.empty() || (!input.truth_known && !options.json))
-        writer.emplace(options.output, input.train.schema, settings, input.truth_known);
+        writer.emplace(options.output.empty() ? std::string(kStandardStream) : options.output, input.train.schema,
+                       settings, input.truth_known);
     const std::size_t rows_per_chunk = session.chunk_rows(std::min<std::size_t>(input.test_rows, 65536));
     if (options.explain) fmt::print(stderr, "{}\n", session.explanation(rows_per_chunk));
     const Outcome outcome = predict_all(input, session, writer ? &*writer : nullptr, rows_per_chunk, options.quiet);
@@ -226,16 +238,30 @@ void run_knn(KnnOptions& options) {
     if (options.json)
         fmt::print("{}\n", as_json(input, session, settings, device, outcome).dump());
     else if (input.truth_known)
-        print_score(outcome.score, settings.task);
+        print_score(options.output == kStandardStream ? stderr : stdout, outcome.score, settings.task);
 }
 
 void add_table_options(Command& command, KnnOptions& options) {
-    command.add_option("--train", options.train, "training table, CSV (.gz too)");
-    command.add_option("--test", options.test, "table to predict for; its label column may be absent");
-    command.add_option("--data", options.data, "one table to split into both");
-    command.add_option("--split", options.split, "with --data: share of random rows to test on").capture_default_str();
-    command.add_option("--seed", options.seed, "with --data: seed of the random split").capture_default_str();
-    command.add_option("--test-rows", options.test_rows, "with --data: test on so many last rows instead");
+    const Option train =
+        command.add_option("--train", options.train, "training table, CSV (.gz too); - is the standard input");
+    const Option test =
+        command.add_option("--test", options.test, "table to predict for; its label column may be absent");
+    command.add_option("--data", options.data, "one table to split into both").excludes(train).excludes(test);
+    const Option last =
+        command.add_option("--test-rows", options.test_rows, "with --data: test on so many last rows instead")
+            .positive()
+            .excludes(train)
+            .excludes(test);
+    command.add_option("--split", options.split, "with --data: share of random rows to test on")
+        .capture_default_str()
+        .excludes(train)
+        .excludes(test)
+        .excludes(last);
+    command.add_option("--seed", options.seed, "with --data: seed of the random split")
+        .capture_default_str()
+        .excludes(train)
+        .excludes(test)
+        .excludes(last);
     command.add_option("--label", options.table.label, "label column: name, number from 1, or last")
         .capture_default_str();
     command.add_option("--nominal", options.table.nominal, "columns to compare for equality although they hold numbers")
@@ -262,12 +288,12 @@ void add_knn(Command& app, ExitCode&) {
         .one_of({"uniform", "distance"})
         .capture_default_str();
     command.add_flag("--regression", options->regression, "the label is a number to predict, not a class");
-    command.add_option("-o,--output", options->output, "CSV file of predictions");
+    command.add_option("-o,--output", options->output, "CSV file of predictions; - is the standard output");
     command.add_flag("--neighbours", options->neighbours, "list the neighbours and distances there too");
     command.add_option("--device", options->device, kDeviceHelp).capture_default_str();
     command.add_option("--variant", options->variant, "force a pipeline instead of the selector's choice");
     command.add_option("--memory", options->memory, "most memory to use: 500MB, 2GiB (default: half of what is there)")
-        .bytes(true);
+        .bytes();
     command.add_flag("--explain", options->explain, "say why this pipeline was chosen");
     command.add_flag("--json", options->json, "print what was done as JSON");
     command.add_flag("--quiet", options->quiet, "say nothing but errors");

@@ -21,15 +21,7 @@ std::vector<const Family*> chosen(const std::vector<std::string>& names) {
     std::vector<const Family*> list;
     for (const Family* family : families())
         if (names.empty()) list.push_back(family);
-    for (const auto& name : names) {
-        const Family* family = find_family(name);
-        if (!family) {
-            std::string known;
-            for (const Family* f : families()) known.append(known.empty() ? "" : ", ").append(f->name());
-            throw Failure(ExitCode::usage, "unknown family '" + name + "'; known: " + known);
-        }
-        list.push_back(family);
-    }
+    for (const auto& name : names) list.push_back(&family_named(name));
     return list;
 }
 

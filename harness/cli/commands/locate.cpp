@@ -2,17 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "harness/apps/io/file.hpp"
 #include "harness/cli/command.hpp"
+#include "harness/cli/counted.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/locate_session.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/seismic_options.hpp"
+#include "harness/files/replaced_file.hpp"
+#include "harness/files/same_file.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
 
@@ -35,6 +41,9 @@ void settle(const LocateOptions& options) {
         throw Failure(ExitCode::usage, "give either --velocity or --travel-times");
     if (velocity && !(options.settings.velocity > 0 && std::isfinite(options.settings.velocity)))
         throw Failure(ExitCode::usage, "--velocity is metres per second, a positive number");
+    const auto to_stdout = std::ranges::count(std::array{options.output, options.cube}, kStandardStream);
+    if (to_stdout + static_cast<int>(options.json) > 1)
+        throw Failure(ExitCode::usage, "only one of -o, --cube and --json can go to the standard output");
     if (options.record.rate < 0 || !std::isfinite(options.record.rate))
         throw Failure(ExitCode::usage, "--rate is samples per second, a positive number");
 }
@@ -52,6 +61,15 @@ seismic::Receivers receivers_for(LocateOptions& options, std::unique_ptr<seismic
         throw Failure(ExitCode::usage, "give the receivers' coordinates: --receivers-file, a CSV of name,x,y,z");
     record = seismic::open_record(options.files, options.record);
     return seismic::read_receivers(record->receivers_path());
+}
+
+void refuse_to_destroy_inputs(const LocateOptions& options, const seismic::Record& record) {
+    std::vector<NamedFile> inputs{{"--receivers-file", options.receivers_path},
+                                  {"", record.receivers_path()},
+                                  {"--travel-times", options.settings.travel_times}};
+    for (const auto* files : {&options.files, &record.listed_files()})
+        for (const std::string& file : *files) inputs.push_back({"", file});
+    refuse_same_files({{"-o", options.output}, {"--cube", options.cube}}, inputs);
 }
 
 /// The windows' maxima, a line each.
@@ -100,19 +118,20 @@ void tell_gaps(const seismic::Record& record) {
                    static_cast<double>(gaps[i].samples) / record.rate(),
                    static_cast<double>(gaps[i].first) / record.rate(), gaps[i].samples);
     }
-    if (gaps.size() > kShown) fmt::print(stderr, "and {} more gaps\n", gaps.size() - kShown);
+    if (gaps.size() > kShown) fmt::print(stderr, "and {}\n", counted(gaps.size() - kShown, "more gap"));
 }
 
 /// What is known before the first window is read.
 void tell_plan(const seismic::Record& record, const LocateSession& session, const LocateSettings& settings,
                const Device& device) {
     tell_gaps(record);
-    fmt::print(stderr, "{} receivers, {:.3f} s at {} Hz ({}{}), {} trial sources, delays up to {} samples ({})\n",
-               record.receivers(), static_cast<double>(record.samples()) / record.rate(), record.rate(),
-               record.format(), record.start().empty() ? "" : ", from " + record.start(), settings.grid.nodes(),
-               session.span(), session.delays_from());
-    fmt::print(stderr, "{} windows of {} samples by {} on {}\n", session.windows(), session.window(),
-               session.pipeline().ran(), device.key());
+    fmt::print(stderr, "{}, {:.3f} s at {} Hz ({}{}), {}, delays up to {} ({})\n",
+               counted(record.receivers(), "receiver"), static_cast<double>(record.samples()) / record.rate(),
+               record.rate(), record.format(), record.start().empty() ? "" : ", from " + record.start(),
+               counted(settings.grid.nodes(), "trial source"), counted(session.span(), "sample"),
+               session.delays_from());
+    fmt::print(stderr, "{} of {} by {} on {}\n", counted(session.windows(), "window"),
+               counted(session.window(), "sample"), session.pipeline().ran(), device.key());
     if (session.span() > session.window())
         fmt::print(stderr,
                    "the longest delay exceeds the window: each window is copied with {:.1f} times its own samples; "
@@ -165,14 +184,16 @@ nlohmann::ordered_json as_json(const seismic::Record& record, const LocateSessio
             {"real_time_factor", seconds / times.wall}};
 }
 
-void print_result(const seismic::Record& record, const LocateSession& session, const LocateSettings& settings) {
+void print_result(std::FILE* to, const seismic::Record& record, const LocateSession& session,
+                  const LocateSettings& settings) {
     const Location best = session.cube().best();
     const seismic::Point at = settings.grid.position(best.node);
-    fmt::print("maximum {:.6g} at x={} y={} z={}, time {:.6f} s (sample {})\n", best.coherence, at.x, at.y, at.z,
+    fmt::print(to, "maximum {:.6g} at x={} y={} z={}, time {:.6f} s (sample {})\n", best.coherence, at.x, at.y, at.z,
                static_cast<double>(best.sample) / record.rate(), best.sample);
     const LocateTimes& times = session.times();
     const double seconds = static_cast<double>(record.samples()) / record.rate();
     fmt::print(
+        to,
         "real-time factor {:.2f}: {:.3f} s of record in {:.3f} s (reading {:.3f}, copying {:.3f}, summing {:.3f}); "
         "{:.0f}% of reading and copying hidden\n",
         seconds / times.wall, seconds, times.wall, times.read, times.copy, times.sum, 100 * times.overlap());
@@ -189,6 +210,7 @@ void run_locate(LocateOptions& options) {
     settings.phases = options.interpolation == "linear" ? 8 : 1;
     std::unique_ptr<seismic::Record> record;
     const seismic::Receivers receivers = receivers_for(options, record);
+    refuse_to_destroy_inputs(options, *record);
     settings.window = parse_samples(options.window, record->rate(), "--window");
 
     LocateSession session(device, *record, receivers, settings);
@@ -211,7 +233,8 @@ void run_locate(LocateOptions& options) {
     if (options.json)
         fmt::print("{}\n", as_json(*record, session, settings, device).dump());
     else
-        print_result(*record, session, settings);
+        print_result(options.output == kStandardStream || options.cube == kStandardStream ? stderr : stdout, *record,
+                     session, settings);
 }
 
 void add_record_options(Command& command, LocateOptions& options) {
@@ -248,7 +271,7 @@ void add_locate(Command& app, ExitCode&) {
     command.add_flag("--no-double-buffering", options->no_double_buffering,
                      "read, copy and sum one after the other, to see what overlapping them is worth");
     command.add_flag("--pageable", options->pageable, "do not page-lock host memory, to see what that is worth");
-    command.add_option("-o,--output", options->output, "CSV file of every window's maximum");
+    command.add_option("-o,--output", options->output, "CSV file of every window's maximum; - is the standard output");
     command.add_option("--cube", options->cube, "file of every node's maximum: .csv, else 32-bit floats");
     command.add_flag("--explain", options->explain, "say why this variant was chosen");
     command.add_flag("--json", options->json, "print what was found and done as JSON");

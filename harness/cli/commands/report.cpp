@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/files/same_file.hpp"
 #include "harness/records/atomic_file.hpp"
 #include "harness/records/bad_data.hpp"
 #include "harness/records/csv.hpp"
@@ -41,6 +42,20 @@ std::vector<std::string> device_keys(const Options& options) {
     return options.devices.empty() ? known : options.devices;
 }
 
+/// Before anything is written: by a link, the folder of the report may lead back into the results.
+void refuse_to_destroy_results(const Options& options, const std::vector<std::string>& keys) {
+    std::vector<NamedFile> inputs, outputs{{"", (fs::path(options.output) / "index.html").string()}};
+    for (const std::string& key : keys)
+        for (const auto& entry : fs::directory_iterator(fs::path(options.results) / key)) {
+            inputs.push_back({"", entry.path().string()});
+            const std::string family = family_of_file(entry.path());
+            for (const char* ending : {".csv", ".benchmark.json", ".t4.json"})
+                if (!family.empty())
+                    outputs.push_back({"", (fs::path(options.output) / "exports" / key / (family + ending)).string()});
+        }
+    refuse_same_files(outputs, inputs);
+}
+
 /// Writes the exports of one device and returns their paths.
 std::vector<std::string> write_exports(const Options& options, const std::string& key) {
     const DeviceResults results = load_results(fs::path(options.results) / key);
@@ -62,8 +77,10 @@ std::vector<std::string> write_exports(const Options& options, const std::string
 
 void run(const Options& options, ExitCode& code) {
     nlohmann::ordered_json written{{"page", nullptr}, {"exports", nlohmann::ordered_json::array()}};
+    const std::vector<std::string> keys = device_keys(options);
+    refuse_to_destroy_results(options, keys);
     // One damaged folder must not hide the others: say so, go on, and end with bad_data.
-    for (const std::string& key : device_keys(options)) try {
+    for (const std::string& key : keys) try {
             for (const std::string& path : write_exports(options, key)) written["exports"].push_back(path);
         } catch (const BadData& error) {
             std::fprintf(stderr, "espalier: no exports of %s: %s\n", key.c_str(), error.what());

@@ -9,14 +9,18 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/counted.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/learn/adaptive_strategy.hpp"
+#include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
+#include "harness/report/winners.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/processors.hpp"
 #include "harness/sweep/progress.hpp"
 #include "harness/sweep/resume.hpp"
+#include "harness/sweep/stop.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -120,17 +124,30 @@ void print_summary(const SweepSummary& summary) {
     const std::string waiting =
         summary.waiting_seconds > 0 ? fmt::format("waiting for quiet {:.1f} s, ", summary.waiting_seconds) : "";
     fmt::print(stderr,
-               "{}: {} cases of {} problems in {}: {}\n"
+               "{}: {} of {} in {}: {}\n"
                "  timing {:.1f} s, verification {:.1f} s, counters {:.1f} s, ceilings {:.1f} s, failures {:.1f} s, "
                "{}overhead {:.1f}%\n",
-               summary.device_key, summary.cases, summary.problems, duration(summary.wall_seconds), counts,
-               summary.timing_seconds, summary.verification_seconds, summary.counting_seconds, summary.ceilings_seconds,
-               summary.lost_seconds, waiting, 100 * summary.overhead_share());
+               summary.device_key, counted(summary.cases, "case"), counted(summary.problems, "problem"),
+               duration(summary.wall_seconds), counts, summary.timing_seconds, summary.verification_seconds,
+               summary.counting_seconds, summary.ceilings_seconds, summary.lost_seconds, waiting,
+               100 * summary.overhead_share());
     for (const WorkerSummary& worker : summary.workers)
-        fmt::print(stderr, "  device {}: {} cases of {} problems in {}; journal {}\n", worker.device, worker.cases,
-                   worker.problems, duration(worker.wall_seconds), worker.journal);
+        fmt::print(stderr, "  device {}: {} of {} in {}; journal {}\n", worker.device, counted(worker.cases, "case"),
+                   counted(worker.problems, "problem"), duration(worker.wall_seconds), worker.journal);
     for (const std::string& warning : summary.warnings())
         fmt::print(stderr, "espalier: {}: {}\n", summary.device_key, warning);
+}
+
+/// The winners of what the sweep recorded; all of them if they are few.
+void print_winners(const SweepSummary& summary) {
+    constexpr std::size_t kShown = 30;
+    std::vector<CaseRecord> records;
+    for (const std::string& journal : summary.journals)
+        for (CaseRecord& record : load_journal(journal).cases)
+            if (record.provenance.device_key == summary.device_key) records.push_back(std::move(record));
+    std::vector<const CaseRecord*> cases;
+    for (const auto& [key, record] : latest_by_case(records)) cases.push_back(record);
+    fmt::print("{}", report::winners_table(report::find_winners(cases), kShown));
 }
 
 void merge_after(const SweepOptions& options, const SweepSummary& summary) {
@@ -149,9 +166,9 @@ ExitCode foresee(const Arguments& arguments, const SweepOptions& options, const 
     for (const DryRun& dry : dry_run(options, devices, left_out)) {
         for (const auto& key : dry.keys)
             if (!arguments.json) fmt::print("{}\n", key);
-        fmt::print(stderr, "{}: {} cases of {} problems, {} of them unsupported; about {}{}\n", dry.device_key,
-                   dry.cases, dry.problems, dry.unsupported, duration(dry.expected_seconds),
-                   dry.devices > 1 ? fmt::format(" with {} devices", dry.devices) : "");
+        fmt::print(stderr, "{}: {} of {}, {} of them unsupported; about {}{}\n", dry.device_key,
+                   counted(dry.cases, "case"), counted(dry.problems, "problem"), dry.unsupported,
+                   duration(dry.expected_seconds), dry.devices > 1 ? fmt::format(" with {} devices", dry.devices) : "");
         output.push_back(to_json(dry));
     }
     tell_left_out(left_out);
@@ -171,12 +188,14 @@ ExitCode conclude(const SweepOptions& options, const SweepSummary& summary) {
     return lost ? ExitCode::no_device : summary.failed() ? ExitCode::failed_variants : ExitCode::ok;
 }
 
-ExitCode measure(const SweepOptions& options, const std::vector<std::string>& devices, nlohmann::ordered_json& output) {
+ExitCode measure(const Arguments& arguments, const SweepOptions& options, const std::vector<std::string>& devices,
+                 nlohmann::ordered_json& output) {
     const SweepOutcome outcome = sweep(options, devices);
     ExitCode code = outcome.left_out.empty() ? ExitCode::ok : ExitCode::no_device;
     for (const SweepSummary& summary : outcome.summaries) {
         output.push_back(to_json(summary, outcome.interrupted));
         code = std::max(code, conclude(options, summary));
+        if (!arguments.json && !options.quiet) print_winners(summary);
     }
     if (outcome.interrupted && outcome.summaries.empty())
         fmt::print(stderr, "espalier: stopped before anything was measured\n");
@@ -193,7 +212,7 @@ ExitCode take_turns(const Arguments& arguments, SweepOptions options, nlohmann::
             options.max_seconds = std::max(0.1, deadline - steady_seconds()) / static_cast<double>(turns.size() - i);
         try {
             code = std::max(code, arguments.dry_run ? foresee(arguments, options, turns[i], output)
-                                                    : measure(options, turns[i], output));
+                                                    : measure(arguments, options, turns[i], output));
         } catch (const NoUsableDevice& error) {
             if (turns.size() == 1) throw;  // else the others are swept all the same
             fmt::print(stderr, "espalier: left out: {}\n", error.what());
@@ -212,6 +231,7 @@ void run(const Arguments& arguments, ExitCode& code) {
     } catch (const NoUsableDevice& error) {
         throw Failure(ExitCode::no_device, std::string(error.what()) + ". espalier doctor shows what is there");
     }
+    if (code == ExitCode::interrupted) code = static_cast<ExitCode>(128 + stop_signal());
     if (arguments.json) fmt::print("{}\n", output.dump(2));
 }
 
@@ -268,10 +288,7 @@ void add_sweep(Command& app, ExitCode& code) {
     command.add_flag("--dry-run", arguments.dry_run, "print the cases and the expected time, measure nothing");
     command.add_flag("--quiet", options.quiet, "no progress, only errors");
     command.add_flag("--json", arguments.json, "a summary as JSON on stdout");
-    command.footer(
-        "Exit codes: 0 fine, 1 some variant was wrong, crashed or timed out, 2 usage, "
-        "3 a device is missing or was lost, 4 a file cannot be read or written, 130 stopped by Ctrl-C (once: cleanly; "
-        "go on with --resume).");
+    command.footer("Ctrl-C once stops between two measurements, twice at once; go on with --resume.");
     command.callback([&code] { run(arguments, code); });
 }
 

@@ -12,8 +12,10 @@
 #include "harness/apps/io/file.hpp"
 #include "harness/apps/seismic/synthetic.hpp"
 #include "harness/cli/command.hpp"
+#include "harness/cli/counted.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/seismic_options.hpp"
+#include "harness/files/same_file.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
 
@@ -155,6 +157,14 @@ void create_folder(const std::string& folder) {
     if (error) throw io::BadFile(folder, "cannot be made a folder: " + error.message());
 }
 
+void refuse_to_destroy_inputs(const SynthesizeOptions& options, const std::vector<Part>& parts) {
+    std::vector<NamedFile> outputs;
+    for (const char* name : {"receivers.csv", "truth.csv", "record.json"})
+        outputs.push_back({"", (fs::path(options.folder) / name).string()});
+    for (const Part& part : parts) outputs.push_back({"", (fs::path(options.folder) / part.name).string()});
+    refuse_same_files(outputs, {{"--receivers-file", options.receivers_path}});
+}
+
 void run_synthesize(SynthesizeOptions& options) {
     settle(options);
     seismic::SyntheticRecord& record = options.record;
@@ -167,6 +177,7 @@ void run_synthesize(SynthesizeOptions& options) {
     const auto parts =
         parts_of(samples, parse_samples(options.file_length, record.rate, "--file-length"), gaps_of(options, samples));
 
+    refuse_to_destroy_inputs(options, parts);
     create_folder(options.folder);
     const double start = steady_seconds();
     {
@@ -195,9 +206,10 @@ void run_synthesize(SynthesizeOptions& options) {
                                           {"seconds", steady_seconds() - start}};
         fmt::print("{}\n", json.dump());
     } else if (!options.quiet) {
-        fmt::print("{}: {} receivers, {:.3f} s at {} Hz, {} events of {:.3f} noise deviations, {} files, {:.1f} MB\n",
-                   (fs::path(options.folder) / "record.json").string(), record.receivers.count(), seconds, record.rate,
-                   record.events.size(), record.amplitude, parts.size(), bytes / 1e6);
+        fmt::print("{}: {}, {:.3f} s at {} Hz, {} of {:.3f} noise deviations, {}, {:.1f} MB\n",
+                   (fs::path(options.folder) / "record.json").string(), counted(record.receivers.count(), "receiver"),
+                   seconds, record.rate, counted(record.events.size(), "event"), record.amplitude,
+                   counted(parts.size(), "file"), bytes / 1e6);
     }
 }
 

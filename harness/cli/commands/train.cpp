@@ -8,11 +8,14 @@
 #include <vector>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/counted.hpp"
 #include "harness/cli/what_if_report.hpp"
+#include "harness/files/same_file.hpp"
 #include "harness/learn/export.hpp"
 #include "harness/learn/training.hpp"
 #include "harness/learn/transfer.hpp"
 #include "harness/records/atomic_file.hpp"
+#include "harness/records/results.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -51,6 +54,27 @@ nlohmann::ordered_json to_json(const learn::TrainedDevice& trained) {
         list.push_back(std::move(entry));
     }
     return list;
+}
+
+/// Before anything is written: by a link, a selector or a matrix may lead back into the results.
+void refuse_to_destroy_results(const Options& options) {
+    std::vector<NamedFile> inputs, outputs;
+    for (const std::string& key : options.devices) {
+        const auto folder = options.folders.results / key;
+        for (const auto& file : result_files(folder, {})) inputs.push_back({"", file.string()});
+        inputs.push_back({"", (folder / "known_stale.json").string()});
+        outputs.push_back({"", (folder / "selector.json").string()});
+        std::error_code none;
+        for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+            const std::string family = family_of_file(entry.path());
+            if (family.empty()) continue;
+            outputs.push_back({"", (folder / (family + ".tree.json")).string()});
+            outputs.push_back({"", (options.folders.output / family / (key + ".gen.cpp")).string()});
+            if (!options.matrices.empty())
+                outputs.push_back({"", (options.matrices / key / (family + ".json")).string()});
+        }
+    }
+    refuse_same_files(outputs, inputs);
 }
 
 void print_heading() {
@@ -135,7 +159,8 @@ void print_transfer(const Options& options) {
         std::string cells;
         auto list = nlohmann::ordered_json::array();
         for (const learn::TransferCell& cell : row.cells) {
-            const std::string unknown = cell.unknown ? fmt::format(" ({} problems without a time)", cell.unknown) : "";
+            const std::string unknown =
+                cell.unknown ? " (" + counted(cell.unknown, "problem") + " without a time)" : "";
             cells += fmt::format("{}{}{} {:.3f}{}", cells.empty() ? "" : ", ", cell.fallback ? "*" : "", cell.tree,
                                  cell.regret, unknown);
             list.push_back(
@@ -149,17 +174,13 @@ void print_transfer(const Options& options) {
 
 void run(Options options, ExitCode& code) {
     options.train.evaluate = !options.trees;
-    for (const std::string& family : options.families)
-        if (!find_family(family)) {
-            std::string known;
-            for (const Family* f : families()) known.append(known.empty() ? "" : ", ").append(f->name());
-            throw Failure(ExitCode::usage, "no family is called '" + family + "'; there are " + known);
-        }
+    for (const std::string& family : options.families) family_named(family);  // throws for one that there is not
     options.every_device = options.devices.empty();
     const bool everything = options.every_device && options.families.empty();
     if (options.devices.empty()) options.devices = learn::devices_with_results(options.folders.results);
     if (options.what_if.any()) return answer_what_if(options);
     if (options.transfer) return print_transfer(options);
+    refuse_to_destroy_results(options);
     bool different = false;
     std::size_t trained_families = 0;
     auto json = nlohmann::ordered_json::array();

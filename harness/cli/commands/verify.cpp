@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/counted.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/inspect.hpp"
 #include "harness/records/stale.hpp"
@@ -72,9 +73,9 @@ void print_text(const Inspection& inspection, bool quiet) {
     constexpr std::size_t kShown = 20;
     const auto& findings = inspection.findings;
     if (!quiet)
-        fmt::print("{}: {} records, {} of them cases: {}\n", printable(inspection.path.string(), 4096),
-                   inspection.records, inspection.cases.size(),
-                   findings.empty() ? "sound" : fmt::format("{} faults", findings.size()));
+        fmt::print("{}: {}, {} of them cases: {}\n", printable(inspection.path.string(), 4096),
+                   counted(inspection.records, "record"), inspection.cases.size(),
+                   findings.empty() ? "sound" : counted(findings.size(), "fault"));
     for (std::size_t i = 0; i < std::min(kShown, findings.size()); ++i)
         fmt::print(stderr, "{}{}{}: {}\n", printable(findings[i].file.string(), 4096),
                    findings[i].place.empty() ? "" : ", ", printable(findings[i].place, 4096),
@@ -110,7 +111,6 @@ void add_verify(Command& app, ExitCode& code) {
         .capture_default_str();
     command.add_flag("--json", arguments->json, "what was read and found, as JSON");
     command.add_flag("--quiet", arguments->quiet, "only what is wrong");
-    command.footer("Exit codes: 0 everything is sound, 4 something is not; nothing is changed.");
     command.callback([arguments, &code] { run(*arguments, code); });
 }
 

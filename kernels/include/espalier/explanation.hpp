@@ -37,7 +37,7 @@ struct ESPALIER_API Explanation {
     std::string configuration;
     std::size_t workspace_bytes = 0;  ///< of device memory that it needs beside its arrays
     std::string nondeterminism;  ///< why equal calls may differ within the tolerance; empty if they give equal bits
-    std::string forced_by;       ///< "ESPALIER_FORCE_VARIANT" or "Options::variant"; empty if the selector chose
+    std::string forced_by;       ///< "ESPALIER_FORCE_VARIANT" or "the option variant"; empty if the selector chose
 
     Tree tree = Tree::none;
     std::string tree_device;  ///< device key that the tree was trained on; empty without a tree

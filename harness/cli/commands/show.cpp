@@ -1,0 +1,147 @@
+// `espalier show`: which variant won on which problem, and how fast it was, in any results or journals.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "harness/cli/command.hpp"
+#include "harness/cli/parse.hpp"
+#include "harness/families/family.hpp"
+#include "harness/records/bad_data.hpp"
+#include "harness/records/codec.hpp"
+#include "harness/records/merge.hpp"
+#include "harness/report/winners.hpp"
+
+namespace espalier::bench::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+    std::vector<std::string> paths{"results"}, families, axes;
+    std::string filter;
+    std::uint64_t limit = 0;  ///< 0: none
+    bool json = false;
+};
+
+/// What of the cases is asked for.
+struct Question {
+    std::vector<std::string> families;
+    std::optional<std::regex> filter;
+    std::vector<AxisValues> axes;
+};
+
+Question interpret(const Arguments& arguments) {
+    Question question;
+    for (const std::string& family : arguments.families) question.families.emplace_back(family_named(family).name());
+    for (const std::string& axis : arguments.axes) question.axes.push_back(parse_axis_values(axis));
+    try {
+        if (!arguments.filter.empty()) question.filter.emplace(arguments.filter);
+    } catch (const std::regex_error& error) {
+        throw Failure(ExitCode::usage, "--filter '" + arguments.filter + "' is no regular expression: " + error.what());
+    }
+    return question;
+}
+
+/// The value of an axis in a problem's key; nothing if the problem has no such axis.
+std::optional<std::string> value_of(const std::string& problem, const std::string& axis) {
+    const std::string key = ";" + problem + ";", name = ";" + axis + "=";
+    const auto at = key.find(name);
+    if (at == std::string::npos) return std::nullopt;
+    const auto begin = at + name.size();
+    return key.substr(begin, key.find(';', begin) - begin);
+}
+
+bool asked_for(const Question& question, const CaseRecord& record) {
+    if (!question.families.empty() && !std::ranges::count(question.families, record.family)) return false;
+    if (question.filter && !std::regex_search(record.key(), *question.filter)) return false;
+    return std::ranges::all_of(question.axes, [&](const AxisValues& axis) {
+        const auto value = value_of(record.problem, axis.axis);
+        return value && axis.holds(*value);
+    });
+}
+
+/// A folder of results, one of several devices' results, a journal or a folder of journals.
+std::vector<DeviceResults> load(const fs::path& path) {
+    if (!fs::exists(path))
+        throw BadData(path.string() + " is not there: check the path, or measure with espalier sweep");
+    std::vector<DeviceResults> all;
+    if (fs::exists(path / "device.json")) {
+        all.push_back(load_results(path));
+        return all;
+    }
+    std::vector<fs::path> folders;
+    if (fs::is_directory(path))
+        for (const auto& entry : fs::directory_iterator(path))
+            if (fs::exists(entry.path() / "device.json")) folders.push_back(entry.path());
+    std::ranges::sort(folders);
+    for (const fs::path& folder : folders) all.push_back(load_results(folder));
+    if (!all.empty()) return all;
+    std::vector<std::string> warnings;
+    all = pool_journals({path}, {.allow_drivers = true, .allow_builds = true, .allow_caches = true}, warnings);
+    for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", printable(warning));
+    return all;
+}
+
+nlohmann::ordered_json to_json(const std::string& device, const report::Winner& winner) {
+    const CaseRecord& best = *winner.best;
+    nlohmann::ordered_json json{{"device", device},
+                                {"family", best.family},
+                                {"problem", best.problem},
+                                {"variant", best.variant},
+                                {"configuration", best.configuration},
+                                {"time_ns", best.time_ns},
+                                {"interval_ns", {best.time_lo_ns, best.time_hi_ns}},
+                                {"roofline_share", winner.roofline_share()},
+                                {"timed_cases", winner.timed}};
+    if (winner.next) json.update({{"next_variant", winner.next->variant}, {"next_slowdown", winner.margin()}});
+    return json;
+}
+
+void run(const Arguments& arguments) {
+    const Question question = interpret(arguments);
+    const std::size_t most = arguments.limit > 0 ? arguments.limit : std::numeric_limits<std::size_t>::max();
+    auto output = nlohmann::ordered_json::array();
+    std::size_t shown = 0;
+    for (const std::string& path : arguments.paths)
+        for (const DeviceResults& results : load(path)) {
+            std::vector<const CaseRecord*> cases;
+            for (const CaseRecord& record : results.cases)
+                if (asked_for(question, record)) cases.push_back(&record);
+            const std::vector<report::Winner> winners = report::find_winners(cases);
+            shown += winners.size();
+            for (const report::Winner& winner : winners) output.push_back(to_json(results.device.key, winner));
+            if (!arguments.json && !winners.empty())
+                fmt::print("{}\n{}", printable(results.device.key), report::winners_table(winners, most));
+        }
+    if (arguments.json) fmt::print("{}\n", output.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+    if (shown == 0)
+        throw Failure(ExitCode::bad_data, "no case with a time is of that kind: ask for more, or measure it first");
+}
+
+}  // namespace
+
+void add_show(Command& app, ExitCode&) {
+    auto arguments = std::make_shared<Arguments>();
+    Command command = app.add_subcommand("show", "Show which variant is the fastest on which problem, and its time");
+    command.add_option("paths", arguments->paths, "results of one device or of several, journals or folders of them")
+        .capture_default_str();
+    command.add_option("--family", arguments->families, "only these").delimiter(',');
+    command.add_option("--filter", arguments->filter,
+                       "only cases whose family/variant|problem|configuration this regular expression finds");
+    command
+        .add_option("-p", arguments->axes,
+                    "only problems with these values: rows=1000, rows=1000:1000000 or "
+                    "rows=1000:1000000:x10; may be repeated")
+        .type_name("AXIS=VALUES")
+        .allow_extra_args(false);
+    command.add_option("--limit", arguments->limit, "problems to show of each device").positive();
+    command.add_flag("--json", arguments->json, "every winner, as JSON");
+    command.callback([arguments] { run(*arguments); });
+}
+
+}  // namespace espalier::bench::cli

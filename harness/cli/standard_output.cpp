@@ -1,0 +1,32 @@
+#include "harness/cli/standard_output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace espalier::bench::cli {
+
+void hold_standard_descriptors() {
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
+            static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
+std::string lost_output(int error) {
+    return std::string("the output is lost: ") + (error != 0 ? std::strerror(error) : "it cannot be written") +
+           ": free some space or send it elsewhere";
+}
+
+std::optional<std::string> finish_standard_output() {
+    const bool failed = std::ferror(stdout) != 0;
+    const int flushed = std::fflush(stdout) == 0 ? 0 : errno;
+    // Some file systems tell only when a file is closed what they could not write.
+    const int closed = std::fclose(stdout) == 0 ? 0 : errno;
+    if (!failed && flushed == 0 && closed == 0) return std::nullopt;
+    return lost_output(flushed != 0 ? flushed : closed);
+}
+
+}  // namespace espalier::bench::cli

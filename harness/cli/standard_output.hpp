@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace espalier::bench::cli {
+
+/// Takes the descriptors 0, 1 and 2 if the caller closed them: a file that is opened later must not become the
+/// standard output. What is written to one that was closed is an error.
+void hold_standard_descriptors();
+
+/// What to say of an error of stdout; 0 if it is not known which.
+std::string lost_output(int error);
+
+/// Writes what is left of stdout. What is wrong with it if any of it was lost, at whatever time.
+std::optional<std::string> finish_standard_output();
+
+}  // namespace espalier::bench::cli

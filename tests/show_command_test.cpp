@@ -1,0 +1,96 @@
+// `espalier show`: winners of journals and of results, and what it may be asked for.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/records/journal.hpp"
+#include "harness/records/merge.hpp"
+#include "tests/record_samples.hpp"
+#include "tests/run_program.hpp"
+
+namespace espalier::bench {
+namespace {
+
+CaseRecord timed(const char* variant, int bytes, double time_ns) {
+    CaseRecord record = sample_record();
+    record.variant = variant;
+    record.bytes = record.ops = 1;  // no roofline is in the way of the times
+    record.floor_ns = 1;
+    record.problem = "bytes=" + std::to_string(bytes) + ";distribution=uniform";
+    record.features = {{"bytes", bytes}, {"distribution", 0}};
+    record.samples_ns = {time_ns, time_ns, time_ns};
+    record.time_ns = record.time_lo_ns = record.time_hi_ns = time_ns;
+    return record;
+}
+
+class ShowCommand : public testing::Test {
+protected:
+    ShowCommand() {
+        JournalWriter writer(folder_ / "journal/a.jsonl");
+        writer.append(sample_device());
+        std::vector<CaseRecord> records;
+        for (const int bytes : {1000, 10'000, 20'000, 100'000}) {
+            records.push_back(timed("fast", bytes, bytes * 10.0));
+            records.push_back(timed("slow", bytes, bytes * 25.0));
+        }
+        writer.append(records);
+    }
+
+    [[nodiscard]] Finished show(const std::string& arguments) const {
+        return run_espalier(folder_, "show " + quoted(folder_ / "journal") + " " + arguments);
+    }
+
+    /// The bytes of the problems shown, in their order.
+    [[nodiscard]] std::vector<std::string> problems(const std::string& arguments) const {
+        const auto finished = show("--json " + arguments);
+        EXPECT_EQ(finished.code, 0) << finished.err;
+        std::vector<std::string> list;
+        for (const auto& winner : nlohmann::json::parse(finished.out)) {
+            const auto problem = winner.at("problem").get<std::string>();
+            list.push_back(problem.substr(6, problem.find(';') - 6));
+        }
+        return list;
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(ShowCommand, WinnersWithTimesAndMargins) {
+    const auto finished = show("");
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    expect_holds(finished.out, {"distribution=uniform", "bytes=1000 ", "fast", "10 us", "2.50x slow"});
+    const auto winner = nlohmann::json::parse(show("--json").out).at(0);
+    EXPECT_EQ(winner.at("variant"), "fast");
+    EXPECT_EQ(winner.at("next_variant"), "slow");
+    EXPECT_DOUBLE_EQ(winner.at("next_slowdown"), 2.5);
+}
+
+TEST_F(ShowCommand, SameFromResults) {
+    merge_journals({folder_ / "journal"}, folder_ / "results", {});
+    const auto finished = run_espalier(folder_, "show " + quoted(folder_ / "results"));
+    EXPECT_EQ(finished.out, show("").out);
+}
+
+TEST_F(ShowCommand, ValuesRangesAndSteps) {
+    using Problems = std::vector<std::string>;
+    EXPECT_EQ(problems("-p bytes=10000,20000"), (Problems{"10000", "20000"}));
+    EXPECT_EQ(problems("-p bytes=1000:20000"), (Problems{"1000", "10000", "20000"}));
+    EXPECT_EQ(problems("-p bytes=1000:1000000:x10"), (Problems{"1000", "10000", "100000"}));
+    EXPECT_EQ(problems("-p bytes=0:20000:10000"), (Problems{"10000", "20000"}));
+}
+
+TEST_F(ShowCommand, FilterChoosesCases) {
+    const auto winners = nlohmann::json::parse(show("--json --filter 'slow.*bytes=1000;'").out);
+    ASSERT_EQ(winners.size(), 1U);
+    EXPECT_EQ(winners.at(0).at("variant"), "slow");
+}
+
+TEST_F(ShowCommand, MistakesNameTheFix) {
+    const std::pair<const char*, int> mistakes[] = {
+        {"--filter '('", 2}, {"-p bytes", 2}, {"-p bytes=9:1", 2}, {"-p bytes=1:9:x1", 2}, {"-p bytes=7", 4}};
+    for (const auto& [arguments, code] : mistakes) EXPECT_EQ(show(arguments).code, code) << arguments;
+}
+
+}  // namespace
+}  // namespace espalier::bench
