@@ -9,12 +9,13 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/commands.hpp"  // generated
 #include "harness/families/family.hpp"
+#include "harness/text/printable.hpp"
 #include "kernels/device/host_cpu.hpp"
 
 namespace {
 
 int report(espalier::bench::cli::ExitCode code, const char* message) {
-    std::fprintf(stderr, "espalier: %s\n", message);
+    std::fprintf(stderr, "espalier: %s\n", espalier::bench::printable_lines(message).c_str());
     return static_cast<int>(code);
 }
 

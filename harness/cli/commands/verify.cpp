@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
-#include "harness/records/codec.hpp"
 #include "harness/records/inspect.hpp"
 #include "harness/records/stale.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {
 namespace {
