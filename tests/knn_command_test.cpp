@@ -39,7 +39,9 @@ TEST_F(KnnCommand, PrintsTheAccuracy) {
     const auto finished = run(train + test("x,y,class\n1,1,low\n8,8,high\n7,7,low\n2,2,low\n") + "--k 3");
     EXPECT_EQ(finished.code, 0) << finished.err;
     EXPECT_EQ(finished.out, "accuracy 0.750000 (3 of 4 rows)\n");
-    expect_holds(finished.err, {"4 rows against 6, 2 attributes, by knn/", "distance/", "smallest_k/"});
+    expect_holds(finished.err, {"train.csv: 6 rows; line 1 is a header", "  x: numeric, 0 to 9\n",
+                                "  class: label, 2 classes: high, low\n", "4 rows against 6, 2 attributes, by knn/",
+                                "distance/", "smallest_k/"});
 }
 
 TEST_F(KnnCommand, WritesPredictionsWithNeighbours) {
