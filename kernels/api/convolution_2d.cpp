@@ -1,5 +1,7 @@
 #include "espalier/convolution_2d.hpp"
 
+#include <cmath>
+
 #include "kernels/api/checks.hpp"
 #include "kernels/api/run.hpp"
 #include "kernels/dispatch/explain.hpp"
@@ -23,6 +25,15 @@ std::optional<Error> invalid_shape(const ImageShape& shape, Border border) {
     return invalid_sizes({{"width", shape.width}, {"height", shape.height}, {"channels", shape.channels}});
 }
 
+/// Beyond this a sum over pixels of 255 may be infinite or, of both signs, no number; NaN fails, too.
+std::optional<Error> invalid_filter(const Filter5x5& filter) {
+    constexpr float kMost = 1e36F;
+    float sizes = 0;
+    for (const float coefficient : filter) sizes += std::abs(coefficient);
+    if (sizes < kMost) return std::nullopt;
+    return invalid("the filter's coefficients must be finite numbers whose absolute values add up to less than 1e36");
+}
+
 std::optional<Error> invalid_images(const ConstImage& image, const Image& result, const Problem& problem) {
     if (image.shape != result.shape)
         return invalid("the image is " + text(image.shape) + ", its result " + text(result.shape) +
@@ -41,6 +52,7 @@ Result<void> convolve_2d(const Device& device, const ConstImage& image, const Fi
                          const Image& result, const Options& options) {
     return guarded([&]() -> Result<void> {
         if (auto error = invalid_shape(image.shape, border)) return *error;
+        if (auto error = invalid_filter(filter)) return *error;
         const Problem problem = problem_of(image.shape, filter, border);
         if (auto error = invalid_images(image, result, problem)) return *error;
         return run(device, problem, options, [&](Arrays& arrays) -> Buffers {
@@ -53,6 +65,7 @@ Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& 
                                         Border border, const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_shape(shape, border)) return *error;
+        if (auto error = invalid_filter(filter)) return *error;
         return explain(problem_of(shape, filter, border), state_of(device).info, options);
     });
 }

@@ -25,7 +25,7 @@ struct LocateOptions {
     seismic::RecordOptions record;
     GridOptions grid;
     LocateSettings settings;
-    std::string interpolation = "nearest", window = "12000", device = "auto", output, cube;
+    std::string interpolation = "nearest", window = "12000", max_gap = "24h", device = "auto", output, cube;
     bool no_double_buffering = false, pageable = false, explain = false, json = false, quiet = false;
 };
 
@@ -187,6 +187,7 @@ void run_locate(LocateOptions& options) {
     settings.pinned = !options.pageable;
     // Delays to an eighth of a sample are off by up to a sixteenth: less than interpolating itself costs.
     settings.phases = options.interpolation == "linear" ? 8 : 1;
+    options.record.longest_gap = parse_duration(options.max_gap, "--max-gap");
     std::unique_ptr<seismic::Record> record;
     const seismic::Receivers receivers = receivers_for(options, record);
     settings.window = parse_samples(options.window, record->rate(), "--window");
@@ -225,6 +226,8 @@ void add_record_options(Command& command, LocateOptions& options) {
     command.add_option("--rate", options.record.rate, "samples per second, of raw files without an index");
     command.add_flag("--fill-missing", options.record.fill_missing,
                      "files of an index that are missing or short become zeros");
+    command.add_option("--max-gap", options.max_gap, "refuse a record with a longer gap, as damaged clocks make them")
+        .capture_default_str();
 }
 
 }  // namespace
