@@ -17,6 +17,7 @@
 #include "harness/records/results.hpp"
 #include "harness/records/roofline.hpp"
 #include "harness/records/stale.hpp"
+#include "harness/text/csv_field.hpp"
 #include "harness/text/printable.hpp"
 #include "tests/record_samples.hpp"
 #include "tests/temporary_folder.hpp"
@@ -114,6 +115,8 @@ TEST(Csv, FieldsAreInert) {
     EXPECT_EQ(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
     EXPECT_EQ(csv_field("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
     EXPECT_EQ(csv_field("@x"), "'@x");
+    for (const char* harmless : {"-1", "-2.5e3", "-", "+", "a=b"}) EXPECT_EQ(csv_field(harmless), harmless);
+    EXPECT_EQ(csv_field("-1+cmd"), "'-1+cmd");
     EXPECT_EQ(csv_field("two\nlines\x1b]0;title\x07"), "two lines\\x1b]0;title\\x07");
 }
 

@@ -16,6 +16,7 @@
 #include "harness/cli/device_option.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -125,8 +126,9 @@ void run_histogram(const HistogramOptions& options) {
     print(options, device, explanation, outcome);
     if (options.quiet) return;
     fmt::print(stderr, "{}: {} bytes in {:.3f} s, {:.3f} s of it counting by histogram/{} ({}) on {}{}\n",
-               options.input, outcome.counts.bytes, outcome.seconds, outcome.counting_seconds, explanation.variant,
-               explanation.configuration, device.key(), device.is_cuda() ? ", transfers included" : "");
+               printable(options.input), outcome.counts.bytes, outcome.seconds, outcome.counting_seconds,
+               explanation.variant, explanation.configuration, device.key(),
+               device.is_cuda() ? ", transfers included" : "");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "harness/cli/seismic_options.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -110,7 +111,7 @@ void tell_plan(const seismic::Record& record, const LocateSession& session, cons
     fmt::print(stderr, "{} receivers, {:.3f} s at {} Hz ({}{}), {} trial sources, delays up to {} samples ({})\n",
                record.receivers(), static_cast<double>(record.samples()) / record.rate(), record.rate(),
                record.format(), record.start().empty() ? "" : ", from " + record.start(), settings.grid.nodes(),
-               session.span(), session.delays_from());
+               session.span(), printable(session.delays_from()));
     fmt::print(stderr, "{} windows of {} samples by {} on {}\n", session.windows(), session.window(),
                session.pipeline().ran(), device.key());
     if (session.span() > session.window())

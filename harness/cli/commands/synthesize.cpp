@@ -17,6 +17,7 @@
 #include "harness/cli/seismic_options.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -251,8 +252,8 @@ void run_synthesize(SynthesizeOptions& options) {
         fmt::print("{}\n", json.dump());
     } else if (!options.quiet) {
         fmt::print("{}: {} receivers, {:.3f} s at {} Hz, {} events of {:.3f} noise deviations, {} files, {:.1f} MB\n",
-                   (fs::path(options.folder) / "record.json").string(), record.receivers.count(), seconds, record.rate,
-                   record.events.size(), record.amplitude, parts.size(), bytes / 1e6);
+                   printable((fs::path(options.folder) / "record.json").string()), record.receivers.count(), seconds,
+                   record.rate, record.events.size(), record.amplitude, parts.size(), bytes / 1e6);
     }
 }
 
