@@ -1,6 +1,7 @@
 """The fault table: what each row injects, and who does it."""
 
 import cluster
+import inputs
 import journals
 import library
 import repetition
@@ -33,9 +34,11 @@ FAULTS = {
     23: "a device that no shipped tree knows",
     24: "bad and large CSV inputs of knn",
     25: "every processor busy through a whole sweep",
+    29: "absurd sizes in small files, and mutated files of every kind",
+    30: "escape sequences, NUL and marks of direction in names, labels and keys",
 }
 ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS |
-                   repetition.ROWS).items()))
+                   repetition.ROWS | inputs.ROWS).items()))
 GPU_ROWS = (1, 2, 3, 12, 13, 15, 21)
 
 

@@ -11,13 +11,13 @@
 namespace espalier::bench::io {
 namespace {
 
-constexpr std::size_t kBlock = 256 << 10;
+constexpr std::size_t kPackedBlock = 256 << 10;
 constexpr std::uint64_t kFreely = 16 << 20;  // unpacked before anybody asks how much it was
 
 }  // namespace
 
 TextSource::TextSource(const std::string& path, double max_inflation)
-    : path_(path), max_inflation_(max_inflation), file_(path), packed_(kBlock) {
+    : path_(path), max_inflation_(max_inflation), file_(path), packed_(kPackedBlock) {
     refill();
     gzip_ = stream_.avail_in >= 2 && packed_[0] == 0x1F && packed_[1] == 0x8B;
     constexpr int kGzip = 16;  // added to the bits of the window: with gzip's header and checksum
