@@ -26,6 +26,27 @@ LARGEST_CELL = 1 << 20
 HIGHEST_ROOFLINE_SHARE = 32.0
 
 
+# Control characters, and marks that turn the direction of writing or hide text; line ends and tabs do no harm.
+ACTING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
+                    "\ud800-\udfff\U000e0000-\U000e007f]")
+
+
+def inert(text: str) -> str:
+    """`text` with a visible escape for each character that does something instead of showing something."""
+    return ACTING.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def inert_values(value):
+    """The same of every text of a JSON value."""
+    if isinstance(value, str):
+        return inert(value)
+    if isinstance(value, list):
+        return [inert_values(item) for item in value]
+    if isinstance(value, dict):
+        return {inert(key): inert_values(item) for key, item in value.items()}
+    return value
+
+
 class Unusable(Exception):
     """A file that cannot be read; the message is for the user."""
 
@@ -178,7 +199,7 @@ def read_csv(path: Path) -> dict[str, Family]:
     families: dict[str, Family] = {}
     try:
         with open(path, newline="", encoding="utf-8") as stream:
-            reader = csv.DictReader(stream, strict=True)
+            reader = csv.DictReader((inert(line) for line in stream), strict=True)
             header = list(reader.fieldnames or [])
             if header[: len(COLUMNS)] != COLUMNS:
                 missing = [name for name in COLUMNS if name not in header]
@@ -223,7 +244,7 @@ def _add_problem(family: Family, problem: str, row: dict, extra: list[str]) -> N
 def read_json(path: Path):
     _check_size(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return inert_values(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, RecursionError) as error:
         raise Unusable(f"not JSON: {error}") from None
 
@@ -249,7 +270,7 @@ def read_provenance(path: Path) -> Counter:
                 record = json.loads(line)
                 provenance = record.get("case", record)["provenance"]
                 names = ("driver", "runtime", "build", "cache", "session")
-                found[tuple(str(provenance.get(name, "")) for name in names)] += 1
+                found[tuple(inert(str(provenance.get(name, ""))) for name in names)] += 1
             except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
                 found["(unreadable line)", "", "", "", ""] += 1
     return found

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -151,7 +152,8 @@ TEST_F(ConvolutionErrors, Pointers) {
 TEST_F(ConvolutionErrors, OptionsThatTheCpuHasNot) {
     int anything = 0;
     expect_error(convolve({2, 2, 3}, {2, 2, 3}, {.memory = Memory::device}), ErrorCode::invalid_argument, "memory");
-    expect_error(convolve({2, 2, 3}, {2, 2, 3}, {.stream = reinterpret_cast<Stream>(&anything)}), ErrorCode::invalid_argument, "stream");
+    expect_error(convolve({2, 2, 3}, {2, 2, 3}, {.stream = reinterpret_cast<Stream>(&anything)}),
+                 ErrorCode::invalid_argument, "stream");
 }
 
 TEST_F(ConvolutionErrors, ForcedVariants) {
@@ -179,6 +181,16 @@ TEST(Explain, SaysWhatWouldRun) {
 TEST(Explain, ErrorsAreThoseOfTheCall) {
     const auto cpu = Device::cpu();
     EXPECT_EQ(explain_convolve_2d(cpu, {1, 1, 2}, laplace(), Border::zero).error().code, ErrorCode::invalid_argument);
+    for (const float bad : {std::nanf(""), INFINITY, -INFINITY, 1e36F}) {
+        Filter5x5 filter = laplace();
+        filter[7] = bad;
+        EXPECT_EQ(explain_convolve_2d(cpu, {1, 1, 1}, filter, Border::zero).error().code, ErrorCode::invalid_argument);
+        std::uint8_t from = 1, to = 77;
+        const auto done = convolve_2d(cpu, {&from, {1, 1, 1}}, filter, Border::zero, {&to, {1, 1, 1}});
+        EXPECT_EQ(done.error().code, ErrorCode::invalid_argument);
+        EXPECT_NE(done.error().message.find("finite"), std::string::npos);
+        EXPECT_EQ(to, 77);
+    }
     EXPECT_EQ(explain_convolve_2d(cpu, {1, 1, 1}, laplace(), Border::zero, {.variant = "x"}).error().code,
               ErrorCode::unknown_variant);
     EXPECT_EQ(explain(cpu, "no_such_family", "").error().code, ErrorCode::invalid_argument);

@@ -11,6 +11,7 @@ import sys
 # What the files of a folder may include of the others. The longest folder that fits a path counts.
 KERNELS = ["kernels", "espalier", "registries"]
 MEASURING = KERNELS + ["harness/profile"]
+BASE = ["harness/files", "harness/text"]
 MAY_INCLUDE = {
     "kernels/include": ["espalier"],
     "kernels": KERNELS,
@@ -19,13 +20,14 @@ MAY_INCLUDE = {
     "harness/profile": MEASURING,
     "harness/executor": MEASURING + ["harness/executor"],
     "harness/files": ["harness/files"],
+    "harness/text": ["harness/text"],
     "harness/families": MEASURING + ["harness/families", "reference_cpu"],
-    "harness/records": MEASURING + ["harness/families", "harness/files", "harness/records"],
-    "harness/report": MEASURING + ["harness/families", "harness/files", "harness/records", "harness/report"],
-    "harness/sweep": MEASURING + ["harness/families", "harness/files", "harness/records", "harness/sweep"],
-    "harness/learn": MEASURING + ["harness/families", "harness/files", "harness/records", "harness/sweep", "harness/learn"],
-    "harness/apps/io": ["espalier", "harness/files", "harness/apps/io"],
-    "harness/apps/seismic": MEASURING + ["harness/families", "harness/files", "harness/records", "harness/apps"],
+    "harness/records": MEASURING + BASE + ["harness/families", "harness/records"],
+    "harness/report": MEASURING + BASE + ["harness/families", "harness/records", "harness/report"],
+    "harness/sweep": MEASURING + BASE + ["harness/families", "harness/records", "harness/sweep"],
+    "harness/learn": MEASURING + BASE + ["harness/families", "harness/records", "harness/sweep", "harness/learn"],
+    "harness/apps/io": BASE + ["espalier", "harness/apps/io"],
+    "harness/apps/seismic": MEASURING + BASE + ["harness/families", "harness/records", "harness/apps"],
     "harness/cli": KERNELS + ["harness"],
     "harness/peers": KERNELS + ["variants", "harness/families", "harness/peers"],
 }

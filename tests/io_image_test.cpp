@@ -166,8 +166,37 @@ TEST(Image, BadFilesAreNamedWithTheirFix) {
 
 TEST(Image, ADeclaredSizeIsNoReasonToAllocateIt) {
     const TemporaryFolder folder;
-    const std::string bomb = folder.file("bomb.png", png(2'000'000'000, 2'000'000'000, 8, 6, std::string(100, '\0')));
-    expect_holds(message_of<BadFile>([&] { read_image(bomb); }), {"2000000000 x 2000000000", "limit of 4 GiB"});
+    const auto message = [&](const std::string& content, std::size_t max_bytes = kMaxImageBytes) {
+        return message_of<BadFile>([&] { read_image(folder.file("bomb", content), max_bytes); });
+    };
+    const std::string zeros(100, '\0');
+    expect_holds(message(png(2'000'000'000, 2'000'000'000, 8, 6, zeros)),
+                 {"2000000000 x 2000000000", "limit of 1024 MiB", "--max-image"});
+    // Within the limit, or whatever that is: deflate makes at most 1032 bytes of one.
+    expect_holds(message(png(2147483647, 1, 1, 0, zeros), SIZE_MAX), {"2147483647 x 1", "bytes can hold"});
+    expect_holds(message(png(30'000, 10'000, 8, 2, zeros)), {"30000 x 10000", "bytes can hold"});
+    write_image(folder / "a.jpg", ramp(40, 24, 3));
+    std::string jpeg = read_bytes(folder / "a.jpg");
+    const std::size_t frame = jpeg.find("\xFF\xC0");
+    ASSERT_NE(frame, std::string::npos);
+    jpeg.replace(frame + 5, 4, "\x4E\x20\x40\x00", 4);
+    expect_holds(message(jpeg), {"16384 x 20000", "bytes can hold"});
+    expect_holds(message(jpeg, 100 << 20), {"limit of 100 MiB", "--max-image"});
+    // What is asked for is read.
+    write_image(folder / "a.png", ramp(64, 32, 4));
+    expect_holds(message(read_bytes(folder / "a.png"), 64 * 32 * 4 - 1), {"64 x 32", "--max-image"});
+    EXPECT_EQ(read_image(folder / "a.png", 64 * 32 * 4).pixels, ramp(64, 32, 4).pixels);
+}
+
+TEST(Image, InterlacedPngIsReadWhole) {
+    const TemporaryFolder folder;
+    // Adam7 of 2 x 1: the first pass has the left pixel, the sixth the right one.
+    std::string interlaced = png(2, 1, 8, 0, std::string("\0\x11\0\x22", 4));
+    interlaced[28] = 1;
+    const auto crc = crc32(0, reinterpret_cast<const Bytef*>(interlaced.data() + 12), 17);
+    interlaced.replace(29, 4, big_endian(static_cast<std::uint32_t>(crc)));
+    EXPECT_EQ(read_image(folder.file("i.png", interlaced)).pixels, (std::vector<std::uint8_t>{0x11, 0x22}));
+    EXPECT_THROW(read_image(folder.file("cut.png", interlaced.substr(0, interlaced.size() - 20))), BadFile);
 }
 
 TEST(Image, MoreThanTheFreeMemoryIsRefusedBeforeItIsTaken) {

@@ -12,6 +12,7 @@
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/csv.hpp"
 #include "harness/apps/io/table.hpp"
+#include "harness/apps/io/table_summary.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace espalier::bench::io {
@@ -238,7 +239,7 @@ TEST(Table, BadTablesAreNamedWithLineColumnAndFix) {
     expect_holds(message("1;2;3\n4;5;6\n"), {"no column to compute distances from", "--delimiter"});
     expect_holds(message("1,2\n3,oops\n", {.numeric_label = true}), {"line 2, column 'column 2'", "'oops'"});
     expect_holds(message("a,b\n\x1b[31mred,x\n3,y\n", {.nominal = {}, .max_bytes = 8}),
-                 {"2 rows of 8 bytes", "16 bytes", "memory budget is 8 bytes", "--memory"});
+                 {"t.csv: line 3", "2 rows of 8 bytes", "memory budget is 8 bytes", "--memory"});
 }
 
 TEST(Table, MessagesDoNotSteerTheTerminal) {
@@ -268,6 +269,168 @@ TEST(Table, TargetsOfARegressionAreNumbers) {
     const Table table = read_table(folder.file("t.csv", "a,y\n1,0.5\n2,-3\n"), {.numeric_label = true});
     EXPECT_EQ(table.rows.targets, (std::vector<float>{0.5F, -3}));
     EXPECT_TRUE(table.rows.classes.empty());
+}
+
+TEST(Table, WholeColumnsDecideWhatTheyHold) {
+    const TemporaryFolder folder;
+    // Every usual spelling of missing in the first row, where it once made the column nominal.
+    for (const char* missing :
+         {"", "?", "-", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "None", "nan", "NaN"}) {
+        SCOPED_TRACE(missing);
+        const Table table =
+            read_table(folder.file("t.csv", "a,b,y\n" + std::string(missing) + ",red,p\n1.5,12,q\n-2,blue,p\n"), {});
+        EXPECT_EQ(table.schema.attributes[0].kind, ColumnKind::numeric);
+        EXPECT_EQ(table.schema.attributes[0].missing, 1);
+        EXPECT_TRUE(std::isnan(table.rows.attributes[0][0]));
+        EXPECT_EQ(table.rows.attributes[0][2], -2);
+        EXPECT_EQ(table.schema.attributes[1].kind, ColumnKind::nominal) << "most of it is text";
+    }
+}
+
+TEST(Table, WordsForMissingMayBeChosen) {
+    const TemporaryFolder folder;
+    const auto path = folder.file("t.csv", "pool,area,y\nNone,unknown,-\nGood,5,+\nNone,6,-\n");
+    expect_holds(message_of<BadFile>([&] { read_table(path, {}); }),
+                 {"line 2, column 'area'", "'unknown' is not a number", "--missing"});
+    const Table table = read_table(path, {.missing = {"unknown"}});
+    EXPECT_EQ(table.schema.attributes[0].values, (std::vector<std::string>{"None", "Good"}));
+    EXPECT_EQ(table.schema.attributes[1].missing, 1);
+    EXPECT_EQ(table.schema.label.values, (std::vector<std::string>{"+", "-"}));
+    // A class may be called - or None without being asked for; that a label is missing is never silent.
+    EXPECT_EQ(read_table(path, {.ignored = {"area"}}).schema.label.values.size(), 2U);
+    expect_holds(message_of<BadFile>([&] { read_table(path, {.ignored = {"area"}, .missing = {"-"}}); }),
+                 {"line 2, column 'y'", "label is missing"});
+}
+
+TEST(Table, DecimalCommasAreOffered) {
+    const TemporaryFolder folder;
+    const auto path = folder.file("t.csv", "a;b;y\n12,8;1;p\n13;2;q\n-0,5;3;p\n");
+    expect_holds(message_of<BadFile>([&] { read_table(path, {.delimiter = ';'}); }),
+                 {"t.csv: line 2, column 'a'", "'12,8'", "--decimal ','"});
+    const Table table = read_table(path, {.delimiter = ';', .decimal = ','});
+    EXPECT_EQ(table.rows.attributes[0], (std::vector<float>{12.8F, 13, -0.5F}));
+    TableReader reader(folder.file("test.csv", "a;b\n7,25;1\n"), {.delimiter = ';', .decimal = ','}, table.schema);
+    Rows rows;
+    reader.read(rows, 10);
+    EXPECT_EQ(rows.attributes[0], (std::vector<float>{7.25F}));
+    // One among points, quoted, in a table to predict for, in a target; points where commas are the rule.
+    expect_holds(message_of<BadFile>([&] { read_table(folder.file("t.csv", "a,y\n1.5,p\n\"2,5\",q\n3,p\n"), {}); }),
+                 {"line 3", "'2,5'", "--decimal ','"});
+    TableReader point(folder.file("test.csv", "a;b\n7.25;1\n"), {.delimiter = ';', .decimal = ','}, table.schema);
+    expect_holds(message_of<BadFile>([&] { point.read(rows, 10); }), {"line 2", "'7.25'", "--decimal '.'"});
+    expect_holds(message_of<BadFile>([&] {
+                     read_table(folder.file("t.csv", "a;y\n1;2,5\n"), {.delimiter = ';', .numeric_label = true});
+                 }),
+                 {"line 2, column 'y'", "--decimal ','"});
+}
+
+TEST(Table, AHeaderWithNumbersIsNoRow) {
+    const TemporaryFolder folder;
+    const auto table = [&](const std::string& text, TableOptions options = {}) {
+        return read_table(folder.file("t.csv", text), options);
+    };
+    const Table years = table("region,2019,2020,y\n1,3,4,p\n2,5,6,q\n");
+    EXPECT_EQ(years.rows.size(), 2U);
+    EXPECT_EQ(years.schema.attributes[1].name, "2019");
+    expect_holds(years.header, {"line 1 is a header", "'region' is no number"});
+    // A row like the others, whatever it holds.
+    for (const char* rows : {"1,2,x\n3,4,y\n", "N/A,2,x\n3,4,y\n", "?,red\n5,blue\n6,red\n", "5,x\n6,x\n"}) {
+        const Table data = table(rows);
+        EXPECT_FALSE(data.schema.named) << rows << data.header;
+        expect_holds(data.header, {"line 1 is a row"});
+    }
+    EXPECT_TRUE(std::isnan(table("N/A,2,x\n3,4,y\n").rows.attributes[0][0])) << "the first row comes first";
+    EXPECT_EQ(table("1,2,x\n3,4,y\n").rows.attributes[0], (std::vector<float>{1, 3}));
+    // An option that names a column by this line decides.
+    EXPECT_EQ(table("2019,2020,class\n3,4,y\n", {.label = "class"}).rows.size(), 1U);
+}
+
+TEST(Table, WhereNothingTellsTheHeaderIsAskedFor) {
+    const TemporaryFolder folder;
+    const auto message = [&](const char* text) {
+        return message_of<BadFile>([&] { read_table(folder.file("t.csv", text), {}); });
+    };
+    // Years over numbers, and a name that no class has.
+    expect_holds(message("2019,2020,class\n3,4,p\n5,6,q\n7,8,p\n9,1,q\n"),
+                 {"t.csv: line 1 may be a header or a row", "'class' stands nowhere else", "--header", "--no-header"});
+    // A word for missing that nobody knows, in a row of a known class.
+    expect_holds(message("unknown,p\n5,q\n6,p\n"), {"'unknown' is no number", "'p' stands in its column again"});
+    using H = TableOptions::Header;
+    EXPECT_EQ(read_table(folder.file("t.csv", "2019,2020,class\n3,4,p\n5,6,p\n"), {.header = H::absent}).rows.size(),
+              3U);
+    // A column that an option names by number, where a header turns out to hold this number.
+    expect_holds(
+        message_of<BadFile>([&] { read_table(folder.file("t.csv", "a,1,b,y\n3,4,5,p\n5,6,7,q\n"), {.ignored = {"1"}}); }),
+        {"has this number as its name", "--header"});
+}
+
+TEST(Table, ATestFileMayHaveNumbersInItsHeader) {
+    const TemporaryFolder folder;
+    const Table train = read_table(folder.file("train.csv", "id,2019,y\n1,2,p\n3,4,q\n"), {});
+    const auto rows_of = [&](const char* text) {
+        TableReader reader(folder.file("test.csv", text), {}, train.schema);
+        Rows rows;
+        reader.read(rows, 100);
+        return rows.attributes;
+    };
+    using Values = std::vector<std::vector<float>>;
+    EXPECT_EQ(rows_of("id,2019\n5,6\n"), (Values{{5}, {6}}));
+    EXPECT_EQ(rows_of("2019,id\n6,5\n"), (Values{{5}, {6}}));
+    EXPECT_EQ(rows_of("5,6\n7,8\n"), (Values{{5, 7}, {6, 8}}));
+    expect_holds(message_of<BadFile>([&] { rows_of("id,2020\n5,6\n"); }), {"column '2020' is not in the training"});
+    const Table words = read_table(folder.file("words.csv", "sky,c\nred,a\nblue,b\nred,a\n"), {});
+    TableReader reader(folder.file("test.csv", "blue,a\n"), {}, words.schema);
+    Rows rows;
+    EXPECT_TRUE(reader.read(rows, 10)) << "a row without a number is no header if its words are known";
+}
+
+TEST(Table, ManyDifferentNumbersNeedNoMemoryBesideTheRows) {
+    const TemporaryFolder folder;
+    std::string text = "a,b,y\n";
+    for (int i = 0; i < 20'000; ++i) text += std::to_string(i) + ".5," + std::to_string(i % 7) + ",p\n";
+    const Table table = read_table(folder.file("t.csv", text), {.max_bytes = 20'000 * 12});
+    for (const int i : {0, 4095, 4096, 4097, 19'999})
+        EXPECT_EQ(table.rows.attributes[0][static_cast<std::size_t>(i)], static_cast<float>(i) + 0.5F);
+    EXPECT_EQ(table.rows.attributes[1][19'999], 19'999 % 7);
+    expect_holds(message_of<BadFile>([&] { read_table(folder.file("t.csv", text + "oops,1,p\n"), {}); }),
+                 {"line 20002, column 'a'", "'oops' is not a number", "--nominal 1"});
+    // Texts count, too: 60,000 of 2,000 bytes are 120 MB.
+    std::string keys = "a,y\n";
+    for (int i = 0; i < 2000; ++i) keys += "k" + std::to_string(i) + std::string(2000, 'x') + ",p\n";
+    expect_holds(message_of<BadFile>([&] { read_table(folder.file("t.csv", keys), {.max_bytes = 2 << 20}); }),
+                 {"bytes of texts", "2097152 bytes", "the whole file would need about", "--memory"});
+}
+
+TEST(Table, ASummaryTellsWhatEachColumnWasTakenFor) {
+    const TemporaryFolder folder;
+    const Table table = read_table(folder.file("w.csv", kWeather), {});
+    EXPECT_EQ(summary_of("w.csv", table, 20),
+              (std::vector<std::string>{
+                  "w.csv: 5 rows; line 1 is a header: 'temperature' is no number, as the rest of its column is",
+                  "  temperature: numeric, 18 to 30, 2 missing", "  sky: nominal, 2 categories: sunny, rain, 2 missing",
+                  "  play: label, 2 classes: no, yes"}));
+    const auto wide = summary_of("i.csv", read_table(folder.file("i.csv", "1,2,3,4,5,a\n6,7,8,?,9,a\n"), {}), 3);
+    ASSERT_EQ(wide.size(), 5U);
+    EXPECT_EQ(wide[3], "  and 3 more columns: 3 numeric, 0 nominal, 1 cell missing");
+    EXPECT_EQ(wide[4], "  column 6: label, 1 class: a");
+}
+
+TEST(Table, WhatUnpacksWithoutEndIsRefused) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "bomb.csv.gz";
+    const gzFile file = gzopen(path.c_str(), "wb");
+    const std::string row = std::string(1017, '0') + "1,2,a\n";
+    for (int i = 0; i < 20 << 10; ++i) gzwrite(file, row.data(), static_cast<unsigned>(row.size()));
+    gzclose(file);
+    expect_holds(message_of<BadFile>([&] { read_table(path, {}); }),
+                 {"bomb.csv.gz: unpacks to", "times its size", "--max-inflation"});
+    CsvReader lifted(path, ',', 2000);
+    std::vector<std::string_view> fields;
+    std::size_t records = 0;
+    while (lifted.next(fields)) ++records;
+    EXPECT_EQ(records, 20U << 10);
+    expect_holds(message_of<BadFile>([&] { read_table(folder.file("wide.csv", std::string(1 << 20, ',')), {}); }),
+                 {"1048577 columns", "--delimiter"});
 }
 
 std::size_t peak_bytes() {

@@ -39,7 +39,8 @@ TEST_F(KnnCommand, PrintsTheAccuracy) {
     const auto finished = run(train + test("x,y,class\n1,1,low\n8,8,high\n7,7,low\n2,2,low\n") + "--k 3");
     EXPECT_EQ(finished.code, 0) << finished.err;
     EXPECT_EQ(finished.out, "accuracy 0.750000 (3 of 4 rows)\n");
-    expect_holds(finished.err, {"4 rows against 6, 2 attributes, by knn/"});
+    expect_holds(finished.err, {"train.csv: 6 rows; line 1 is a header", "  x: numeric, 0 to 9\n",
+                                "  class: label, 2 classes: high, low\n", "4 rows against 6, 2 attributes, by knn/"});
 }
 
 TEST_F(KnnCommand, WritesPredictionsWithNeighbours) {
@@ -58,6 +59,20 @@ TEST_F(KnnCommand, PredictsWithoutALabelToStdout) {
     const auto finished = run(train + test("x,y\n1,1\n9,9\n") + "--k 1 --quiet");
     EXPECT_EQ(finished.code, 0) << finished.err;
     EXPECT_EQ(finished.out, "row,predicted\n1,low\n2,high\n");
+}
+
+TEST_F(KnnCommand, NamesAndLabelsDoNothing) {
+    // An escape that colours, a title, a mark that turns the direction of writing, a formula.
+    const std::string data = "--train " +
+                             quoted(folder.file("hostile.csv",
+                                                "x\x1b[31m,y\n0,\x1b]0;title\x07\n"
+                                                "5,\xE2\x80\xAEwol\n9,=1+1\n")) +
+                             " ";
+    const auto finished = run(data + test("x\x1b[31m\n1\n5\n9\n") + "--k 1");
+    EXPECT_EQ(finished.out, "row,predicted\n1,\\x1b]0;title\\x07\n2,\\u202ewol\n3,'=1+1\n");
+    expect_holds(finished.err, {"  x\\x1b[31m: numeric", "\\u202ewol"});
+    EXPECT_EQ(finished.err.find_first_of("\x1b\x07\xE2"), std::string::npos);
+    expect_failure(data + test("z\x1b[31m\n1\n"), 4, {"'z\\x1b[31m'"});
 }
 
 TEST_F(KnnCommand, SpeaksJson) {

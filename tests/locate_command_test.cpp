@@ -12,8 +12,8 @@
 #include "harness/apps/seismic/geometry.hpp"
 #include "harness/apps/seismic/record.hpp"
 #include "reference_cpu/coherent_sum.hpp"
-#include "reference_cpu/travel_time.hpp"
 #include "reference_cpu/polyphase.hpp"
+#include "reference_cpu/travel_time.hpp"
 #include "tests/run_program.hpp"
 
 namespace espalier::bench {
@@ -318,6 +318,29 @@ TEST_F(LocateCommand, MissingAndShortFilesAreErrorsOrGaps) {
     EXPECT_EQ(json.at("gaps")[0].at("first_sample"), 0);
 }
 
+TEST_F(LocateCommand, AGapOfYearsIsRefused) {
+    synthesize(std::string(kGrid) + "--receivers 4 --duration 900 --file-length 300");
+    auto json = nlohmann::json::parse(read_bytes(path("record/record.json")));
+    json["files"][2]["first_sample"] = 1'000'000'000'000;
+    static_cast<void>(folder.file("record/record.json", json.dump()));
+    const std::string arguments = index() + kVelocity + kGrid;
+    expect_failure(arguments, 4,
+                   {"record-00002.f32", "gap of 999999999400 samples", "24 hours of --max-gap", "raise --max-gap"});
+    json["files"][2]["first_sample"] = 1000;
+    static_cast<void>(folder.file("record/record.json", json.dump()));
+    expect_failure(arguments + "--max-gap 0.5s", 4, {"gap of 400 samples", "--max-gap"});
+    EXPECT_EQ(located(arguments + "--max-gap 1s").at("samples"), 1300);
+    // A size that no file has must not overflow, nor a name end at a NUL.
+    json["files"][1]["samples"] = std::int64_t{1} << 48;
+    json["files"][2]["first_sample"] = (std::int64_t{1} << 48) - 1;
+    json["receivers"] = 1 << 24;
+    static_cast<void>(folder.file("record/record.json", json.dump()));
+    EXPECT_EQ(run("locate " + arguments).code, 4);
+    json["files"][0]["name"] = std::string("record\x1b[31m\0.f32", 16);
+    static_cast<void>(folder.file("record/record.json", json.dump()));
+    expect_failure(arguments, 4, {"\"name\" holds a NUL"});
+}
+
 TEST_F(LocateCommand, BadRecordsAreRefused) {
     synthesize(std::string(kGrid) + "--receivers 30 --duration 900 --file-length 300");
     const std::string arguments = index() + kVelocity + kGrid;
@@ -374,7 +397,9 @@ TEST_F(LocateCommand, ALongRecordNeedsLittleMemory) {
 
 TEST_F(LocateCommand, SynthesizeRefusesNonsense) {
     const auto refuse = [&](const std::string& options, std::initializer_list<const char*> parts) {
-        const auto finished = run("synthesize " + quoted(path("x")) + " --duration 2s --receivers 4 " + options);
+        const bool sized = options.find("--duration") != std::string::npos;
+        const auto finished =
+            run("synthesize " + quoted(path("x")) + (sized ? " " : " --duration 2s --receivers 4 ") + options);
         EXPECT_EQ(finished.code, 2) << options;
         expect_holds(finished.err, parts);
     };
@@ -384,6 +409,20 @@ TEST_F(LocateCommand, SynthesizeRefusesNonsense) {
     refuse("--duration never", {"--duration"});
     refuse("--grid 3x3", {"--grid"});
     refuse("--snr -1", {"--snr"});
+    for (const char* option : {"--rate", "--velocity", "--noise", "--snr", "--aperture", "--frequency"})
+        for (const char* value : {"nan", "inf", "-1"}) refuse(std::string(option) + " " + value, {option});
+    refuse("--aperture 0", {"--aperture"});
+    refuse("--events -1", {"--events must be 0 to 1000000"});
+    refuse("--frequency 250", {"--frequency 250", "more than 500 samples per second"});
+    refuse("--event 0,0,500,2", {"--event 0,0,500,2", "not within the record of 2 s"});
+    refuse("--event 0,0,500,-0.1", {"--event", "not within"});
+    refuse("--event 0,0,1e9,1", {"--event", "reach a receiver"});
+    refuse("--gap 1e300,1", {"--gap"});
+    // Before anything of this size is made.
+    refuse("--duration 100000h --receivers 1920", {"1.382e+06 GB", "limit of 100 GB", "--max-size"});
+    refuse("--max-size 1kB", {"--max-size"});
+    refuse("--duration 2000h --receivers 4 --file-length 1", {"--file-length"});
+    EXPECT_FALSE(std::filesystem::exists(path("x")));
 }
 
 }  // namespace

@@ -17,6 +17,8 @@
 #include "harness/records/results.hpp"
 #include "harness/records/roofline.hpp"
 #include "harness/records/stale.hpp"
+#include "harness/text/csv_field.hpp"
+#include "harness/text/printable.hpp"
 #include "tests/record_samples.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -90,8 +92,22 @@ TEST(Codec, WhatIsNotANumberCannotBeRecorded) {
 
 TEST(Printable, MakesTextHarmless) {
     EXPECT_EQ(printable("a\x1b[31mb\nc"), "a\\x1b[31mb c");
-    EXPECT_EQ(printable("\xC3\xA9\xFF\xC2\x9B"), "\xC3\xA9???");
-    EXPECT_EQ(printable(std::string(100, 'x'), 20).size(), 17U);
+    EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b") << "a message must not end there";
+    EXPECT_EQ(printable("\xC3\xA9\xFF\xC2\x9B"), "\xC3\xA9\\xff\\u009b") << "what is valid stays";
+    EXPECT_EQ(printable("\xE2\x80\xAEgpj.exe"), "\\u202egpj.exe") << "writing from right to left";
+    EXPECT_EQ(printable("\xF3\xA0\x81\xA1\xE2\x80\xA8"), "\\U000e0061\\u2028") << "tags and line separators";
+    EXPECT_EQ(printable("\xF0\x9F\x8C\xB3 \xE6\xA0\x91 \xD7\xA2\xD7\xA5"),
+              "\xF0\x9F\x8C\xB3 \xE6\xA0\x91 \xD7\xA2\xD7\xA5");
+    for (const char* invalid : {"\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x80", "\x80"})
+        EXPECT_EQ(printable(invalid).find_first_not_of("\\x0123456789abcdef"), std::string::npos) << "no UTF-8";
+}
+
+TEST(Printable, CutsBetweenCharacters) {
+    EXPECT_EQ(printable(std::string(100, 'x'), 20), std::string(17, 'x') + "...");
+    EXPECT_EQ(printable(std::string(20, 'x'), 20), std::string(20, 'x'));
+    EXPECT_EQ(printable("\x1b\x1b\x1b", 10), "\\x1b...");
+    EXPECT_EQ(printable("\xC3\xA9\xC3\xA9\xC3\xA9", 5), "\xC3\xA9...");
+    EXPECT_EQ(printable_lines("a\x1b\nb\n"), "a\\x1b\nb\n");
 }
 
 TEST(Csv, FieldsAreInert) {
@@ -99,6 +115,8 @@ TEST(Csv, FieldsAreInert) {
     EXPECT_EQ(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
     EXPECT_EQ(csv_field("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
     EXPECT_EQ(csv_field("@x"), "'@x");
+    for (const char* harmless : {"-1", "-2.5e3", "-", "+", "a=b"}) EXPECT_EQ(csv_field(harmless), harmless);
+    EXPECT_EQ(csv_field("-1+cmd"), "'-1+cmd");
     EXPECT_EQ(csv_field("two\nlines\x1b]0;title\x07"), "two lines\\x1b]0;title\\x07");
 }
 

@@ -276,6 +276,21 @@ class OtherResults(ReportCase):
         for svg in (self.output / "figures").glob("*.svg"):
             self.assertNotIn("<script", svg.read_text(encoding="utf-8"))
 
+    def test_characters_that_act_are_shown(self):
+        acting = "gpu\x1b[31m \u202egnp\u2066 \x9b1m"
+        cases = [case(reason=acting, status="wrong"), case(variant=acting), case()]
+        folder = write_device(self.results, cases, name=acting)
+        node = {"id": 0, "ranking": [{"variant": acting, "configuration": acting}], "problems": 3}
+        (folder / "histogram.tree.json").write_text(json.dumps({"nodes": [node]}))
+        done = subprocess.run(["/usr/bin/python3", str(REPOSITORY / "plots/report.py"), "--results", str(self.results),
+                               "--output", str(self.output)], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        texts = {path.name: path.read_text(encoding="utf-8")
+                 for path in self.output.rglob("*") if path.suffix in (".html", ".svg")}
+        self.assertIn("\\x1b[31m \\u202egnp", texts["index.html"])
+        for name, text in (texts | {"stdout": done.stdout, "stderr": done.stderr}).items():
+            self.assertIsNone(re.search("[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text), name)
+
     def test_the_tree_is_drawn(self):
         folder = write_device(self.results, sweep())
         leaf = {"problems": 6, "margin": 1.5, "regret": 1.01, "regret_lo": 1.0, "regret_hi": 1.03}

@@ -130,6 +130,8 @@ TEST(Segy, ClocksShowGaps) {
     EXPECT_EQ(record->samples(), 3100);
     expect_samples(*record, 700, 1200, 1300);
     expect_holds(message_of<io::BadFile>([&] { open_record({paths[2], paths[1]}, {}); }), {"b.sgy", "order of time"});
+    expect_holds(message_of<io::BadFile>([&] { open_record(paths, {.longest_gap = 2.5}); }),
+                 {"c.sgy: follows a gap of 1300 samples", "--max-gap"});
 }
 
 TEST(Segy, BadFilesAreNamed) {
@@ -226,6 +228,28 @@ TEST(MiniSeed, GapsAreThoseOfTheirChannels) {
     EXPECT_EQ(record->gaps()[0].first, 1000);
     EXPECT_EQ(record->gaps()[0].samples, 500);
     expect_samples(*record, 333, 1000, 500, 2);
+}
+
+TEST(MiniSeed, ADamagedClockIsNoGapOfYears) {
+    const TemporaryFolder folder;
+    {
+        MiniSeedWriter a(folder / "a.mseed");
+        a.add(0, 0, 300, DE_STEIM2);
+        a.add(1, 0, 300, DE_STEIM2);
+        a.add(0, 300, 300, DE_STEIM2);
+    }
+    const std::string good = read_bytes(folder / "a.mseed");
+    const auto with_year = [&](std::size_t record, int year) {
+        std::string bytes = good;
+        bytes[record * 512 + 20] = static_cast<char>(year >> 8);
+        bytes[record * 512 + 21] = static_cast<char>(year);
+        return folder.file("clock.mseed", bytes);
+    };
+    for (const auto& [record, year] : {std::pair{std::size_t{2}, 2056}, {std::size_t{0}, 1970}, {std::size_t{1}, 2025}})
+        expect_holds(message_of<io::BadFile>([&] { open_record({with_year(record, year)}, {}); }),
+                     {"clock.mseed", "a gap of", "hours of --max-gap", "damaged"});
+    const auto record = open_record({with_year(2, 2025)}, {.longest_gap = 367 * 86400.0});
+    EXPECT_GT(record->samples(), 365 * 86400 * static_cast<std::int64_t>(kRate));
 }
 
 TEST(MiniSeed, BadFilesAreNamed) {

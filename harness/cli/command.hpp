@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/text/printable.hpp"
+
 namespace CLI {
 class App;
 class Option;
@@ -35,7 +37,7 @@ inline constexpr const char* kExitCodes =
 /// Ends a command with a code and a message for stderr.
 class Failure : public std::runtime_error {
 public:
-    Failure(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+    Failure(ExitCode code, const std::string& message) : std::runtime_error(printable_lines(message)), code_(code) {}
     [[nodiscard]] ExitCode code() const { return code_; }
 
 private:

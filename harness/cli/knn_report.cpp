@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "harness/text/csv_field.hpp"
+
 namespace espalier::bench::cli {
 namespace {
 
@@ -14,14 +16,6 @@ std::string text(float value) {
     char buffer[32];
     const auto [end, error] = std::to_chars(std::begin(buffer), std::end(buffer), value);
     return {buffer, end};
-}
-
-/// A field as RFC 4180 writes it.
-std::string field(const std::string& value) {
-    if (value.find_first_of(",\"\r\n") == std::string::npos && !value.empty()) return value;
-    std::string quoted("\"");
-    for (const char c : value) quoted.append(c == '"' ? 2 : 1, c);
-    return quoted += '"';
 }
 
 }  // namespace
@@ -62,7 +56,7 @@ PredictionWriter::PredictionWriter(const std::string& path, const io::Schema& sc
                                    bool with_truth)
     : schema_(schema), settings_(settings), with_truth_(with_truth), file_(path) {
     std::string header = "row,predicted";
-    if (with_truth_) header += "," + field(schema.label.name);
+    if (with_truth_) header += "," + csv_field(schema.label.name);
     for (std::int64_t j = 1; settings.neighbours && j <= settings.k; ++j)
         header.append(",neighbour_").append(std::to_string(j)).append(",distance_").append(std::to_string(j));
     file_.write(header + "\n");
@@ -73,7 +67,7 @@ void PredictionWriter::write(const Predictions& predictions, const io::Rows& row
                              const std::vector<std::size_t>& train_numbers) {
     const std::size_t count = rows.size();
     const auto class_name = [&](std::int32_t code) {
-        return code == kNoClass ? std::string("?") : field(schema_.label.values[static_cast<std::size_t>(code)]);
+        return code == kNoClass ? std::string("?") : csv_field(schema_.label.values[static_cast<std::size_t>(code)]);
     };
     for (std::size_t i = 0; i < count; ++i, ++rows_written_) {
         std::string line = std::to_string((row_numbers.empty() ? rows_written_ : row_numbers[rows_written_]) + 1) + ",";

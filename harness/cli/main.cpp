@@ -15,26 +15,15 @@
 #include "harness/families/family.hpp"
 #include "harness/files/leftovers.hpp"
 #include "harness/files/same_file.hpp"
-#include "harness/records/codec.hpp"
+#include "harness/text/printable.hpp"
 #include "kernels/device/host_cpu.hpp"
 
 namespace espalier::bench::cli {
 namespace {
 
-/// Messages quote files and the command line: nothing of them may steer the terminal.
-std::string inert(const std::string& message) {
-    std::string text;
-    for (std::size_t at = 0; at < message.size();) {
-        const auto end = std::min(message.find('\n', at), message.size());
-        text.append(text.empty() ? "" : "\n").append(printable(message.substr(at, end - at), 1 << 16));
-        at = end + 1;
-    }
-    return text;
-}
-
 /// Not by fmt::print, which throws where stderr cannot be written.
 ExitCode report(ExitCode code, const std::string& message) {
-    std::fputs((inert("espalier: " + message) + "\n").c_str(), stderr);
+    std::fputs((printable_lines("espalier: " + message) + "\n").c_str(), stderr);
     return code;
 }
 
@@ -59,7 +48,7 @@ ExitCode run(int argc, char** argv) {
     } catch (const CLI::CallForVersion& version) {
         std::fputs((std::string(version.what()) + "\n").c_str(), stdout);
     } catch (const CLI::ParseError& error) {
-        std::fputs((inert(describe_usage_error(app, error)) + "\n").c_str(), stderr);
+        std::fputs((printable_lines(describe_usage_error(app, error)) + "\n").c_str(), stderr);
         return ExitCode::usage;
     } catch (const Failure& failure) {
         return report(failure.code(), failure.what());

@@ -15,6 +15,7 @@
 #include "harness/learn/sha256.hpp"
 #include "harness/records/disturbance.hpp"
 #include "harness/records/roofline.hpp"
+#include "harness/text/printable.hpp"
 #include "kernels/core/registry.hpp"
 
 namespace espalier::bench::learn {
@@ -25,13 +26,8 @@ namespace {
 /// half of them up to 3.3% (histogram).
 constexpr double kMostDisturbed = 0.25;
 
-/// Text from a results file as a message may show it: short, printable, no terminal escapes.
-std::string shown(std::string_view text) {
-    constexpr std::size_t kLongest = 80;
-    std::string result = "'";
-    for (const char c : text.substr(0, kLongest)) result += c >= ' ' && c <= '~' ? c : '?';
-    return result + (text.size() > kLongest ? "...'" : "'");
-}
+/// Text from a results file as a message may show it.
+std::string shown(std::string_view text) { return "'" + printable(text, 80) + "'"; }
 
 [[noreturn]] void refuse(const std::string& what, const std::string& fix) { throw BadEvidence(what + "; " + fix); }
 

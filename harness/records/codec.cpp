@@ -9,6 +9,7 @@
 
 #include "harness/records/bad_data.hpp"
 #include "harness/records/checked_json.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -304,42 +305,6 @@ Sealed unseal(std::string_view line) {
     static_cast<void>(fields.text("crc32", 8));
     fields.done();
     return sealed;
-}
-
-std::string printable(std::string_view text, std::size_t longest) {
-    std::string result;
-    const auto continuation = [&](std::size_t at) {
-        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
-    };
-    for (std::size_t i = 0; i < text.size() && result.size() + 4 <= longest; ++i) {
-        const auto c = static_cast<unsigned char>(text[i]);
-        if (c < 0x20 || c == 0x7F) {
-            constexpr char hex[] = "0123456789abcdef";
-            if (c == '\n' || c == '\t')
-                result += ' ';
-            else
-                result.append("\\x").append({hex[c >> 4], hex[c & 15]});
-        } else if (c < 0x80) {
-            result += text[i];
-        } else {
-            // Two- to four-byte sequences, without overlong forms, surrogates and the C1 controls.
-            const std::size_t more = c >= 0xC2 && c <= 0xDF   ? 1
-                                     : c >= 0xE1 && c <= 0xEC ? 2
-                                     : c == 0xEE || c == 0xEF ? 2
-                                     : c >= 0xF1 && c <= 0xF3 ? 3
-                                                              : 0;
-            bool whole = more > 0;
-            for (std::size_t k = 1; k <= more; ++k) whole = whole && continuation(i + k);
-            if (whole && c == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0) whole = false;
-            if (!whole) {
-                result += '?';
-            } else {
-                result.append(text.substr(i, more + 1));
-                i += more;
-            }
-        }
-    }
-    return result;
 }
 
 }  // namespace espalier::bench

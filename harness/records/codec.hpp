@@ -29,8 +29,4 @@ struct Sealed {
 /// The inverse. Throws `BadData` for a damaged line and `NewerSchema` for a whole one from the future.
 Sealed unseal(std::string_view line);
 
-/// Valid UTF-8 without control characters, at most `longest` bytes: invalid bytes become '?', controls
-/// a visible escape. For text from outside (driver messages, exceptions) on its way into a record.
-std::string printable(std::string_view text, std::size_t longest = 1024);
-
 }  // namespace espalier::bench

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "harness/records/codec.hpp"
+#include "harness/text/csv_field.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -86,16 +86,6 @@ void append_row(std::string& out, const std::vector<std::string>& fields) {
 }
 
 }  // namespace
-
-std::string csv_field(std::string_view text) {
-    std::string inert = printable(text, text.size() * 4 + 8);
-    if (!inert.empty() && std::string_view("=+-@").find(inert.front()) != std::string_view::npos)
-        inert.insert(0, 1, '\'');
-    if (inert.find_first_of("\",") == std::string::npos) return inert;
-    std::string quoted = "\"";
-    for (const char c : inert) quoted.append(c == '"' ? 2 : 1, c);
-    return quoted + '"';
-}
 
 std::string to_csv(std::span<const CaseRecord> cases) {
     const auto best = best_times(cases);

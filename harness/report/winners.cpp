@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "harness/records/codec.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::report {
 namespace {

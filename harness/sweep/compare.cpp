@@ -8,8 +8,8 @@
 #include <set>
 
 #include "harness/records/bad_data.hpp"
-#include "harness/records/codec.hpp"
 #include "harness/sweep/statistics.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench {
 namespace {

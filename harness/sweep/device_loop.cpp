@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "harness/records/codec.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/forecast.hpp"
 #include "harness/sweep/stop.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "harness/records/codec.hpp"
 #include "harness/sweep/clock.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench {
 namespace {

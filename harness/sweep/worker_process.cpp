@@ -16,6 +16,7 @@
 #include "harness/records/codec.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/stop.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench {
 namespace {

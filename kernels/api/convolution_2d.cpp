@@ -1,5 +1,7 @@
 #include "espalier/convolution_2d.hpp"
 
+#include <cmath>
+
 #include "kernels/api/planned.hpp"
 #include "kernels/dispatch/refusal.hpp"
 #include "kernels/problems/convolution_2d.hpp"
@@ -19,6 +21,15 @@ std::optional<Error> invalid_shape(const ImageShape& shape, Border border) {
     if (border != Border::zero && border != Border::replicate && border != Border::mirror)
         return invalid("border is none of the enumerators of espalier::Border");
     return invalid_sizes({{"width", shape.width}, {"height", shape.height}, {"channels", shape.channels}});
+}
+
+/// Beyond this a sum over pixels of 255 may be infinite or, of both signs, no number; NaN fails, too.
+std::optional<Error> invalid_filter(const Filter5x5& filter) {
+    constexpr float kMost = 1e36F;
+    float sizes = 0;
+    for (const float coefficient : filter) sizes += std::abs(coefficient);
+    if (sizes < kMost) return std::nullopt;
+    return invalid("the filter's coefficients must be finite numbers whose absolute values add up to less than 1e36");
 }
 
 std::optional<Error> unlike(const ConstImage& image, const Image& result) {
@@ -54,6 +65,7 @@ Result<void> convolve_2d(const Device& device, const ConstImage& image, const Fi
                          const Image& result, const Options& options) {
     return guarded([&]() -> Result<void> {
         if (auto error = invalid_shape(image.shape, border)) return *error;
+        if (auto error = invalid_filter(filter)) return *error;
         if (auto error = unlike(image, result)) return *error;
         return call_once(device, ConvolutionCall{problem_of(image.shape, filter, border), filter},
                          pointers(image, result), options);
@@ -64,6 +76,7 @@ Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape&
                                          Border border, const Options& options) {
     return guarded([&]() -> Result<ConvolutionPlan> {
         if (auto error = invalid_shape(shape, border)) return *error;
+        if (auto error = invalid_filter(filter)) return *error;
         return plan_call<ConvolutionPlan>(device, ConvolutionCall{problem_of(shape, filter, border), filter}, options);
     });
 }
@@ -86,6 +99,7 @@ Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& 
                                         Border border, const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_shape(shape, border)) return *error;
+        if (auto error = invalid_filter(filter)) return *error;
         return explain(problem_of(shape, filter, border), state_of(device).info, options);
     });
 }

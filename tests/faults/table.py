@@ -1,6 +1,7 @@
 """The fault table: what each row injects, and who does it."""
 
 import cluster
+import inputs
 import journals
 import library
 import outputs
@@ -37,9 +38,11 @@ FAULTS = {
     26: "an output that names one of the inputs",
     27: "stdout on a full disk, on a pipe that nobody reads, or closed",
     28: "INT, TERM and HUP at random moments of every command that writes",
+    29: "absurd sizes in small files, and mutated files of every kind",
+    30: "escape sequences, NUL and marks of direction in names, labels and keys",
 }
 ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS |
-                   repetition.ROWS | outputs.ROWS).items()))
+                   repetition.ROWS | outputs.ROWS | inputs.ROWS).items()))
 GPU_ROWS = (1, 2, 3, 12, 13, 15, 21)
 
 

@@ -12,6 +12,8 @@
 #include "harness/records/codec.hpp"
 #include "harness/records/csv.hpp"
 #include "harness/records/roofline.hpp"
+#include "harness/text/csv_field.hpp"
+#include "harness/text/printable.hpp"
 
 namespace {
 

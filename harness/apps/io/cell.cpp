@@ -1,57 +1,70 @@
 #include "harness/apps/io/cell.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
 namespace espalier::bench::io {
 namespace {
 
-bool same_letters(std::string_view text, std::string_view lower) {
-    if (text.size() != lower.size()) return false;
-    for (std::size_t i = 0; i < text.size(); ++i)
-        if ((text[i] | 0x20) != lower[i]) return false;
-    return true;
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
+
+bool same_letters(std::string_view text, std::string_view word) {
+    return text.size() == word.size() &&
+           std::equal(text.begin(), text.end(), word.begin(), [](char a, char b) { return lower(a) == b; });
 }
 
-}  // namespace
+/// Most cells are numbers: they are told by their first character.
+bool is_usual(std::string_view cell) {
+    if (cell.empty()) return true;
+    constexpr std::string_view kStarts = "?-nN#<";
+    if (kStarts.find(cell.front()) == std::string_view::npos) return false;
+    constexpr std::array<std::string_view, 10> kWords{"?",    "-",    "na",   "n/a", "#n/a",
+                                                      "<na>", "null", "none", "nan", "-nan"};
+    return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return same_letters(cell, word); });
+}
 
-std::optional<float> parse_number(std::string_view text) {
+std::optional<Number> parse_with_point(std::string_view text) {
     // from_chars knows no plus sign.
     if (text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+') text.remove_prefix(1);
     const char* const end = text.data() + text.size();
-    float number = 0;
+    Number number = 0;
     const auto [stop, error] = std::from_chars(text.data(), end, number);
     if (stop != end || error == std::errc::invalid_argument || text.empty()) return std::nullopt;
     if (error == std::errc::result_out_of_range) {
-        // It does not tell too large from too small; double precision usually does.
+        // It does not tell too large from too small; a wider type usually does.
         double wide = HUGE_VAL;
         const auto again = std::from_chars(text.data(), end, wide);
         if (again.ec == std::errc::result_out_of_range) {
             const auto exponent = text.find_first_of("eE");
             wide = exponent != std::string_view::npos && text[exponent + 1] == '-' ? 0.0 : HUGE_VAL;
         }
-        return static_cast<float>(wide);
+        return static_cast<Number>(wide);
     }
     if (std::isnan(number)) return std::nullopt;
     return number;
 }
 
-bool is_missing(std::string_view text) {
-    return text.empty() || text == "?" || same_letters(text, "na") || same_letters(text, "nan");
+}  // namespace
+
+std::optional<Number> parse_number(std::string_view text, char decimal) {
+    if (decimal == '.') return parse_with_point(text);
+    if (text.find('.') != std::string_view::npos) return std::nullopt;
+    const auto comma = text.find(decimal);
+    if (comma == std::string_view::npos) return parse_with_point(text);
+    std::string with_point(text);
+    with_point[comma] = '.';
+    return parse_with_point(with_point);
 }
 
-std::string printable(std::string_view text) {
-    constexpr std::size_t kLongest = 40;
-    std::string shown;
-    for (const char c : text.substr(0, kLongest)) {
-        const auto byte = static_cast<unsigned char>(c);
-        shown += byte < 0x20 || byte == 0x7F ? '?' : c;
-    }
-    if (text.size() <= kLongest) return shown;
-    // Not in the middle of a UTF-8 sequence.
-    while (!shown.empty() && (static_cast<unsigned char>(shown.back()) & 0xC0) == 0x80) shown.pop_back();
-    if (!shown.empty() && (static_cast<unsigned char>(shown.back()) & 0x80)) shown.pop_back();
-    return shown + "...";
+bool MissingWords::hold(std::string_view cell) const {
+    if (words_.empty()) return is_usual(cell);
+    return cell.empty() || std::find(words_.begin(), words_.end(), cell) != words_.end();
+}
+
+bool MissingWords::hold_class(std::string_view cell) const {
+    return hold(cell) && !(words_.empty() && (cell == "-" || same_letters(cell, "none")));
 }
 
 }  // namespace espalier::bench::io

@@ -3,18 +3,37 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::io {
 
-/// A decimal number in single precision, correctly rounded; "inf" and what exceeds single precision give
-/// infinity. Nothing for any other text, "nan" among it.
-std::optional<float> parse_number(std::string_view text);
+/// How a table keeps a number.
+using Number = float;
 
-/// How tables write that a value is not known: an empty cell, ?, NA or nan (the last two in any case).
-bool is_missing(std::string_view text);
+/// A decimal number, correctly rounded; "inf" and what exceeds the type give infinity. Nothing for any other text,
+/// "nan" among it. `decimal` stands before the decimals, "," or "."; the other one is no part of a number.
+std::optional<Number> parse_number(std::string_view text, char decimal = '.');
 
-/// `text` as a message may show it: at most 40 bytes, control characters replaced, so that a hostile file
-/// cannot steer the terminal.
-std::string printable(std::string_view text);
+/// How tables write that a value is not known. An empty cell always says so.
+class MissingWords {
+public:
+    /// The usual spellings: ?, -, NA, N/A, #N/A, <NA>, null, None, nan and -nan, in any case.
+    MissingWords() = default;
+    /// These instead, as they are written; none: the usual ones.
+    explicit MissingWords(std::vector<std::string> words) : words_(std::move(words)) {}
+
+    [[nodiscard]] bool hold(std::string_view cell) const;
+
+    /// The same of a class: unless they were asked for, "-" and "None" are names of classes like any other.
+    [[nodiscard]] bool hold_class(std::string_view cell) const;
+
+private:
+    std::vector<std::string> words_;
+};
+
+/// A cell or a name as a message may show it: short and printable.
+inline std::string printable(std::string_view text) { return bench::printable(text, 43); }
 
 }  // namespace espalier::bench::io

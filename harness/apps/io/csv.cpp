@@ -1,14 +1,11 @@
 #include "harness/apps/io/csv.hpp"
 
-#include <unistd.h>
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/cell.hpp"
-#include "harness/apps/io/file.hpp"
+#include "harness/apps/io/text_source.hpp"
 
 namespace espalier::bench::io {
 namespace {
@@ -19,24 +16,8 @@ constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 }  // namespace
 
-/// zlib reads files that are not compressed as they are, so both kinds take one way.
-struct CsvReader::Source {
-    gzFile file;
-
-    explicit Source(const std::string& path) {
-        const File opened = open_for_reading(path);
-        const int descriptor = dup(fileno(opened.get()));  // not a second open: `path` may be a pipe
-        file = descriptor < 0 ? nullptr : gzdopen(descriptor, "rb");
-        if (!file) throw BadFile(path, "cannot be read");
-        gzbuffer(file, kBlock / 4);
-    }
-    ~Source() { gzclose(file); }
-    Source(const Source&) = delete;
-    Source& operator=(const Source&) = delete;
-};
-
-CsvReader::CsvReader(std::string path, char delimiter) : path_(std::move(path)), delimiter_(delimiter) {
-    source_ = std::make_unique<Source>(path_);
+CsvReader::CsvReader(std::string path, char delimiter, double max_inflation)
+    : path_(std::move(path)), delimiter_(delimiter), source_(std::make_unique<TextSource>(path_, max_inflation)) {
     buffer_.resize(2 * kBlock);
     refill();
     constexpr std::string_view kMark = "\xEF\xBB\xBF";
@@ -44,6 +25,8 @@ CsvReader::CsvReader(std::string path, char delimiter) : path_(std::move(path)),
 }
 
 CsvReader::~CsvReader() = default;
+
+double CsvReader::share() const { return source_->share(); }
 
 bool CsvReader::is_blank(char c) const { return (c == ' ' || c == '\t') && c != delimiter_; }
 
@@ -70,16 +53,9 @@ bool CsvReader::refill() {
         fail("the record that begins here is longer than 16 MiB; is a quote left open?");
     }
     if (buffer_.size() < end_ + kBlock) buffer_.resize(end_ + kBlock);
-    const int got = gzread(source_->file, buffer_.data() + end_, kBlock);
-    int status = Z_OK;
-    const char* message = gzerror(source_->file, &status);
-    // A file cut off in the middle delivers what there is and tells only by this status.
-    if (got < 0 || (status != Z_OK && status != Z_STREAM_END))
-        throw BadFile(path_, std::string("the gzip data is cut off or damaged (") +
-                                 (status == Z_BUF_ERROR ? "it ends too early" : message) +
-                                 "); get the whole file again");
     const std::size_t from = end_;
-    end_ += static_cast<std::size_t>(got);
+    const std::size_t got = source_->read({buffer_.data() + end_, kBlock});
+    end_ += got;
     at_end_ = got == 0;
     check_is_text(from);
     return !at_end_;

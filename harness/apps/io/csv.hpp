@@ -8,13 +8,19 @@
 
 namespace espalier::bench::io {
 
+class TextSource;
+
+/// How many bytes one of a gzip file may stand for, on average. Tables are packed to a fifth as a rule, very sparse
+/// ones to a hundredth; deflate ends at 1032.
+inline constexpr double kMaxInflation = 200;
+
 /// Reads comma-separated values (RFC 4180) record by record in bounded memory, from a plain or a gzip file.
 /// Quoted fields may hold delimiters, doubled quotes and line ends. White space around unquoted fields does
 /// not count, nor do empty lines and a UTF-8 byte order mark. Lines end in LF or CRLF.
 class CsvReader {
 public:
-    /// Throws BadFile if the file is missing or not text.
-    explicit CsvReader(std::string path, char delimiter = ',');
+    /// Throws BadFile if the file is missing or not text. A gzip file may unpack to `max_inflation` times its size.
+    explicit CsvReader(std::string path, char delimiter = ',', double max_inflation = kMaxInflation);
     ~CsvReader();
     CsvReader(const CsvReader&) = delete;
     CsvReader& operator=(const CsvReader&) = delete;
@@ -27,12 +33,13 @@ public:
     [[nodiscard]] std::int64_t line() const { return line_; }
     [[nodiscard]] const std::string& path() const { return path_; }
 
+    /// The part of the file that was read so far, 0 if its size is not known.
+    [[nodiscard]] double share() const;
+
     /// Throws BadFile about the last record.
     [[noreturn]] void fail(const std::string& problem) const;
 
 private:
-    struct Source;
-
     bool refill();
     [[nodiscard]] std::size_t find_record_end();
     [[nodiscard]] std::size_t find_quoted_record_end();
@@ -44,7 +51,7 @@ private:
 
     std::string path_;
     char delimiter_;
-    std::unique_ptr<Source> source_;
+    std::unique_ptr<TextSource> source_;
     std::vector<char> buffer_;
     std::size_t begin_ = 0;  ///< of what is not yet handed out
     std::size_t end_ = 0;    ///< of what has been read

@@ -12,9 +12,9 @@ namespace {
 
 using Record = std::vector<std::string>;
 
-bool has_number(const Record& record) {
-    return std::any_of(record.begin(), record.end(), [](const auto& cell) { return parse_number(cell).has_value(); });
-}
+/// A line of 16 MiB could name millions of columns, which take more memory than the file. The widest tables, of
+/// genomes, have tens of thousands.
+constexpr std::size_t kMostColumns = 1 << 18;
 
 bool is_whole(std::string_view text) {
     return !text.empty() && text.size() <= 9 &&
@@ -24,9 +24,27 @@ bool is_whole(std::string_view text) {
 bool is_scikit_learn_line(const Record& first, const Record& second) {
     if (first.size() < 3 || !is_whole(first[0]) || !is_whole(first[1])) return false;
     if (static_cast<std::size_t>(std::stoul(first[1])) + 1 != second.size()) return false;
-    if (has_number(Record(first.begin() + 2, first.end()))) return false;
+    if (has_number(Record(first.begin() + 2, first.end()), '.')) return false;
+    const MissingWords missing;
     return std::all_of(second.begin(), second.end(),
-                       [](const auto& cell) { return parse_number(cell) || is_missing(cell); });
+                       [&](const auto& cell) { return parse_number(cell) || missing.hold(cell); });
+}
+
+bool read_record(CsvReader& csv, Record& record) {
+    std::vector<std::string_view> fields;
+    if (!csv.next(fields)) return false;
+    if (fields.size() > kMostColumns)
+        csv.fail("has " + std::to_string(fields.size()) + " columns, and a table has at most " +
+                 std::to_string(kMostColumns) + "; is the delimiter right (--delimiter)?");
+    record.assign(fields.begin(), fields.end());
+    return true;
+}
+
+}  // namespace
+
+bool has_number(const Record& record, char decimal) {
+    return std::any_of(record.begin(), record.end(),
+                       [&](const auto& cell) { return parse_number(cell, decimal).has_value(); });
 }
 
 std::vector<std::string> numbered_columns(std::size_t count) {
@@ -35,50 +53,31 @@ std::vector<std::string> numbered_columns(std::size_t count) {
     return names;
 }
 
-void name_columns(Header& header, const Record& names, const CsvReader& csv) {
-    header.named = true;
-    header.names = names;
-    std::set<std::string> seen;
-    for (std::size_t i = 0; i < header.names.size(); ++i) {
-        if (header.names[i].empty()) header.names[i] = "column " + std::to_string(i + 1);
-        if (!seen.insert(header.names[i]).second)
-            csv.fail("two columns are called '" + printable(header.names[i]) +
-                     "'; rename one, or use --no-header if this line is data");
+std::vector<std::string> named_columns(const Record& header, const CsvReader& csv, std::int64_t line) {
+    std::vector<std::string> names = header;
+    std::set<std::string_view> seen;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i].empty()) names[i] = "column " + std::to_string(i + 1);
+        if (!seen.insert(names[i]).second)
+            throw BadFile(csv.path(), "line " + std::to_string(line) + ": two columns are called '" +
+                                          printable(names[i]) +
+                                          "'; rename one, or use --no-header if this line is data");
     }
+    return names;
 }
 
-}  // namespace
-
-Header read_header(CsvReader& csv, TableOptions::Header wanted) {
-    Header header;
-    std::vector<std::string_view> fields;
-    if (!csv.next(fields)) throw BadFile(csv.path(), "is empty; it should hold a table of comma-separated values");
-    const Record first(fields.begin(), fields.end());
-    const std::int64_t first_line = csv.line();
-    const bool header_line =
-        wanted == TableOptions::Header::present || (wanted == TableOptions::Header::detect && !has_number(first));
-    if (header_line) name_columns(header, first, csv);
-
-    if (!csv.next(fields)) {
-        if (header_line) throw BadFile(csv.path(), "has a header and no rows");
-        header.names = numbered_columns(first.size());
-        header.first_rows = {first};
-        header.first_lines = {first_line};
-        return header;
+FirstLines read_first_lines(CsvReader& csv, TableOptions::Header wanted) {
+    FirstLines lines;
+    if (!read_record(csv, lines.first))
+        throw BadFile(csv.path(), "is empty; it should hold a table of comma-separated values");
+    lines.first_line = csv.line();
+    if (!read_record(csv, lines.second)) return lines;
+    lines.second_line = csv.line();
+    if (wanted == TableOptions::Header::detect && is_scikit_learn_line(lines.first, lines.second)) {
+        lines.declared_rows = std::stol(lines.first[0]);
+        lines.classes.assign(lines.first.begin() + 2, lines.first.end());
     }
-    const Record second(fields.begin(), fields.end());
-    if (wanted == TableOptions::Header::detect && !header_line && is_scikit_learn_line(first, second)) {
-        header.declared_rows = std::stol(first[0]);
-        header.classes.assign(first.begin() + 2, first.end());
-        header.names = numbered_columns(second.size());
-    } else if (!header_line) {
-        header.names = numbered_columns(first.size());
-        header.first_rows.push_back(first);
-        header.first_lines.push_back(first_line);
-    }
-    header.first_rows.push_back(second);
-    header.first_lines.push_back(csv.line());
-    return header;
+    return lines;
 }
 
 }  // namespace espalier::bench::io

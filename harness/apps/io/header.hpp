@@ -9,22 +9,30 @@
 
 namespace espalier::bench::io {
 
-/// What the first lines of a table say about its columns, and the first rows that were read to learn it.
+/// The first lines of a table, read before anything is known of its columns.
 ///
-/// A first line without any number in it is a header, unless the options say otherwise. scikit-learn's own
-/// files begin with "rows,attributes,class 0,class 1,...", their label is the last column and holds class
-/// numbers: this line is recognised when it consists of two whole numbers and then texts, the second number
+/// scikit-learn's own files begin with "rows,attributes,class 0,class 1,...", their label is the last column and holds
+/// class numbers: this line is recognised when it consists of two whole numbers and then texts, the second number
 /// is one less than the next line's fields, and the next line holds numbers only.
-struct Header {
-    std::vector<std::string> names;                      ///< one per column; "column 3" where the file has none
-    bool named = false;                                  ///< the names come from the file
-    std::vector<std::string> classes{};                  ///< from a scikit-learn line, else empty
-    std::int64_t declared_rows = -1;                     ///< likewise, else -1
-    std::vector<std::vector<std::string>> first_rows{};  ///< records consumed that are data
-    std::vector<std::int64_t> first_lines{};             ///< and their lines
+struct FirstLines {
+    std::vector<std::string> first, second;  ///< records; the second is empty if there is none
+    std::int64_t first_line = 0, second_line = 0;
+    std::vector<std::string> classes{};  ///< from a scikit-learn line, else empty
+    std::int64_t declared_rows = -1;     ///< likewise, else -1
+
+    [[nodiscard]] bool is_scikit_learn() const { return declared_rows >= 0; }
+    [[nodiscard]] std::size_t columns() const { return is_scikit_learn() ? second.size() : first.size(); }
 };
 
-/// Reads it from the start of `csv`. Throws BadFile for a file without rows or with two columns of one name.
-Header read_header(CsvReader& csv, TableOptions::Header wanted);
+/// Reads them from the start of `csv`. Throws BadFile for an empty file and for one with more columns than a table has.
+FirstLines read_first_lines(CsvReader& csv, TableOptions::Header wanted);
+
+/// "column 1", "column 2", ...
+std::vector<std::string> numbered_columns(std::size_t count);
+
+/// The columns' names that a header gives, those without one numbered. Throws BadFile if two have the same.
+std::vector<std::string> named_columns(const std::vector<std::string>& header, const CsvReader& csv, std::int64_t line);
+
+bool has_number(const std::vector<std::string>& record, char decimal);
 
 }  // namespace espalier::bench::io

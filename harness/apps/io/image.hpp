@@ -19,17 +19,18 @@ struct Image {
     }
 };
 
-/// More than this is refused before anything is allocated: a PNG of a few kilobytes can declare petabytes.
-inline constexpr std::size_t kMaxImageBytes = std::size_t{4} << 30;
+/// More is refused unless it is asked for: a PNG of a few kilobytes can declare petabytes.
+inline constexpr std::size_t kMaxImageBytes = std::size_t{1} << 30;
 
 /// Reads a JPEG or PNG file; the content decides which, not the name. Values are the stored ones: no gamma,
 /// colour profile or orientation tag is applied. Palettes and fewer than 8 bits are expanded, transparency
 /// becomes alpha, grey with alpha becomes RGB with alpha. Throws BadFile for a file that is missing, not an
-/// image, cut off or damaged (nothing is half-read), has 16 bits a channel, or is CMYK.
-Image read_image(const std::string& path);
+/// image, cut off or damaged (nothing is half-read), has 16 bits a channel, or is CMYK, and, before its pixels
+/// take any memory, for one of more than `max_bytes` or of more than a file of its size can hold.
+Image read_image(const std::string& path, std::size_t max_bytes = kMaxImageBytes);
 
-/// An image of this shape, zeroed, read from or computed from the file at `path`. Throws BadFile if it is empty,
-/// larger than kMaxImageBytes, or larger than the memory that is free.
+/// An image of this shape, zeroed, computed from the file at `path`. Throws BadFile if it is empty or larger than the
+/// memory that is free.
 Image allocate_image(const std::string& path, std::int64_t width, std::int64_t height, int channels);
 
 /// Writes PNG (lossless) or JPEG (quality 95), as the ending .png, .jpg or .jpeg says, atomically.

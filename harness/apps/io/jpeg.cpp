@@ -18,10 +18,16 @@ namespace espalier::bench::io {
 namespace {
 
 constexpr int kQuality = 95;          // beyond it files grow much and nothing is seen
+constexpr int kMaxScans = 100;        // progressive encoders write about ten; each passes over the whole image
 constexpr int kMaxDimension = 65500;  // JPEG_MAX_DIMENSION: markers have 16 bits
+
+/// Huffman codes have a bit at least: an 8x8 block of a component a bit, and of three components at most 18 blocks for
+/// 32 x 32 pixels of 3 bytes, which are 1365 bytes a byte.
+constexpr std::uint64_t kMostPerByte = 2000;
 
 struct ErrorState {
     jpeg_error_mgr manager;  // first: the library passes a pointer to it
+    jpeg_progress_mgr progress;
     std::jmp_buf back;
     char message[JMSG_LENGTH_MAX];
 };
@@ -39,6 +45,14 @@ void on_message(j_common_ptr info, int level) {
     const int code = info->err->msg_code;
     if (code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR) return;
     on_error(info);
+}
+
+/// Called now and then while the library decodes.
+void on_progress(j_common_ptr info) {
+    if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= kMaxScans) return;
+    auto* state = reinterpret_cast<ErrorState*>(info->err);
+    std::snprintf(state->message, sizeof state->message, "more than %d scans", kMaxScans);
+    std::longjmp(state->back, 1);
 }
 
 void install(ErrorState& state, jpeg_error_mgr*& slot) {
@@ -59,11 +73,13 @@ bool start(jpeg_decompress_struct& info, ErrorState& state, std::FILE* file) {
     return true;
 }
 
-bool decode(jpeg_decompress_struct& info, ErrorState& state, std::uint8_t* pixels, std::size_t row_bytes) {
+bool decode(jpeg_decompress_struct& info, ErrorState& state, Image& image) {
     if (setjmp(state.back)) return false;
+    state.progress.progress_monitor = on_progress;
+    info.progress = &state.progress;
     jpeg_start_decompress(&info);
     while (info.output_scanline < info.output_height) {
-        JSAMPROW row = pixels + static_cast<std::size_t>(info.output_scanline) * row_bytes;
+        JSAMPROW row = add_row(image);
         jpeg_read_scanlines(&info, &row, 1);
     }
     jpeg_finish_decompress(&info);
@@ -101,17 +117,21 @@ struct Owner {
 
 }  // namespace
 
-Image read_jpeg(std::FILE* file, const std::string& path) {
+Image read_jpeg(const ImageSource& source) {
+    const std::string& path = source.path;
     Owner<jpeg_decompress_struct, jpeg_destroy_decompress> owner;
     ErrorState state{};
     install(state, owner.info.err);
-    if (!start(owner.info, state, file))
+    if (!start(owner.info, state, source.file))
         throw BadFile(path, std::string("is no valid JPEG image: ") + state.message + "; get the whole file again");
     const int channels = owner.info.output_components;
     if (channels != 1 && channels != 3)
         throw BadFile(path, "is a CMYK JPEG (" + std::to_string(channels) + " channels); convert it to RGB");
-    Image image = allocate_image(path, owner.info.output_width, owner.info.output_height, channels);
-    if (!decode(owner.info, state, image.pixels.data(), image.row_bytes()))
+    const std::int64_t width = owner.info.output_width, height = owner.info.output_height;
+    const auto bytes = static_cast<std::uint64_t>(width * height * channels);  // markers have 16 bits
+    check_image_size(source, width, height, channels, bytes, kMostPerByte);
+    Image image = reserve_image(path, width, height, channels);
+    if (!decode(owner.info, state, image))
         throw BadFile(path, std::string("is cut off or damaged: ") + state.message + "; get the whole file again");
     return image;
 }

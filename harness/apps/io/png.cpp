@@ -60,8 +60,11 @@ struct Writer {
 bool read_header(Reader& reader, std::FILE* file) {
     if (setjmp(png_jmpbuf(reader.png))) return false;
     png_init_io(reader.png, file);
-    // libpng would stop at a million a side; allocate_image has the limit that matters, on the product.
+    // libpng would stop at a million a side; check_image_size has the limit that matters, on the product.
     png_set_user_limits(reader.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    // Texts and profiles, which nothing here looks at, are deflated, too.
+    png_set_chunk_cache_max(reader.png, 16);
+    png_set_chunk_malloc_max(reader.png, 4 << 20);
     png_read_info(reader.png, reader.info);
     return true;
 }
@@ -85,11 +88,36 @@ bool choose_output(Reader& reader) {
 }
 
 /// Reads all pixels and on to the end of the file, so that a cut is noticed wherever it is.
-bool read_pixels(Reader& reader, png_bytepp rows) {
+bool read_rows(Reader& reader, Image& image) {
+    if (setjmp(png_jmpbuf(reader.png))) return false;
+    for (std::int64_t y = 0; y < image.height; ++y) png_read_row(reader.png, add_row(image), nullptr);
+    png_read_end(reader.png, nullptr);
+    return true;
+}
+
+/// The same of an interlaced image, whose rows come several times.
+bool read_passes(Reader& reader, png_bytepp rows) {
     if (setjmp(png_jmpbuf(reader.png))) return false;
     png_read_image(reader.png, rows);
     png_read_end(reader.png, nullptr);
     return true;
+}
+
+bool read_interlaced(Reader& reader, Image& image) {
+    std::vector<png_bytep> rows(static_cast<std::size_t>(image.height));
+    for (std::size_t y = 0; y < rows.size(); ++y) add_row(image);
+    for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = image.pixels.data() + y * image.row_bytes();
+    return read_passes(reader, rows.data());
+}
+
+/// Bytes of the scanlines as they are deflated: less than three times 2^62.
+std::uint64_t scanline_bytes(const Reader& reader) {
+    const std::uint64_t bits = std::uint64_t{png_get_image_width(reader.png, reader.info)} *
+                               png_get_bit_depth(reader.png, reader.info) *
+                               (png_get_color_type(reader.png, reader.info) == PNG_COLOR_TYPE_PALETTE
+                                    ? 1U
+                                    : png_get_channels(reader.png, reader.info));
+    return (bits + 7) / 8 * png_get_image_height(reader.png, reader.info);
 }
 
 bool write_pixels(Writer& writer, std::FILE* file, const Image& image) {
@@ -110,24 +138,24 @@ bool write_pixels(Writer& writer, std::FILE* file, const Image& image) {
 
 }  // namespace
 
-Image read_png(std::FILE* file, const std::string& path) {
+Image read_png(const ImageSource& source) {
+    constexpr std::uint64_t kDeflate = 1032;  // bytes for each that is stored, at most: 258 for two bits
+    const std::string& path = source.path;
     Reader reader;
     if (!reader.info) throw std::bad_alloc();
-    if (!read_header(reader, file)) throw BadFile(path, header_problem(reader.message));
+    if (!read_header(reader, source.file)) throw BadFile(path, header_problem(reader.message));
     if (png_get_bit_depth(reader.png, reader.info) == 16)
         throw BadFile(path,
                       "has 16 bits a channel; convert it to 8, for instance with ImageMagick: convert in.png "
                       "-depth 8 out.png");
     // Before libpng sets up its row buffers, which it does for whatever width the file declares.
-    check_image_size(path, png_get_image_width(reader.png, reader.info), png_get_image_height(reader.png, reader.info),
-                     channels(reader));
+    const std::int64_t width = png_get_image_width(reader.png, reader.info);
+    const std::int64_t height = png_get_image_height(reader.png, reader.info);
+    check_image_size(source, width, height, channels(reader), scanline_bytes(reader), kDeflate);
     if (!choose_output(reader)) throw BadFile(path, header_problem(reader.message));
-    Image image =
-        allocate_image(path, png_get_image_width(reader.png, reader.info),
-                       png_get_image_height(reader.png, reader.info), png_get_channels(reader.png, reader.info));
-    std::vector<png_bytep> rows(static_cast<std::size_t>(image.height));
-    for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = image.pixels.data() + y * image.row_bytes();
-    if (!read_pixels(reader, rows.data()))
+    Image image = reserve_image(path, width, height, png_get_channels(reader.png, reader.info));
+    const bool interlaced = png_get_interlace_type(reader.png, reader.info) != PNG_INTERLACE_NONE;
+    if (!(interlaced ? read_interlaced(reader, image) : read_rows(reader, image)))
         throw BadFile(path,
                       std::string("is cut off or damaged: ") + reader.message.text + "; get the whole file again");
     return image;

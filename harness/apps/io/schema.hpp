@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "harness/apps/io/csv.hpp"
+
 namespace espalier::bench::io {
 
 enum class ColumnKind {
-    undecided,  ///< only missing values so far
+    undecided,  ///< not yet, or only missing values
     numeric,
     nominal,
 };
@@ -43,12 +45,15 @@ struct TableOptions {
     enum class Header { detect, present, absent };
 
     char delimiter = ',';
+    char decimal = '.';
     Header header = Header::detect;
-    std::string label = "last";          ///< a column, "last", or "none"
-    bool numeric_label = false;          ///< the label is a number to regress on, not a class
-    std::vector<std::string> nominal{};  ///< columns to take as nominal although they hold numbers
-    std::vector<std::string> ignored{};  ///< columns to leave out
-    std::size_t max_bytes = SIZE_MAX;    ///< of a table that is read whole
+    std::string label = "last";            ///< a column, "last", or "none"
+    bool numeric_label = false;            ///< the label is a number to regress on, not a class
+    std::vector<std::string> nominal{};    ///< columns to take as nominal although they hold numbers
+    std::vector<std::string> ignored{};    ///< columns to leave out
+    std::vector<std::string> missing{};    ///< words for a value that is not known; none: the usual ones
+    std::size_t max_bytes = SIZE_MAX;      ///< of a table that is read whole
+    double max_inflation = kMaxInflation;  ///< of a gzip file: bytes for each of its own
 };
 
 }  // namespace espalier::bench::io

@@ -7,67 +7,35 @@
 #include "harness/apps/io/table.hpp"
 
 namespace espalier::bench::io {
-namespace {
 
-/// A column with more values than this is a key or free text, not a nominal attribute, and would let the
-/// memory grow with the file.
-constexpr std::size_t kMostValues = 65536;
-
-}  // namespace
-
-TableReader::TableReader(std::string path, const TableOptions& options)
-    : csv_(std::move(path), options.delimiter),
-      options_(options),
-      header_(read_header(csv_, options.header)),
-      learning_(true) {
-    learn_columns();
-    index_values();
+void Rows::clear() {
+    for (auto& attribute : attributes) attribute.clear();
+    classes.clear();
+    targets.clear();
 }
 
 TableReader::TableReader(std::string path, const TableOptions& options, const Schema& schema)
-    : csv_(std::move(path), options.delimiter),
-      options_(options),
-      header_(read_header(csv_, options.header)),
-      schema_(schema),
-      learning_(false) {
+    : records_(std::move(path), options), options_(options), missing_(options.missing), schema_(schema) {
     for (Column& column : schema_.attributes) column.missing = 0;
-    if (schema_.named && header_.named)
+    index_values();
+    const FirstLines& lines = records_.first_lines();
+    named_ = !lines.is_scikit_learn() && first_is_header();
+    if (named_ && lines.second.empty()) throw BadFile(records_.path(), "has a header and no rows");
+    if (!named_ && !lines.is_scikit_learn()) records_.take_first();
+    names_ = named_ ? named_columns(lines.first, records_.csv(), lines.first_line) : numbered_columns(lines.columns());
+    if (schema_.has_label && (schema_.numbered_classes || lines.is_scikit_learn())) use_class_numbers();
+    if (schema_.named && named_)
         match_by_name();
     else
-        match_by_position();
-    index_values();
+        match_by_position(lines.is_scikit_learn() ? lines.second_line : lines.first_line);
 }
 
 bool TableReader::read(Rows& rows, std::size_t max_rows) {
     rows.attributes.resize(schema_.attributes.size());
     for (std::size_t i = 0; i < max_rows; ++i) {
-        if (!next_record()) return i > 0;
+        if (!records_.next(fields_)) return i > 0;
         append(rows);
-        ++rows_read_;
     }
-    return true;
-}
-
-/// The next row's cells in fields_: first those that were read to understand the header.
-bool TableReader::next_record() {
-    if (first_rows_used_ < header_.first_rows.size()) {
-        const auto& row = header_.first_rows[first_rows_used_];
-        fields_.assign(row.begin(), row.end());
-        line_ = header_.first_lines[first_rows_used_++];
-    } else if (csv_.next(fields_)) {
-        line_ = csv_.line();
-    } else {
-        if (header_.declared_rows >= 0 && header_.declared_rows != rows_read_)
-            throw BadFile(csv_.path(), "the first line declares " + std::to_string(header_.declared_rows) +
-                                           " rows, the file has " + std::to_string(rows_read_) +
-                                           "; get the whole file, or correct the first line");
-        return false;
-    }
-    if (fields_.size() != targets_.size())
-        throw BadFile(csv_.path(), "line " + std::to_string(line_) + ": " + std::to_string(fields_.size()) +
-                                       (fields_.size() == 1 ? " field" : " fields") + " where the first line has " +
-                                       std::to_string(targets_.size()) +
-                                       " columns; complete the row, or quote a cell that holds the delimiter");
     return true;
 }
 
@@ -81,65 +49,49 @@ void TableReader::append(Rows& rows) {
     }
 }
 
-float TableReader::attribute_value(std::size_t attribute, std::string_view cell) {
+Number TableReader::attribute_value(std::size_t attribute, std::string_view cell) {
     Column& column = schema_.attributes[attribute];
-    if (is_missing(cell)) {
+    if (missing_.hold(cell)) {
         ++column.missing;
-        return std::numeric_limits<float>::quiet_NaN();
+        return std::numeric_limits<Number>::quiet_NaN();
     }
-    if (column.kind == ColumnKind::undecided)
-        column.kind = parse_number(cell) ? ColumnKind::numeric : ColumnKind::nominal;
-    if (column.kind == ColumnKind::nominal) return static_cast<float>(code(column, codes_[attribute], cell));
+    if (column.kind == ColumnKind::nominal) return static_cast<Number>(code(column, codes_[attribute], cell));
     return number(column, cell);
 }
 
 void TableReader::append_label(std::string_view cell, Rows& rows) {
-    Column& column = schema_.label;
-    if (is_missing(cell)) fail(column, "the label is missing; fill it in or remove the row");
-    if (column.kind == ColumnKind::numeric)
-        rows.targets.push_back(number(column, cell));
-    else
+    const Column& column = schema_.label;
+    const bool nominal = column.kind == ColumnKind::nominal;
+    if (nominal ? missing_.hold_class(cell) : missing_.hold(cell))
+        fail(column, "the label is missing; fill it in or remove the row");
+    if (nominal)
         rows.classes.push_back(code(column, label_codes_, cell));
+    else
+        rows.targets.push_back(number(column, cell));
 }
 
-float TableReader::number(const Column& column, std::string_view cell) const {
-    const auto value = parse_number(cell);
-    if (!value && &column == &schema_.label)
-        fail(column, "'" + printable(cell) + "' is not a number; correct it, or predict classes without --regression");
-    if (!value)
-        fail(column, "'" + printable(cell) +
-                         "' is not a number; correct it, leave it empty if it is unknown, or take "
-                         "the column as nominal with --nominal " +
-                         std::to_string(column.position + 1));
-    if (std::isinf(*value))
-        fail(column, "'" + printable(cell) + "' is infinite in single precision; scale the column down");
-    return *value;
+Number TableReader::number(const Column& column, std::string_view cell) const {
+    try {
+        return number_or_fail(cell, records_.line(),
+                              {column.kind, &column == &schema_.label, column.position, options_.decimal, missing_});
+    } catch (const BadCell& error) {
+        fail(column, error.what());
+    }
 }
 
-std::int32_t TableReader::code(Column& column, Codes& codes, std::string_view cell) {
+std::int32_t TableReader::code(const Column& column, const Codes& codes, std::string_view cell) const {
     if (const auto known = codes.find(cell); known != codes.end()) return known->second;
     const bool label = &column == &schema_.label;
-    if (learning_ && label && schema_.numbered_classes)
-        fail(column, "'" + printable(cell) + "' is no class number; the first line names " +
-                         std::to_string(column.values.size()) + " classes, numbered from 0");
-    if (!learning_)
-        fail(column, std::string(label ? "class" : "value") + " '" + printable(cell) +
-                         "' does not occur in the training table (known: " + name_list(column.values) +
-                         "); correct it" +
-                         (label ? " or add such rows there" : ", or leave it empty if it is unknown"));
-    if (column.values.size() == kMostValues)
-        fail(column, label ? "more than 65,536 classes; for a number to predict use --regression"
-                           : "more than 65,536 different values; leave the column out with --ignore " +
-                                 std::to_string(column.position + 1));
-    const auto next = static_cast<std::int32_t>(column.values.size());
-    codes.emplace(cell, next);
-    column.values.emplace_back(cell);
-    return next;
+    fail(column, std::string(label ? "class" : "value") + " '" + printable(cell) +
+                     "' does not occur in the training table (known: " + name_list(column.values) + "); correct it" +
+                     (label ? " or add such rows there" : ", or leave it empty if it is unknown"));
 }
 
 void TableReader::fail(const Column& column, const std::string& problem) const {
-    throw BadFile(csv_.path(),
-                  "line " + std::to_string(line_) + ", column '" + printable(column.name) + "': " + problem);
+    const bool first = records_.line() == records_.first_lines().first_line && !named_ &&
+                       options_.header == TableOptions::Header::detect;
+    throw BadFile(records_.path(), "line " + std::to_string(records_.line()) + ", column '" + printable(column.name) +
+                                       "': " + problem + (first ? " (--header if this line names the columns)" : ""));
 }
 
 }  // namespace espalier::bench::io

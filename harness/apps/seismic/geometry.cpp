@@ -11,6 +11,7 @@
 #include "harness/apps/io/cell.hpp"
 #include "harness/apps/io/csv.hpp"
 #include "harness/apps/io/file.hpp"
+#include "harness/text/csv_field.hpp"
 
 namespace espalier::bench::seismic {
 namespace {
@@ -85,7 +86,7 @@ void write_receivers(const std::string& path, const Receivers& receivers) {
     file.write("name,x,y,z\n");
     for (std::size_t r = 0; r < receivers.positions.size(); ++r) {
         const auto& [x, y, z] = receivers.positions[r];
-        file.write(fmt::format("{},{},{},{}\n", receivers.names[r], x, y, z));
+        file.write(fmt::format("{},{},{},{}\n", csv_field(receivers.names[r]), x, y, z));
     }
     file.commit();
 }

@@ -17,6 +17,8 @@
 namespace espalier::bench::seismic {
 namespace {
 
+constexpr double kLatestSample = 0x1p48;
+
 /// One of a channel's records.
 struct Piece {
     std::size_t file;
@@ -168,6 +170,11 @@ private:
         for (const Start& start : starts_) {
             const double seconds = static_cast<double>(start.time - start_time_) / HPTMODULUS;
             Piece& piece = channels_[start.channel].pieces[start.piece];
+            if (!(seconds * rate_ < kLatestSample))
+                throw io::BadFile(paths_[piece.file],
+                                  fmt::format("the record at byte {} begins {:.6g} s after the first one; is its clock "
+                                              "damaged? Correct it or leave the file out",
+                                              piece.offset, seconds));
             piece.first = std::llround(seconds * rate_);
             samples_ = std::max(samples_, piece.first + piece.samples);
         }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/cell.hpp"
@@ -79,7 +80,8 @@ private:
                                   "with zeros by --fill-missing"
                                 : std::string("cannot be read: ") + std::strerror(errno));
         }
-        const std::int64_t wanted = receivers_ * segment.samples * kSampleBytes;
+        const std::int64_t row = receivers_ * kSampleBytes, most = std::numeric_limits<std::int64_t>::max() / row;
+        const std::int64_t wanted = std::min(segment.samples, most) * row;
         if (status.st_size == wanted) return true;
         if (fill && status.st_size < wanted) return false;
         throw io::BadFile(segment.path,
@@ -183,7 +185,9 @@ std::unique_ptr<Record> open_index(const std::vector<std::string>& paths, const 
         for (const nlohmann::json& entry : fields.array("files", std::size_t{1} << 20)) {
             Fields file(entry, "a file of the index");
             Segment segment;
-            segment.path = (folder / file.text("name")).string();
+            const std::string name = file.text("name");
+            if (name.find('\0') != std::string::npos) file.refuse("name", "holds a NUL, which no file's name does");
+            segment.path = (folder / name).string();
             segment.first = file.whole("first_sample", 0, kMostSamples);
             segment.samples = file.whole("samples", 1, kMostSamples);
             file.done();

@@ -55,6 +55,25 @@ void Record::read(std::int64_t first, std::int64_t count, float* to, std::int64_
     check_finite(begin, end - begin, inside, stride);
 }
 
+void Record::check_gaps(double longest) const {
+    const auto too_long = [&](const Gap& gap) { return static_cast<double>(gap.samples) / rate_ > longest; };
+    const auto before_data = [&](const Gap& gap) { return too_long(gap) && gap.first + gap.samples < samples_; };
+    // The file after a gap has the clock that is probably wrong; at the record's end there is only the one before.
+    auto gap = std::find_if(gaps_.begin(), gaps_.end(), before_data);
+    if (gap == gaps_.end()) gap = std::find_if(gaps_.begin(), gaps_.end(), too_long);
+    if (gap == gaps_.end()) return;
+    const std::int64_t end = gap->first + gap->samples, receiver = std::max<std::int64_t>(gap->receiver, 0);
+    const std::string file = end < samples_   ? file_of(receiver, end)
+                             : gap->first > 0 ? file_of(receiver, gap->first - 1)
+                                              : "the record";
+    throw io::BadFile(file,
+                      fmt::format("{} a gap of {} samples, {:.6g} hours, more than the {:.6g} hours of --max-gap; is "
+                                  "a clock or a first sample damaged? Correct it, leave the file out, or raise "
+                                  "--max-gap to have zeros for that long",
+                                  end < samples_ ? "follows" : "is followed by", gap->samples,
+                                  static_cast<double>(gap->samples) / rate_ / 3600, longest / 3600));
+}
+
 void Record::check_finite(std::int64_t first, std::int64_t count, const float* values, std::int64_t stride) const {
     for (std::int64_t r = 0; r < receivers_; ++r) {
         const float* trace = values + r * stride;
@@ -75,10 +94,12 @@ void Record::check_finite(std::int64_t first, std::int64_t count, const float* v
 
 std::unique_ptr<Record> open_record(const std::vector<std::string>& paths, const RecordOptions& options) {
     const std::string format = format_of(paths, options);
-    if (format == "index") return open_index(paths, options);
-    if (format == "raw") return open_raw(paths, options);
-    if (format == "segy") return open_segy(paths, options);
-    return open_miniseed(paths, options);
+    auto record = format == "index"  ? open_index(paths, options)
+                  : format == "raw"  ? open_raw(paths, options)
+                  : format == "segy" ? open_segy(paths, options)
+                                     : open_miniseed(paths, options);
+    record->check_gaps(options.longest_gap);
+    return record;
 }
 
 bool needs_receiver_count(const std::vector<std::string>& paths, const RecordOptions& options) {

@@ -34,11 +34,14 @@ public:
     /// outside of the record. Throws BadFile if a file cannot be read or holds a sample that is no finite number.
     void read(std::int64_t first, std::int64_t count, float* to, std::int64_t stride);
 
+    /// Throws BadFile for a gap of more seconds than that, which a damaged clock makes of nothing.
+    void check_gaps(double longest) const;
+
 protected:
     /// The same within the record. Writes every sample that lies in no gap, and none of those that do.
     virtual void read_within(std::int64_t first, std::int64_t count, float* to, std::int64_t stride) = 0;
 
-    /// The name of the file that a sample comes from, for messages.
+    /// The name of the file that a sample comes from, for messages; of a sample in no gap.
     [[nodiscard]] virtual std::string file_of(std::int64_t receiver, std::int64_t sample) const = 0;
 
     std::int64_t receivers_ = 0, samples_ = 0;
@@ -57,6 +60,7 @@ struct RecordOptions {
     std::int64_t receivers = 0;      ///< of raw files without an index, from the file of coordinates
     std::vector<std::string> names;  ///< of the receivers, to find their channels by; may be empty
     bool fill_missing = false;       ///< files that are missing or short become gaps instead of errors
+    double longest_gap = 86400;      ///< seconds; longer ones are refused
 };
 
 /// Opens a record: an index (.json) that lists raw files, or the files themselves in order of time. Looks at

@@ -47,6 +47,8 @@ void SyntheticRecord::trace(std::int64_t r, std::int64_t first, std::int64_t cou
     for (const Event& event : events) {
         const double arrival =
             event.time + distance(event.position, receivers.positions[static_cast<std::size_t>(r)]) / velocity;
+        // Far beyond, numbers of samples would not fit into their type.
+        if (!((arrival - half_width(frequency)) * rate < static_cast<double>(first + count))) continue;
         const auto from = static_cast<std::int64_t>(std::ceil((arrival - half_width(frequency)) * rate));
         const auto until = static_cast<std::int64_t>(std::floor((arrival + half_width(frequency)) * rate)) + 1;
         for (std::int64_t k = std::max(from, first); k < std::min(until, first + count); ++k)

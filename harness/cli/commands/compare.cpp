@@ -12,8 +12,8 @@
 #include "harness/cli/counted.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/records/bad_data.hpp"
-#include "harness/records/codec.hpp"
 #include "harness/records/roofline.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {
 namespace {

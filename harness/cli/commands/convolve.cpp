@@ -13,6 +13,7 @@
 #include "harness/cli/device_option.hpp"
 #include "harness/files/replaced_file.hpp"
 #include "harness/files/same_file.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -23,6 +24,7 @@ struct ConvolveOptions {
     std::string device = "auto";
     std::string variant;
     std::string border = "mirror";
+    std::uint64_t max_image = io::kMaxImageBytes;
     bool explain = false;
     bool quiet = false;
     bool json = false;
@@ -62,9 +64,10 @@ void tell(const ConvolveOptions& options, const io::Image& image, const Device& 
     if (options.explain) std::fprintf(stderr, "%s\n", run.explanation.text().c_str());
     if (!options.quiet)
         std::fprintf(stderr, "%s: %lld x %lld x %d by convolution_2d/%s (%s) on %s in %.2f ms%s\n",
-                     options.input.c_str(), static_cast<long long>(image.width), static_cast<long long>(image.height),
-                     image.channels, run.explanation.variant.c_str(), run.explanation.configuration.c_str(),
-                     device.key().c_str(), run.milliseconds, device.is_cuda() ? ", transfers included" : "");
+                     printable(options.input).c_str(), static_cast<long long>(image.width),
+                     static_cast<long long>(image.height), image.channels, run.explanation.variant.c_str(),
+                     run.explanation.configuration.c_str(), device.key().c_str(), run.milliseconds,
+                     device.is_cuda() ? ", transfers included" : "");
     if (!options.json) return;
     const nlohmann::ordered_json line{{"input", options.input},
                                       {"output", options.output},
@@ -85,7 +88,7 @@ void run_convolve(const ConvolveOptions& options) {
     refuse_same_files({{"", options.output}}, {{"", options.input}, {"--kernel", filter_file(options.kernel)}});
     const Device device = device_of(options.device);
     const Filter5x5 filter = io::filter(options.kernel);
-    io::Image image = io::read_image(options.input);
+    io::Image image = io::read_image(options.input, options.max_image);
     const Run run = convolve(device, image, filter, options);
     io::write_image(options.output, image);
     tell(options, image, device, run);
@@ -106,6 +109,7 @@ void add_convolve(Command& app, ExitCode&) {
     command.add_option("--border", options->border, "what the filter reads outside the image")
         .one_of({"zero", "replicate", "mirror"})
         .capture_default_str();
+    command.add_option("--max-image", options->max_image, "refuse images of more bytes (default: 1GiB)").bytes(false);
     command.add_option("--device", options->device, kDeviceHelp).capture_default_str();
     command.add_option("--variant", options->variant, "force a variant instead of the selector's choice");
     command.add_flag("--explain", options->explain, "say why this variant was chosen");

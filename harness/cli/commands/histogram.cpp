@@ -18,6 +18,7 @@
 #include "harness/files/same_file.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -127,7 +128,7 @@ void run_histogram(const HistogramOptions& options) {
     const Outcome outcome = count(device, options, file, chunks);
     print(options, device, explanation, outcome);
     if (options.quiet) return;
-    fmt::print(stderr, "{}: {} in {:.3f} s, {:.3f} s of it counting by histogram/{} ({}) on {}{}\n", options.input,
+    fmt::print(stderr, "{}: {} in {:.3f} s, {:.3f} s of it counting by histogram/{} ({}) on {}{}\n", printable(options.input),
                counted(outcome.counts.bytes, "byte"), outcome.seconds, outcome.counting_seconds, explanation.variant,
                explanation.configuration, device.key(), device.is_cuda() ? ", transfers included" : "");
 }

@@ -12,7 +12,9 @@
 #include <optional>
 
 #include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/io/memory.hpp"
 #include "harness/apps/io/split.hpp"
+#include "harness/apps/io/table_summary.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/counted.hpp"
 #include "harness/cli/device_option.hpp"
@@ -34,7 +36,7 @@ struct KnnOptions {
     std::uint64_t seed = 1;
     std::uint64_t test_rows = 0;  ///< 0: a random split
     io::TableOptions table;
-    std::string delimiter = ",";
+    std::string delimiter = ",", decimal = ".";
     bool header = false, no_header = false, regression = false;
     std::string metric = "auto", weights = "uniform", device = "auto", variant, output;
     std::int64_t k = 5;
@@ -51,8 +53,18 @@ struct Input {
     std::function<bool(io::Rows&, std::size_t)> read;  ///< the next chunk of at most so many rows; false at the end
 };
 
+/// The training table, and on stderr what it was taken for.
+io::Table read_training(const KnnOptions& options, const std::string& path) {
+    io::Table table = io::read_table(path, options.table);
+    constexpr std::size_t kMostLines = 20;
+    if (!options.quiet)
+        for (const std::string& line : io::summary_of(path, table, options.explain ? SIZE_MAX : kMostLines))
+            fmt::print(stderr, "{}\n", line);
+    return table;
+}
+
 void read_two_files(const KnnOptions& options, Input& input) {
-    input.train = io::read_table(options.train, options.table);
+    input.train = read_training(options, options.train);
     const auto reader = std::make_shared<io::TableReader>(options.test, options.table, input.train.schema);
     input.truth_known = reader->schema().has_label;
     input.read = [reader](io::Rows& chunk, std::size_t rows) { return reader->read(chunk, rows); };
@@ -68,10 +80,10 @@ io::Split split_of(const KnnOptions& options, std::size_t rows) {
 }
 
 void split_one_file(const KnnOptions& options, Input& input) {
-    io::Table table = io::read_table(options.data, options.table);
+    io::Table table = read_training(options, options.data);
     io::Split split = split_of(options, table.rows.size());
     const auto test = std::make_shared<io::Rows>(io::take(table.rows, split.test));
-    input.train = {table.schema, io::take(table.rows, split.train)};
+    input.train = {table.schema, io::take(table.rows, split.train), table.header};
     input.train_numbers = std::move(split.train);
     input.test_numbers = std::move(split.test);
     input.truth_known = true;
@@ -194,6 +206,9 @@ void settle(KnnOptions& options) {
     if (options.delimiter == "tab" || options.delimiter == "\\t") options.delimiter = "\t";
     if (options.delimiter.size() != 1) throw Failure(ExitCode::usage, "--delimiter is one character, or tab");
     options.table.delimiter = options.delimiter[0];
+    options.table.decimal = options.decimal[0];
+    if (!(options.table.max_inflation >= 1))
+        throw Failure(ExitCode::usage, "--max-inflation is how many bytes one of a .gz file may stand for, 1 or more");
     options.table.header = options.header ? H::present : options.no_header ? H::absent : H::detect;
     options.table.numeric_label = options.regression;
     if (options.train == kStandardStream && options.test == kStandardStream)
@@ -210,7 +225,7 @@ void run_knn(KnnOptions& options) {
                       {{"--train", options.train}, {"--test", options.test}, {"--data", options.data}});
     const Device device = device_of(options.device);
     const std::size_t memory = options.memory > 0 ? options.memory : default_memory(device);
-    options.table.max_bytes = memory;
+    options.table.max_bytes = options.memory > 0 ? memory : std::min(memory, io::available_memory() / 2);
     Input input;
     if (options.data.empty())
         read_two_files(options, input);
@@ -268,6 +283,17 @@ void add_table_options(Command& command, KnnOptions& options) {
         .delimiter(',');
     command.add_option("--ignore", options.table.ignored, "columns to leave out").delimiter(',');
     command.add_option("--delimiter", options.delimiter, "between fields: a character, or tab").capture_default_str();
+    command.add_option("--decimal", options.decimal, "what stands before the decimals of a number: . or ,")
+        .one_of({".", ","})
+        .capture_default_str();
+    command
+        .add_option("--missing", options.table.missing,
+                    "words for an unknown value (default: ? - NA N/A null None nan, in any case)")
+        .delimiter(',');
+    command
+        .add_option("--max-inflation", options.table.max_inflation,
+                    "refuse a .gz file that unpacks to more than so many times its size")
+        .capture_default_str();
     const Option header =
         command.add_flag("--header", options.header, "the first line is a header, even with numbers in it");
     command.add_flag("--no-header", options.no_header, "the first line is data, even without numbers in it")

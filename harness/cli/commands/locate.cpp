@@ -21,6 +21,7 @@
 #include "harness/files/same_file.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -31,7 +32,7 @@ struct LocateOptions {
     seismic::RecordOptions record;
     GridOptions grid;
     LocateSettings settings;
-    std::string interpolation = "nearest", window = "12000", device = "auto", output, cube;
+    std::string interpolation = "nearest", window = "12000", max_gap = "24h", device = "auto", output, cube;
     bool no_double_buffering = false, pageable = false, explain = false, json = false, quiet = false;
 };
 
@@ -129,7 +130,7 @@ void tell_plan(const seismic::Record& record, const LocateSession& session, cons
                counted(record.receivers(), "receiver"), static_cast<double>(record.samples()) / record.rate(),
                record.rate(), record.format(), record.start().empty() ? "" : ", from " + record.start(),
                counted(settings.grid.nodes(), "trial source"), counted(session.span(), "sample"),
-               session.delays_from());
+               printable(session.delays_from()));
     fmt::print(stderr, "{} of {} by {} on {}\n", counted(session.windows(), "window"),
                counted(session.window(), "sample"), session.pipeline().ran(), device.key());
     if (session.span() > session.window())
@@ -208,6 +209,7 @@ void run_locate(LocateOptions& options) {
     settings.pinned = !options.pageable;
     // Delays to an eighth of a sample are off by up to a sixteenth: less than interpolating itself costs.
     settings.phases = options.interpolation == "linear" ? 8 : 1;
+    options.record.longest_gap = parse_duration(options.max_gap, "--max-gap");
     std::unique_ptr<seismic::Record> record;
     const seismic::Receivers receivers = receivers_for(options, record);
     refuse_to_destroy_inputs(options, *record);
@@ -248,6 +250,8 @@ void add_record_options(Command& command, LocateOptions& options) {
     command.add_option("--rate", options.record.rate, "samples per second, of raw files without an index");
     command.add_flag("--fill-missing", options.record.fill_missing,
                      "files of an index that are missing or short become zeros");
+    command.add_option("--max-gap", options.max_gap, "refuse a record with a longer gap, as damaged clocks make them")
+        .capture_default_str();
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 #include "harness/cli/parse.hpp"
 #include "harness/families/family.hpp"
 #include "harness/records/bad_data.hpp"
-#include "harness/records/codec.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/report/winners.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -18,17 +19,24 @@
 #include "harness/files/same_file.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr double kNotGiven = std::numeric_limits<double>::lowest();
+constexpr std::int64_t kNoCount = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMostEvents = 1'000'000;
+constexpr std::int64_t kMostFiles = 1 << 20;  // an index has no more
+
 struct SynthesizeOptions {
     std::string folder, receivers_path, duration = "60s", file_length = "10s";
-    std::int64_t receivers = 1920, event_count = -1;
-    double aperture = 0;  ///< 0: twice the grid's extent
+    std::int64_t receivers = 1920, event_count = kNoCount;
+    double aperture = kNotGiven, frequency = kNotGiven;
     double snr = 1;
+    std::uint64_t max_size = 100'000'000'000;
     GridOptions grid;
     std::vector<std::string> events, gaps;
     seismic::SyntheticRecord record;
@@ -56,16 +64,31 @@ seismic::Receivers receivers_of(const SynthesizeOptions& options, const seismic:
                  depth = std::abs(grid.spacing.y) * static_cast<double>(grid.rows - 1);
     const seismic::Point last = grid.position(grid.nodes() - 1);
     const seismic::Point centre{(grid.origin.x + last.x) / 2, (grid.origin.y + last.y) / 2, 0};
-    const double aperture = options.aperture > 0 ? options.aperture : std::max({2 * width, 2 * depth, 1000.0});
+    const double aperture = options.aperture != kNotGiven ? options.aperture : std::max({2 * width, 2 * depth, 1000.0});
     return seismic::scattered_receivers(options.receivers, centre, aperture, options.record.seed);
 }
 
+/// When the nearest receiver hears it.
+double first_arrival(const seismic::Event& event, const seismic::SyntheticRecord& record) {
+    double nearest = INFINITY;
+    for (const seismic::Point& receiver : record.receivers.positions)
+        nearest = std::min(nearest, seismic::distance(event.position, receiver));
+    return event.time + nearest / record.velocity;
+}
+
 std::vector<seismic::Event> events_of(const SynthesizeOptions& options, const seismic::Grid& grid, double seconds) {
-    const std::int64_t count = options.event_count >= 0 ? options.event_count : options.events.empty() ? 1 : 0;
+    const std::int64_t count = options.event_count != kNoCount ? options.event_count : options.events.empty() ? 1 : 0;
     auto events = seismic::random_events(count, grid, seconds, options.record.rate, options.record.seed);
     for (const std::string& text : options.events) {
         const auto n = parse_numbers(text, 4, "--event");
-        events.push_back({{n[0], n[1], n[2]}, n[3]});
+        const seismic::Event event{{n[0], n[1], n[2]}, n[3]};
+        if (!(event.time >= 0 && first_arrival(event, options.record) < seconds))
+            throw Failure(
+                ExitCode::usage,
+                fmt::format("--event {} is not within the record of {} s: x,y,z in metres, the time in seconds "
+                            "from its beginning, and it must reach a receiver before the end",
+                            text, seconds));
+        events.push_back(event);
     }
     return events;
 }
@@ -74,11 +97,11 @@ std::vector<Interval> gaps_of(const SynthesizeOptions& options, std::int64_t sam
     std::vector<Interval> gaps;
     for (const std::string& text : options.gaps) {
         const auto n = parse_numbers(text, 2, "--gap");
-        const auto begin = std::llround(n[0] * options.record.rate),
-                   end = std::llround((n[0] + n[1]) * options.record.rate);
-        if (begin < 1 || end <= begin || end >= samples)
+        const double begin = std::round(n[0] * options.record.rate),
+                     end = std::round((n[0] + n[1]) * options.record.rate);
+        if (!(begin >= 1 && end > begin && end < static_cast<double>(samples)))
             throw Failure(ExitCode::usage, "--gap " + text + " is not within the record: start,duration in seconds");
-        gaps.push_back({begin, end});
+        gaps.push_back({static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)});
     }
     std::sort(gaps.begin(), gaps.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
     return gaps;
@@ -137,18 +160,50 @@ void write_truth(const SynthesizeOptions& options, const std::vector<seismic::Ev
     file.commit();
 }
 
-void settle(const SynthesizeOptions& options) {
-    const auto positive = [](double value, const char* what) {
-        if (!(value > 0 && std::isfinite(value)))
-            throw Failure(ExitCode::usage, fmt::format("{} must be a positive number", what));
-    };
-    positive(options.record.rate, "--rate");
-    positive(options.record.velocity, "--velocity");
-    positive(options.record.frequency, "--frequency");
-    if (!(options.snr >= 0)) throw Failure(ExitCode::usage, "--snr must not be negative");
+void check_number(double value, const char* option, bool zero_too = false) {
+    if (std::isfinite(value) && (zero_too ? value >= 0 : value > 0)) return;
+    throw Failure(ExitCode::usage, fmt::format("{} is {}; it must be a {} number", option, value,
+                                               zero_too ? "finite, not negative" : "positive"));
+}
+
+void settle(SynthesizeOptions& options) {
+    seismic::SyntheticRecord& record = options.record;
+    check_number(record.rate, "--rate");
+    check_number(record.velocity, "--velocity");
+    check_number(record.noise, "--noise", true);
+    check_number(options.snr, "--snr", true);
+    if (options.aperture != kNotGiven) check_number(options.aperture, "--aperture");
+    if (options.frequency != kNotGiven) {
+        check_number(options.frequency, "--frequency");
+        record.frequency = options.frequency;
+    } else {
+        record.frequency = std::min(record.frequency, record.rate / 4);
+    }
+    if (record.frequency >= record.rate / 2)
+        throw Failure(ExitCode::usage,
+                      fmt::format("--frequency {} Hz needs more than {} samples per second; raise --rate or lower it",
+                                  record.frequency, 2 * record.frequency));
     if (options.receivers < 1 || options.receivers > 1 << 20)
         throw Failure(ExitCode::usage, "--receivers must be 1 to 1048576");
-    if (options.event_count > 1'000'000) throw Failure(ExitCode::usage, "--events must be at most 1000000");
+    if (options.event_count != kNoCount && (options.event_count < 0 || options.event_count > kMostEvents))
+        throw Failure(ExitCode::usage, fmt::format("--events must be 0 to {}", kMostEvents));
+}
+
+/// Before anything of that size is made.
+void check_size(const SynthesizeOptions& options, std::int64_t samples, std::int64_t file_length) {
+    const double bytes = 4.0 * static_cast<double>(samples) * static_cast<double>(options.record.receivers.count());
+    if (bytes > static_cast<double>(options.max_size))
+        throw Failure(
+            ExitCode::usage,
+            fmt::format("{} samples of {} receivers are {:.4g} GB, more than the limit of {:.4g} GB; raise it "
+                        "with --max-size, or shorten --duration",
+                        samples, options.record.receivers.count(), bytes / 1e9,
+                        static_cast<double>(options.max_size) / 1e9));
+    if (samples / file_length >= kMostFiles)
+        throw Failure(ExitCode::usage,
+                      fmt::format("{} files of {} samples are more than the {} that an index lists; raise "
+                                  "--file-length",
+                                  samples / file_length, file_length, kMostFiles));
 }
 
 void create_folder(const std::string& folder) {
@@ -171,11 +226,12 @@ void run_synthesize(SynthesizeOptions& options) {
     const seismic::Grid grid = grid_of(options.grid);
     const std::int64_t samples = parse_samples(options.duration, record.rate, "--duration");
     const double seconds = static_cast<double>(samples) / record.rate;
+    const std::int64_t file_length = parse_samples(options.file_length, record.rate, "--file-length");
     record.receivers = receivers_of(options, grid);
+    check_size(options, samples, file_length);
     record.events = events_of(options, grid, seconds);
     record.amplitude = record.noise > 0 ? std::sqrt(options.snr) * record.noise : 1;
-    const auto parts =
-        parts_of(samples, parse_samples(options.file_length, record.rate, "--file-length"), gaps_of(options, samples));
+    const auto parts = parts_of(samples, file_length, gaps_of(options, samples));
 
     refuse_to_destroy_inputs(options, parts);
     create_folder(options.folder);
@@ -207,7 +263,7 @@ void run_synthesize(SynthesizeOptions& options) {
         fmt::print("{}\n", json.dump());
     } else if (!options.quiet) {
         fmt::print("{}: {}, {:.3f} s at {} Hz, {} of {:.3f} noise deviations, {}, {:.1f} MB\n",
-                   (fs::path(options.folder) / "record.json").string(), counted(record.receivers.count(), "receiver"),
+                   printable((fs::path(options.folder) / "record.json").string()), counted(record.receivers.count(), "receiver"),
                    seconds, record.rate, counted(record.events.size(), "event"), record.amplitude,
                    counted(parts.size(), "file"), bytes / 1e6);
     }
@@ -227,6 +283,7 @@ void add_synthesize(Command& app, ExitCode&) {
     command.add_option("--rate", options->record.rate, "samples per second").capture_default_str();
     command.add_option("--duration", options->duration, "of the record: 60s, 1h, or samples").capture_default_str();
     command.add_option("--file-length", options->file_length, "of each file: 10s, or samples").capture_default_str();
+    command.add_option("--max-size", options->max_size, "refuse to write more (default: 100GB)").bytes(true);
     add_grid_options(command, options->grid);
     command.add_option("--velocity", options->record.velocity, "metres per second").capture_default_str();
     command.add_option("--events", options->event_count, "at random nodes and times (default: 1 without --event)");
@@ -234,11 +291,9 @@ void add_synthesize(Command& app, ExitCode&) {
         .allow_extra_args(false);
     command.add_option("--snr", options->snr, "power of an event's peak over that of the noise, at every receiver")
         .capture_default_str();
-    command.add_option("--frequency", options->record.frequency, "of the events' Ricker wavelet, in hertz")
-        .capture_default_str();
-    command.add_option("--noise", options->record.noise, "its standard deviation; 0 for none")
-        .not_negative()
-        .capture_default_str();
+    command.add_option("--frequency", options->frequency,
+                       "of the events' Ricker wavelet, in hertz (default: 80, at most a quarter of --rate)");
+    command.add_option("--noise", options->record.noise, "its standard deviation; 0 for none").capture_default_str();
     command.add_option("--gap", options->gaps, "leave out start,duration (seconds); may be repeated")
         .allow_extra_args(false);
     command.add_option("--seed", options->record.seed, "the same seed gives the same record").capture_default_str();

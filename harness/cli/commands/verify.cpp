@@ -9,9 +9,9 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/counted.hpp"
-#include "harness/records/codec.hpp"
 #include "harness/records/inspect.hpp"
 #include "harness/records/stale.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {
 namespace {

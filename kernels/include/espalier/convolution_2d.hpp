@@ -22,7 +22,8 @@ enum class Border {
 };
 
 /// 5x5 coefficients in row-major order, applied as a correlation (not flipped), origin in the middle.
-/// Whole numbers of 16 bits are computed exactly; anything else in single precision.
+/// Whole numbers of 16 bits are computed exactly; anything else in single precision. All are finite, and their absolute
+/// values add up to less than 1e36, so that no sum over an image is infinite.
 using Filter5x5 = std::array<float, 25>;
 
 /// Size of an 8-bit image in pixels, and its interleaved channels: 1, 3 or 4.

@@ -1,0 +1,72 @@
+#include "harness/apps/io/roles.hpp"
+
+#include <algorithm>
+
+#include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/io/cell.hpp"
+#include "harness/apps/io/header.hpp"
+#include "harness/apps/io/message.hpp"
+
+namespace espalier::bench::io {
+namespace {
+
+constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
+std::size_t position_of(const std::vector<std::string>& names, const std::string& name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    return found == names.end() ? kNowhere : static_cast<std::size_t>(found - names.begin());
+}
+
+/// "3" is the third of `count` columns.
+std::size_t column_number(const std::string& text, std::size_t count) {
+    if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) return kNowhere;
+    const std::size_t number = std::stoul(text);
+    return number >= 1 && number <= count ? number - 1 : kNowhere;
+}
+
+std::size_t find_column(const std::vector<std::string>& names, const std::string& column, const char* option,
+                        const std::string& path) {
+    if (const auto by_name = position_of(names, column); by_name != kNowhere) return by_name;
+    if (const auto by_number = column_number(column, names.size()); by_number != kNowhere) return by_number;
+    throw BadFile(path, "has no column '" + printable(column) + "' for " + option + "; its columns are " +
+                            name_list(names) + " (or use a number from 1 to " + std::to_string(names.size()) + ")");
+}
+
+std::size_t label_of(const std::vector<std::string>& names, const TableOptions& options, const std::vector<Role>& roles,
+                     const std::string& path) {
+    if (options.label == "none") return kNowhere;
+    if (options.label != "last" || position_of(names, "last") != kNowhere) {
+        const std::size_t label = find_column(names, options.label, "--label", path);
+        if (roles[label] == Role::ignored)
+            throw BadFile(path, "column '" + printable(options.label) + "' is both label and ignored; choose");
+        return label;
+    }
+    const auto last = std::find_if(roles.rbegin(), roles.rend(), [](Role role) { return role != Role::ignored; });
+    return last == roles.rend() ? kNowhere : static_cast<std::size_t>(roles.rend() - last) - 1;
+}
+
+}  // namespace
+
+std::vector<Role> roles_of(const std::vector<std::string>& names, const TableOptions& options,
+                           const std::string& path) {
+    std::vector<Role> roles(names.size(), Role::attribute);
+    for (const auto& column : options.nominal) roles[find_column(names, column, "--nominal", path)] = Role::nominal;
+    for (const auto& column : options.ignored) roles[find_column(names, column, "--ignore", path)] = Role::ignored;
+    if (const std::size_t label = label_of(names, options, roles, path); label != kNowhere) roles[label] = Role::label;
+    return roles;
+}
+
+bool is_named_by_option(const std::vector<std::string>& first, const TableOptions& options) {
+    const auto names = [&](const std::string& column) {
+        return position_of(first, column) != kNowhere && column_number(column, first.size()) == kNowhere;
+    };
+    return names(options.label) || std::any_of(options.nominal.begin(), options.nominal.end(), names) ||
+           std::any_of(options.ignored.begin(), options.ignored.end(), names);
+}
+
+bool looks_like_header(const std::vector<std::string>& first, const TableOptions& options) {
+    if (options.header != TableOptions::Header::detect) return options.header == TableOptions::Header::present;
+    return is_named_by_option(first, options) || !has_number(first, options.decimal);
+}
+
+}  // namespace espalier::bench::io

@@ -1,0 +1,40 @@
+#include "harness/apps/io/table_records.hpp"
+
+#include "harness/apps/io/bad_file.hpp"
+
+namespace espalier::bench::io {
+
+TableRecords::TableRecords(std::string path, const TableOptions& options)
+    : csv_(std::move(path), options.delimiter, options.max_inflation),
+      first_lines_(read_first_lines(csv_, options.header)),
+      waiting_(first_lines_.second.empty() ? nullptr : &first_lines_.second) {}
+
+bool TableRecords::next(std::vector<std::string_view>& fields) {
+    if (waiting_) {
+        const bool is_first = waiting_ == &first_lines_.first;
+        fields.assign(waiting_->begin(), waiting_->end());
+        line_ = is_first ? first_lines_.first_line : first_lines_.second_line;
+        waiting_ = is_first && !first_lines_.second.empty() ? &first_lines_.second : nullptr;
+    } else if (csv_.next(fields)) {
+        line_ = csv_.line();
+    } else {
+        if (first_lines_.is_scikit_learn() && first_lines_.declared_rows != rows_)
+            throw BadFile(path(), "the first line declares " + std::to_string(first_lines_.declared_rows) +
+                                      " rows, the file has " + std::to_string(rows_) +
+                                      "; get the whole file, or correct the first line");
+        return false;
+    }
+    check_length(fields.size());
+    ++rows_;
+    return true;
+}
+
+void TableRecords::check_length(std::size_t fields) const {
+    if (fields == first_lines_.columns()) return;
+    throw BadFile(path(), "line " + std::to_string(line_) + ": " + std::to_string(fields) +
+                              (fields == 1 ? " field" : " fields") + " where the first line has " +
+                              std::to_string(first_lines_.columns()) +
+                              " columns; complete the row, or quote a cell that holds the delimiter");
+}
+
+}  // namespace espalier::bench::io

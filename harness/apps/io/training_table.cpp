@@ -1,0 +1,240 @@
+// A training table: read whole, and only then decided what its columns are and whether its first line names them.
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/io/cell.hpp"
+#include "harness/apps/io/column_learner.hpp"
+#include "harness/apps/io/header_choice.hpp"
+#include "harness/apps/io/roles.hpp"
+#include "harness/apps/io/table.hpp"
+#include "harness/apps/io/table_records.hpp"
+
+namespace espalier::bench::io {
+namespace {
+
+/// new_code[old_code] after sorting the classes.
+std::vector<std::int32_t> sort_classes(std::vector<std::string>& classes) {
+    const bool numbers =
+        std::all_of(classes.begin(), classes.end(), [](const auto& text) { return parse_number(text).has_value(); });
+    std::vector<std::size_t> order(classes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        if (numbers) {
+            const Number x = *parse_number(classes[a]);
+            const Number y = *parse_number(classes[b]);
+            if (x != y) return x < y;
+        }
+        return classes[a] < classes[b];
+    });
+    std::vector<std::string> sorted(classes.size());
+    std::vector<std::int32_t> new_code(classes.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        sorted[i] = classes[order[i]];
+        new_code[order[i]] = static_cast<std::int32_t>(i);
+    }
+    classes = std::move(sorted);
+    return new_code;
+}
+
+/// A column while the table is read.
+struct LearntColumn {
+    std::size_t position;
+    ColumnLearner learner;
+    std::vector<Number> values{};
+};
+
+class TrainingReader {
+public:
+    TrainingReader(const std::string& path, const TableOptions& options)
+        : options_(options), records_(path, options), roles_(roles_of(provisional_names(), options, path)) {
+        for (std::size_t i = 0; i < roles_.size(); ++i)
+            if (roles_[i] != Role::ignored) columns_.push_back({i, ColumnLearner(rules_of(i))});
+        check_roles();
+        if (records_.first_lines().is_scikit_learn() && is_label(columns_.back()) && !options.numeric_label)
+            at(columns_.back(), [&](ColumnLearner& learner) { learner.restrict_to(records_.first_lines().classes); });
+    }
+
+    Table read() {
+        std::vector<std::string_view> fields;
+        while (records_.next(fields)) {
+            for (LearntColumn& column : columns_) add(column, fields[column.position], records_.line());
+            ++rows_;
+            check_memory();
+        }
+        settle_first_line();
+        Table table;
+        for (LearntColumn& column : columns_) {
+            at(column, [&](ColumnLearner& learner) { learner.settle(column.values); });
+            check_not_empty(column);
+        }
+        describe(table);
+        for (LearntColumn& column : columns_) hand_over(column, table);
+        return table;
+    }
+
+private:
+    /// Names for options and messages while it is not decided whether the first line is a header.
+    std::vector<std::string> provisional_names() {
+        const FirstLines& lines = records_.first_lines();
+        named_ = !lines.is_scikit_learn() && looks_like_header(lines.first, options_);
+        names_ =
+            named_ ? named_columns(lines.first, records_.csv(), lines.first_line) : numbered_columns(lines.columns());
+        return names_;
+    }
+
+    ColumnRules rules_of(std::size_t position) const {
+        const bool label = roles_[position] == Role::label;
+        const ColumnKind kind = label && options_.numeric_label              ? ColumnKind::numeric
+                                : label || roles_[position] == Role::nominal ? ColumnKind::nominal
+                                                                             : ColumnKind::undecided;
+        return {kind, label, position, options_.decimal, MissingWords(options_.missing)};
+    }
+
+    void check_roles() const {
+        const auto attributes = std::count_if(
+            roles_.begin(), roles_.end(), [](Role role) { return role == Role::attribute || role == Role::nominal; });
+        if (attributes == 0)
+            throw BadFile(path(), "has no column to compute distances from beside the label; is the delimiter '" +
+                                      std::string(1, options_.delimiter) + "' right (--delimiter)?");
+    }
+
+    [[nodiscard]] const std::string& path() const { return records_.path(); }
+    [[nodiscard]] bool is_label(const LearntColumn& column) const { return roles_[column.position] == Role::label; }
+
+    /// Does something with a column's learner and says of which column an error is.
+    template <class Do>
+    void at(LearntColumn& column, Do action) {
+        try {
+            action(column.learner);
+        } catch (const BadCell& error) {
+            const bool first = error.line() == records_.first_lines().first_line && !named_ &&
+                               options_.header == TableOptions::Header::detect;
+            throw BadFile(path(), "line " + std::to_string(error.line()) + ", column '" +
+                                      printable(names_[column.position]) + "': " + error.what() +
+                                      (first ? " (--header if this line names the columns)" : ""));
+        }
+    }
+
+    void add(LearntColumn& column, std::string_view cell, std::int64_t line) {
+        const std::size_t bytes = column.learner.bytes();
+        at(column, [&](ColumnLearner& learner) { learner.add(cell, line, column.values); });
+        text_bytes_ += column.learner.bytes() - bytes;  // wraps and comes back where a learner forgets its texts
+    }
+
+    void check_memory() const {
+        constexpr std::size_t kFewTexts = 1 << 20;
+        const std::size_t row_bytes = sizeof(Number) * columns_.size();
+        const std::size_t texts = text_bytes_ > kFewTexts ? text_bytes_ : 0;
+        const std::size_t needed = rows_ * row_bytes + texts;
+        if (needed <= options_.max_bytes) return;
+        const double share = records_.csv().share();
+        std::string all;
+        if (share > 0 && share < 1)
+            all = "; the whole file would need about " +
+                  std::to_string(static_cast<std::uint64_t>(static_cast<double>(needed) / share) + 1) + " bytes";
+        throw BadFile(path(), "line " + std::to_string(records_.line()) + ": up to here there are " +
+                                  std::to_string(rows_) + (rows_ == 1 ? " row of " : " rows of ") +
+                                  std::to_string(row_bytes) + " bytes" +
+                                  (texts > 0 ? " and " + std::to_string(texts) + " bytes of texts" : "") +
+                                  ", but the memory budget is " + std::to_string(options_.max_bytes) + " bytes" + all +
+                                  "; raise --memory or use fewer rows");
+    }
+
+    void settle_first_line() {
+        const FirstLines& lines = records_.first_lines();
+        if (lines.is_scikit_learn()) {
+            header_ = "the first line names classes as scikit-learn's files do";
+            return;
+        }
+        HeaderEvidence evidence(lines.first, options_);
+        for (const LearntColumn& column : columns_) evidence.add(column.position, column.learner);
+        const HeaderChoice choice = evidence.choose(path(), lines.first_line, rows_);
+        header_ = choice.reason;
+        if (choice.header) {
+            if (rows_ == 0) throw BadFile(path(), "has a header and no rows");
+            name_columns(lines);
+        } else {
+            named_ = false;
+            names_ = numbered_columns(lines.columns());
+            check_same_roles();
+            take_first_line(lines);
+        }
+    }
+
+    void name_columns(const FirstLines& lines) {
+        named_ = true;
+        names_ = named_columns(lines.first, records_.csv(), lines.first_line);
+        check_same_roles();
+    }
+
+    /// A number in an option is a column's name where there is such a name: what was read by number must have been so.
+    void check_same_roles() const {
+        if (roles_of(names_, options_, path()) != roles_)
+            throw BadFile(path(), std::string("a column that an option names by number has this number as its name, ") +
+                                      "too; say --header or --no-header");
+    }
+
+    void take_first_line(const FirstLines& lines) {
+        for (LearntColumn& column : columns_) {
+            add(column, lines.first[column.position], lines.first_line);
+            std::rotate(column.values.begin(), column.values.end() - 1, column.values.end());
+        }
+        ++rows_;
+    }
+
+    void check_not_empty(const LearntColumn& column) const {
+        if (column.learner.kind() != ColumnKind::undecided) return;
+        throw BadFile(path(), "column '" + printable(names_[column.position]) + "' has no value in any of the " +
+                                  std::to_string(rows_) + " rows; leave it out with --ignore " +
+                                  std::to_string(column.position + 1));
+    }
+
+    void describe(Table& table) const {
+        table.header = header_;
+        table.schema.named = named_;
+        table.schema.file_columns = roles_.size();
+        table.schema.numbered_classes =
+            records_.first_lines().is_scikit_learn() && is_label(columns_.back()) && !options_.numeric_label;
+        for (std::size_t i = 0; i < roles_.size(); ++i)
+            if (roles_[i] == Role::ignored) table.schema.ignored.push_back({names_[i], i});
+    }
+
+    void hand_over(LearntColumn& column, Table& table) const {
+        Column described{names_[column.position], column.position, column.learner.kind(), column.learner.values(),
+                         column.learner.missing()};
+        if (!is_label(column)) {
+            table.schema.attributes.push_back(std::move(described));
+            table.rows.attributes.push_back(std::move(column.values));
+            return;
+        }
+        table.schema.has_label = true;
+        if (described.kind == ColumnKind::numeric) {
+            table.rows.targets = std::move(column.values);
+        } else {
+            std::vector<std::int32_t> new_code(described.values.size());
+            std::iota(new_code.begin(), new_code.end(), 0);
+            if (!table.schema.numbered_classes) new_code = sort_classes(described.values);
+            for (const Number code : column.values)
+                table.rows.classes.push_back(new_code[static_cast<std::size_t>(code)]);
+        }
+        table.schema.label = std::move(described);
+    }
+
+    const TableOptions& options_;
+    TableRecords records_;
+    bool named_ = false;
+    std::vector<std::string> names_;
+    std::vector<Role> roles_;
+    std::vector<LearntColumn> columns_;
+    std::string header_;
+    std::size_t rows_ = 0, text_bytes_ = 0;
+};
+
+}  // namespace
+
+Table read_table(const std::string& path, const TableOptions& options) { return TrainingReader(path, options).read(); }
+
+}  // namespace espalier::bench::io

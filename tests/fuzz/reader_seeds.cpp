@@ -1,0 +1,147 @@
+#include "tests/fuzz/reader_seeds.hpp"
+
+#include <libmseed.h>
+#include <segyio/segy.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/apps/io/image.hpp"
+
+namespace espalier::bench::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+using Seeds = std::vector<std::pair<Reader, std::string>>;
+
+std::string bytes_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void add_images(Seeds& seeds, const fs::path& folder) {
+    for (const auto& [name, channels] : {std::pair{"a.png", 1}, {"b.png", 4}, {"c.jpg", 1}, {"d.jpg", 3}}) {
+        io::Image image{19, 11, channels, {}};
+        for (std::size_t i = 0; i < image.row_bytes() * 11; ++i)
+            image.pixels.push_back(static_cast<std::uint8_t>(i * 7));
+        io::write_image((folder / name).string(), image);
+        seeds.emplace_back(Reader::image, bytes_of(folder / name));
+    }
+}
+
+void add_tables(Seeds& seeds, const fs::path& folder) {
+    const std::string weather =
+        "temperature,sky,play\n21.5,sunny,yes\n?,\"ra,in\",no\n18,N/A,yes\n+3e1,,no\nnan,\"a "
+        "\"\"b\"\"\",yes\n-,fog,no\n";
+    const std::string path = (folder / "a.gz").string();
+    const gzFile file = gzopen(path.c_str(), "wb");
+    gzwrite(file, weather.data(), static_cast<unsigned>(weather.size()));
+    gzclose(file);
+    for (const std::string& text :
+         {weather, bytes_of(path), std::string("3,2,setosa,versicolor\n5,3,1\n6,2,0\n7,1,1\n"),
+          std::string("region,2019,2020,y\r\n\"x\ny\",3,4,p\r\n2,5,6,q\r\n"), std::string("1,2,x\n3,4,y\n")})
+        seeds.emplace_back(Reader::table, text);
+    seeds.emplace_back(Reader::targets, "a;b;y\n12,8;1;0,5\n13;-;2\n-0,5;3;1e3\n");
+    seeds.emplace_back(Reader::receivers, "name,x,y,z,weight\nR1,0,1,2,1\nR2,3.5,4,5,0.5\n\"R,3\",6,7,8,2\n");
+    seeds.emplace_back(Reader::filter, "# sharper\n0 0,0;0\t0\n0 -1 -1 -1 0\n0 -1 9 -1 0\n0 -1 -1 -1 0\n0 0 0 0 0\n");
+}
+
+void add_raw(Seeds& seeds) {
+    seeds.emplace_back(Reader::index,
+                       R"({"schema": "espalier.record/1", "rate": 500, "receivers": 3, "receivers_file": "r.csv",
+ "files": [{"name": "a.f32", "first_sample": 0, "samples": 100}, {"name": "b.f32", "first_sample": 150, "samples": 100}]})");
+    std::string values(kReceivers * kSamples * 4, '\0');
+    for (std::size_t i = 0; i < values.size() / 4; ++i) {
+        const auto value = static_cast<float>(i);
+        std::memcpy(values.data() + 4 * i, &value, 4);
+    }
+    seeds.emplace_back(Reader::raw, values);
+}
+
+void add_segy(Seeds& seeds, const fs::path& folder, int format) {
+    const std::string path = (folder / "a.sgy").string();
+    segy_file* file = segy_open(path.c_str(), "w+b");
+    segy_write_textheader(file, 0, std::string(SEGY_TEXT_HEADER_SIZE, ' ').c_str());
+    char binary[SEGY_BINARY_HEADER_SIZE] = {};
+    segy_set_bfield(binary, SEGY_BIN_FORMAT, format);
+    segy_set_bfield(binary, SEGY_BIN_SAMPLES, 20);
+    segy_set_bfield(binary, SEGY_BIN_INTERVAL, 2000);
+    segy_write_binheader(file, binary);
+    segy_set_format(file, format);
+    for (int r = 0; r < 2; ++r) {
+        char header[SEGY_TRACE_HEADER_SIZE] = {};
+        segy_set_field(header, SEGY_TR_SAMPLE_COUNT, 20);
+        segy_set_field(header, SEGY_TR_SAMPLE_INTER, 2000);
+        segy_set_field(header, SEGY_TR_YEAR_DATA_REC, 2024);
+        segy_set_field(header, SEGY_TR_DAY_OF_YEAR, 60);
+        segy_write_traceheader(file, r, header, segy_trace0(binary), segy_trsize(format, 20));
+        std::array<char, 80> samples{};
+        segy_writetrace(file, r, samples.data(), segy_trace0(binary), segy_trsize(format, 20));
+    }
+    segy_close(file);
+    seeds.emplace_back(Reader::segy, bytes_of(path));
+}
+
+void add_miniseed(Seeds& seeds, int encoding) {
+    std::string bytes;
+    for (int part = 0; part < 3; ++part) {
+        MSRecord* record = msr_init(nullptr);
+        std::strcpy(record->network, "XX");
+        std::strcpy(record->station, part == 1 ? "R1" : "R0");
+        std::strcpy(record->channel, "HHZ");
+        record->dataquality = 'D';
+        record->samprate = 500;
+        record->reclen = 256;
+        record->encoding = static_cast<std::int8_t>(encoding);
+        record->byteorder = 1;
+        record->starttime = ms_time2hptime(2024, 60, 13, 0, part / 2, 0);
+        record->numsamples = record->samplecnt = 40;
+        record->sampletype = 'i';
+        record->datasamples = std::calloc(40, 4);
+        std::int64_t packed = 0;
+        msr_pack(
+            record,
+            [](char* data, int count, void* to) {
+                static_cast<std::string*>(to)->append(data, static_cast<std::size_t>(count));
+            },
+            &bytes, &packed, 1, 0);
+        msr_free(&record);
+    }
+    seeds.emplace_back(Reader::miniseed, bytes);
+}
+
+}  // namespace
+
+Seeds seeds() {
+    std::string name = (fs::temp_directory_path() / "reader_seeds-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) std::abort();
+    Seeds seeds;
+    add_images(seeds, name);
+    add_tables(seeds, name);
+    add_raw(seeds);
+    for (const int format : {SEGY_IBM_FLOAT_4_BYTE, SEGY_IEEE_FLOAT_4_BYTE, SEGY_SIGNED_SHORT_2_BYTE})
+        add_segy(seeds, name, format);
+    for (const int encoding : {DE_INT32, DE_STEIM1, DE_STEIM2}) add_miniseed(seeds, encoding);
+    fs::remove_all(name);
+    return seeds;
+}
+
+void correct_checksums(std::span<std::uint8_t> png) {
+    constexpr std::array<std::uint8_t, 8> kSignature{0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+    if (png.size() < 8 || !std::equal(kSignature.begin(), kSignature.end(), png.begin())) return;
+    const auto at = [&](std::size_t i) { return static_cast<std::size_t>(png[i]); };
+    for (std::size_t i = 8; i + 12 <= png.size();) {
+        const std::size_t length = at(i) << 24 | at(i + 1) << 16 | at(i + 2) << 8 | at(i + 3);
+        if (length > png.size() - i - 12) return;
+        const auto sum = crc32(0, png.data() + i + 4, static_cast<uInt>(length + 4));
+        i += 8 + length;
+        for (int shift = 24; shift >= 0; shift -= 8) png[i++] = static_cast<std::uint8_t>(sum >> shift);
+    }
+}
+
+}  // namespace espalier::bench::fuzz

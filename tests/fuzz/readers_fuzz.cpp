@@ -1,0 +1,142 @@
+// Fuzzing of what reads the users' files: images, tables, filters and seismic records. Any file may be refused with
+// BadFile, whose message must be printable; nothing else may happen, in the time and memory that libFuzzer is given.
+// The first byte of an input says which reader the rest is for. An empty folder of inputs is filled with seeds.
+
+#include <stdlib.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/io/filter.hpp"
+#include "harness/apps/io/image.hpp"
+#include "harness/apps/io/table.hpp"
+#include "harness/apps/io/table_summary.hpp"
+#include "harness/apps/seismic/geometry.hpp"
+#include "harness/apps/seismic/record.hpp"
+#include "harness/text/printable.hpp"
+#include "tests/fuzz/reader_seeds.hpp"
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace espalier::bench;
+using fuzz::Reader;
+
+void require(bool condition) {
+    if (!condition) std::abort();
+}
+
+/// The folder that files are read from; gone with the process.
+const fs::path& folder() {
+    static const struct Folder {
+        fs::path path;
+        Folder() {
+            std::string name = (fs::temp_directory_path() / "readers_fuzz-XXXXXX").string();
+            require(mkdtemp(name.data()) != nullptr);
+            path = name;
+        }
+        ~Folder() {
+            std::error_code ignored;
+            fs::remove_all(path, ignored);
+        }
+    } made;
+    return made.path;
+}
+
+std::string file(const std::string& name, std::string_view content) {
+    const fs::path path = folder() / name;
+    std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
+    return path.string();
+}
+
+void read_table(std::string_view content, const io::TableOptions& options) {
+    const std::string path = file("table.csv", content);
+    const io::Table table = io::read_table(path, options);
+    for (const std::string& line : io::summary_of(path, table, 20)) require(line == printable(line, std::string::npos));
+    // What was learnt from a file must suit the same file.
+    io::TableReader reader(path, options, table.schema);
+    io::Rows rows;
+    while (reader.read(rows, 1000)) {
+    }
+    if (reader.schema().named == table.schema.named && reader.schema().has_label)
+        require(rows.size() + 1 >= table.rows.size());
+}
+
+void read_record(const std::string& path, seismic::RecordOptions options) {
+    options.receivers = fuzz::kReceivers;
+    options.rate = options.format == "raw" ? 500 : 0;
+    const auto record = seismic::open_record({path}, options);
+    constexpr std::int64_t kPiece = 512;
+    std::vector<float> rows(static_cast<std::size_t>(record->receivers() * kPiece), NAN);
+    for (const std::int64_t first : {std::int64_t{0}, record->samples() / 2, record->samples() - kPiece}) {
+        record->read(first, kPiece, rows.data(), kPiece);
+        for (const float value : rows) require(std::isfinite(value));
+    }
+}
+
+void read(Reader reader, std::string_view content) {
+    switch (reader) {
+        case Reader::image: {
+            const io::Image image = io::read_image(file("image", content));
+            require(image.pixels.size() == image.row_bytes() * static_cast<std::size_t>(image.height));
+            break;
+        }
+        case Reader::table: read_table(content, {}); break;
+        case Reader::targets: read_table(content, {.delimiter = ';', .decimal = ',', .numeric_label = true}); break;
+        case Reader::filter: io::filter(file("filter.txt", content)); break;
+        case Reader::receivers: seismic::read_receivers(file("receivers.csv", content)); break;
+        case Reader::index: read_record(file("record.json", content), {}); break;
+        case Reader::raw: read_record(file("record.f32", content), {.format = "raw"}); break;
+        case Reader::segy: read_record(file("record.sgy", content), {.format = "segy"}); break;
+        case Reader::miniseed: read_record(file("record.mseed", content), {.format = "miniseed"}); break;
+        case Reader::count: break;
+    }
+}
+
+void fill_if_empty(const fs::path& corpus) {
+    if (!fs::is_directory(corpus) || !fs::is_empty(corpus)) return;
+    int number = 0;
+    for (const auto& [reader, content] : fuzz::seeds()) {
+        std::ofstream seed(corpus / ("seed-" + std::to_string(number++)), std::ios::binary);
+        seed << static_cast<char>(reader) << content;
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+    for (int i = 1; i < *argc; ++i)
+        if ((*argv)[i][0] != '-') fill_if_empty((*argv)[i]);
+    // What an index lists.
+    for (const char* name : {"a.f32", "b.f32"}) file(name, std::string(fuzz::kReceivers * fuzz::kSamples * 4, '\0'));
+    return 0;
+}
+
+/// Mutations of a PNG would end at its checksums, which are made right in every other one.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                                               unsigned seed) {
+    size = LLVMFuzzerMutate(data, size, max_size);
+    if (seed % 2 == 0 && size > 1) fuzz::correct_checksums({data + 1, size - 1});
+    return size;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return 0;
+    const auto reader = static_cast<Reader>(data[0] % static_cast<unsigned>(Reader::count));
+    try {
+        read(reader, {reinterpret_cast<const char*>(data) + 1, size - 1});
+    } catch (const io::BadFile& error) {
+        require(std::string(error.what()) == printable(error.what(), std::string::npos));
+    }
+    return 0;
+}
