@@ -13,9 +13,9 @@
 #include "harness/apps/io/byte_file.hpp"
 #include "harness/cli/byte_report.hpp"
 #include "harness/cli/command.hpp"
-#include "harness/cli/counted.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/files/same_file.hpp"
+#include "harness/records/counted.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
 

@@ -12,13 +12,13 @@
 
 #include "harness/apps/io/file.hpp"
 #include "harness/cli/command.hpp"
-#include "harness/cli/counted.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/locate_session.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/seismic_options.hpp"
 #include "harness/files/replaced_file.hpp"
 #include "harness/files/same_file.hpp"
+#include "harness/records/counted.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
 

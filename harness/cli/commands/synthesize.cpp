@@ -12,10 +12,10 @@
 #include "harness/apps/io/file.hpp"
 #include "harness/apps/seismic/synthetic.hpp"
 #include "harness/cli/command.hpp"
-#include "harness/cli/counted.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/seismic_options.hpp"
 #include "harness/files/same_file.hpp"
+#include "harness/records/counted.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
 
