@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "harness/cli/counted.hpp"
+#include "harness/records/counted.hpp"
 
 namespace espalier::bench::cli {
 namespace {

@@ -6,7 +6,7 @@
 namespace espalier::bench::cli {
 
 /// Takes the descriptors 0, 1 and 2 if the caller closed them: a file that is opened later must not become the
-/// standard output. What is written to one that was closed is an error.
+/// standard output. Writing to a standard output that was closed is an error, messages to a standard error are lost.
 void hold_standard_descriptors();
 
 /// What to say of an error of stdout; 0 if it is not known which.

@@ -8,6 +8,7 @@
 
 #include "harness/files/same_file.hpp"
 #include "harness/records/bad_data.hpp"
+#include "harness/records/counted.hpp"
 #include "harness/records/roofline.hpp"
 
 namespace espalier::bench {
@@ -279,8 +280,8 @@ std::string describe(const MergeReport& report, const fs::path& root) {
         for (std::size_t i = 0; i < std::min(kShown, items.size()); ++i) text += "  " + line(items[i]) + "\n";
         if (items.size() > kShown) text += fmt::format("  and {} more\n", items.size() - kShown);
     };
-    text += fmt::format("{}: {} cases, {} of them from before\n", (root / report.device_key).string(), report.cases,
-                        report.kept);
+    text += fmt::format("{}: {}, {} of them from before\n", (root / report.device_key).string(),
+                        counted(report.cases, "case"), report.kept);
     list(report.warnings, [](const std::string& warning) { return "warning: " + warning; });
     list(report.holes, [](const Hole& hole) {
         return hole.problem.empty() ? "hole: " + hole.description

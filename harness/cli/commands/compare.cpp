@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
-#include "harness/cli/counted.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/records/bad_data.hpp"
+#include "harness/records/counted.hpp"
 #include "harness/records/roofline.hpp"
 #include "harness/text/printable.hpp"
 

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
-#include "harness/cli/counted.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/learn/adaptive_strategy.hpp"
+#include "harness/records/counted.hpp"
 #include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/report/winners.hpp"

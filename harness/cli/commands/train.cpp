@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "harness/cli/command.hpp"
-#include "harness/cli/counted.hpp"
 #include "harness/cli/what_if_report.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/learn/export.hpp"
 #include "harness/learn/training.hpp"
 #include "harness/learn/transfer.hpp"
 #include "harness/records/atomic_file.hpp"
+#include "harness/records/counted.hpp"
 #include "harness/records/results.hpp"
 
 namespace espalier::bench::cli {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
-#include "harness/cli/counted.hpp"
+#include "harness/records/counted.hpp"
 #include "harness/records/inspect.hpp"
 #include "harness/records/stale.hpp"
 #include "harness/text/printable.hpp"
