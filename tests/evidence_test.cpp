@@ -244,7 +244,7 @@ TEST_F(EvidenceTest, ReportsWhatTheBuildDoesNotKnow) {
         if (r.configuration == "block=64") r.configuration = "block=32";
     const Evidence evidence = read();
     EXPECT_EQ(variants(evidence), (std::vector<std::string>{"alpha", "base", "beta"}));
-    EXPECT_TRUE(mentions(evidence, "'renamed?[31m?'")) << "escapes must not reach a terminal";
+    EXPECT_TRUE(mentions(evidence, "'renamed\\x1b[31m '")) << "escapes must not reach a terminal";
     EXPECT_TRUE(mentions(evidence, "'block=32'"));
     options.strict = true;
     EXPECT_NE(refusal().find("--strict"), std::string::npos);

@@ -334,7 +334,8 @@ TEST(Table, AHeaderWithNumbersIsNoRow) {
     EXPECT_EQ(years.schema.attributes[1].name, "2019");
     expect_holds(years.header, {"line 1 is a header", "'region' is no number"});
     // A row like the others, whatever it holds.
-    for (const char* rows : {"1,2,x\n3,4,y\n", "N/A,2,x\n3,4,y\n", "?,red\n5,blue\n6,red\n", "5,x\n6,x\n"}) {
+    for (const char* rows : {"1,2,x\n3,4,y\n", "N/A,2,x\n3,4,y\n", "?,red\n5,blue\n6,red\n", "5,x\n6,x\n",
+                             "red,red,x\nblue,red,y\nred,blue,x\n"}) {
         const Table data = table(rows);
         EXPECT_FALSE(data.schema.named) << rows << data.header;
         expect_holds(data.header, {"line 1 is a row"});
@@ -359,9 +360,9 @@ TEST(Table, WhereNothingTellsTheHeaderIsAskedFor) {
     EXPECT_EQ(read_table(folder.file("t.csv", "2019,2020,class\n3,4,p\n5,6,p\n"), {.header = H::absent}).rows.size(),
               3U);
     // A column that an option names by number, where a header turns out to hold this number.
-    expect_holds(
-        message_of<BadFile>([&] { read_table(folder.file("t.csv", "a,1,b,y\n3,4,5,p\n5,6,7,q\n"), {.ignored = {"1"}}); }),
-        {"has this number as its name", "--header"});
+    expect_holds(message_of<BadFile>(
+                     [&] { read_table(folder.file("t.csv", "a,1,b,y\n3,4,5,p\n5,6,7,q\n"), {.ignored = {"1"}}); }),
+                 {"has this number as its name", "--header"});
 }
 
 TEST(Table, ATestFileMayHaveNumbersInItsHeader) {

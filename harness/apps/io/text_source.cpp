@@ -80,7 +80,7 @@ void TextSource::check_inflation() const {
     if (unpacked_ <= kFreely || static_cast<double>(unpacked_) <= max_inflation_ * packed) return;
     throw BadFile(path_,
                   fmt::format("unpacks to {:.0f} times its size: {:.0f} bytes of it to {}; if that is no mistake, "
-                              "raise the limit of {:g} with --max-inflation",
+                              "unpack it beforehand, or raise the limit of {:g} with knn's --max-inflation",
                               static_cast<double>(unpacked_) / packed, packed, unpacked_, max_inflation_));
 }
 

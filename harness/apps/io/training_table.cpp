@@ -80,8 +80,7 @@ private:
     std::vector<std::string> provisional_names() {
         const FirstLines& lines = records_.first_lines();
         named_ = !lines.is_scikit_learn() && looks_like_header(lines.first, options_);
-        names_ =
-            named_ ? named_columns(lines.first, records_.csv(), lines.first_line) : numbered_columns(lines.columns());
+        names_ = named_ ? lines.first : numbered_columns(lines.columns());  // two may be the same: of a row they are
         return names_;
     }
 
