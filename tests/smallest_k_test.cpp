@@ -64,6 +64,27 @@ Support supports(std::string_view variant, const Problem& problem, const Configu
     return family.supports(family.find(variant), problem_key(problem), configuration, device);
 }
 
+// Keys of before there were layouts, in journals and results, go on to mean the transposed one.
+TEST(SmallestKLayout, KeysLeaveOutTheDefault) {
+    std::string wrong;
+    EXPECT_EQ(problem_key(Problem{5, 6, 2}), "rows=5;columns=6;k=2");
+    EXPECT_EQ(problem_key(Problem{5, 6, 2, MatrixLayout::row_major}), "rows=5;columns=6;k=2;layout=row_major");
+    EXPECT_EQ(parse_problem<Problem>("rows=5;columns=6;k=2", wrong)->layout, MatrixLayout::transposed);
+    EXPECT_EQ(parse_problem<Problem>("rows=5;layout=row_major", wrong)->layout, MatrixLayout::row_major);
+    const Family& family = *find_family("smallest_k");
+    EXPECT_EQ(family.canonical("rows=5;columns=6;k=2;layout=transposed"), "rows=5;columns=6;k=2");
+    EXPECT_FALSE(parse_problem<Problem>("layout=diagonal", wrong));
+    EXPECT_NE(wrong.find("known: transposed, row_major"), std::string::npos) << wrong;
+}
+
+TEST(SmallestKLayout, WhatDoesNotKnowItDeclines) {
+    const Problem rows{9, 500, 8, MatrixLayout::row_major};
+    const Configuration block{{"block", 64}};
+    EXPECT_EQ(supports("local_insertion", rows, block, device::open(0)).reason, "runs layout=transposed alone");
+    EXPECT_TRUE(supports("local_insertion", {9, 500, 8}, block, device::open(0)));
+    EXPECT_TRUE(supports("global_insertion", rows, block, device::open(0)));
+}
+
 TEST(SmallestKLimits, ListsInRegisters) {
     DeviceInfo device = device::open(0);
     const Configuration in_memory{{"block", 256}, {"texture", 0}}, in_texture{{"block", 256}, {"texture", 1}};

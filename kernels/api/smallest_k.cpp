@@ -14,14 +14,18 @@ using smallest_k::Buffers;
 using smallest_k::Problem;
 
 std::optional<Error> invalid_shape(const SelectionShape& shape) {
-    const auto& [rows, columns, k] = shape;
+    const auto& [rows, columns, k, layout] = shape;
     if (k < 1 || k > kMaxSmallestK)
         return invalid("k is " + std::to_string(k) + ": it goes from 1 to " + std::to_string(kMaxSmallestK));
     if (columns > std::numeric_limits<std::int32_t>::max())
         return invalid("columns is " + std::to_string(columns) + ": indices of 32 bits reach 2147483647");
+    if (!is_enumerator(layout, MatrixLayout::row_major))
+        return invalid("layout is none of the enumerators of espalier::MatrixLayout");
     if (auto error = invalid_sizes({{"rows", rows}, {"columns", columns}})) return error;
     return invalid_sizes({{"rows", rows}, {"k", k}});
 }
+
+Problem problem_of(const SelectionShape& shape) { return {shape.rows, shape.columns, shape.k, shape.layout}; }
 
 }  // namespace
 
@@ -29,7 +33,7 @@ Result<void> select_smallest_k(const Device& device, const SelectionShape& shape
                                std::int32_t* indices, const Options& options) {
     return guarded([&]() -> Result<void> {
         if (auto error = invalid_shape(shape)) return *error;
-        const Problem problem{shape.rows, shape.columns, shape.k};
+        const Problem problem = problem_of(shape);
         if (auto error = invalid_arrays({input_array("distances", distances, problem.elements()),
                                          output_array("values", values, problem.results()),
                                          output_array("indices", indices, problem.results())}))
@@ -45,7 +49,7 @@ Result<Explanation> explain_select_smallest_k(const Device& device, const Select
                                               const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_shape(shape)) return *error;
-        return explain(Problem{shape.rows, shape.columns, shape.k}, state_of(device).info, options);
+        return explain(problem_of(shape), state_of(device).info, options);
     });
 }
 
