@@ -20,12 +20,18 @@ Problem problem_of(const Items& queries, const Items& points, const DistanceRule
             .item_major = false};
 }
 
+std::optional<Error> invalid_layout(MatrixLayout layout) {
+    if (is_enumerator(layout, MatrixLayout::row_major)) return std::nullopt;
+    return invalid("layout is none of the enumerators of espalier::MatrixLayout");
+}
+
 }  // namespace
 
 Result<void> pairwise_distances(const Device& device, const Items& queries, const Items& points,
-                                const DistanceRule& rule, float* result, const Options& options) {
+                                const DistanceRule& rule, float* result, const Options& options, MatrixLayout layout) {
     return guarded([&]() -> Result<void> {
         if (auto error = invalid_comparison(queries, points, rule)) return *error;
+        if (auto error = invalid_layout(layout)) return *error;
         if (auto error = invalid_layout(queries, "the queries", options)) return *error;
         if (auto error = invalid_layout(points, "the points", options)) return *error;
         const Problem problem = problem_of(queries, points, rule);
@@ -34,6 +40,9 @@ Result<void> pairwise_distances(const Device& device, const Items& queries, cons
                                          input_array("points.values", points.values, point_values),
                                          output_array("result", result, problem.distances())}))
             return *error;
+        // Every metric is symmetric, and every variant writes its matrix transposed.
+        if (layout == MatrixLayout::row_major)
+            return pairwise_distances(device, points, queries, rule, result, options);
         const AttributeMajor ordered_queries(queries), ordered_points(points);
         const bool mixed = rule.metric == Metric::mixed_euclidean;
         const auto bind = [&](Arrays& arrays) -> Buffers {
@@ -50,9 +59,12 @@ Result<void> pairwise_distances(const Device& device, const Items& queries, cons
 }
 
 Result<Explanation> explain_pairwise_distances(const Device& device, const Items& queries, const Items& points,
-                                               const DistanceRule& rule, const Options& options) {
+                                               const DistanceRule& rule, const Options& options, MatrixLayout layout) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_comparison(queries, points, rule)) return *error;
+        if (auto error = invalid_layout(layout)) return *error;
+        if (layout == MatrixLayout::row_major)
+            return explain_pairwise_distances(device, points, queries, rule, options);
         return explain(problem_of(queries, points, rule), state_of(device).info, options);
     });
 }
