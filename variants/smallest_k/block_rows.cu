@@ -21,6 +21,8 @@ using namespace device;
 
 constexpr int kLanes = 32;
 constexpr unsigned kAll = 0xFFFFFFFF;
+constexpr int kThreadsPerSm =
+    768;  ///< 80 registers each, without spills, and enough blocks to hide the barriers of one
 
 /// All threads of a block. Each warp leaves its part of an answer in shared memory, where all read it behind a barrier;
 /// the next answer takes the other half, so that one barrier each is enough.
@@ -37,8 +39,16 @@ struct BlockGroup {
     __device__ std::uint32_t least(std::uint32_t value) {
         return combined(__reduce_min_sync(kAll, value), [](auto a, auto b) { return std::min(a, b); });
     }
-    __device__ std::uint32_t most(std::uint32_t value) {
-        return combined(__reduce_max_sync(kAll, value), [](auto a, auto b) { return std::max(a, b); });
+    /// One barrier for both.
+    __device__ void extremes(std::uint32_t& least_of, std::uint32_t& most_of) {
+        auto& parts = shared<Parts[2][2], struct GroupExtremes>()[half_];
+        half_ ^= 1;
+        least_of = __reduce_min_sync(kAll, least_of), most_of = __reduce_max_sync(kAll, most_of);
+        if (rank() % kLanes == 0) parts[0][rank() / kLanes] = least_of, parts[1][rank() / kLanes] = most_of;
+        __syncthreads();
+#pragma unroll
+        for (int w = 0; w < kWarps; ++w)
+            least_of = std::min(least_of, parts[0][w]), most_of = std::max(most_of, parts[1][w]);
     }
 
     __device__ int before(int value, int& total) {
@@ -137,7 +147,7 @@ constexpr int entries_for(int k) {
 }
 
 template <int threads, int per_thread>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, kThreadsPerSm / threads)
     select_rows(Problem problem, int size, bool aligned, const float* distances, float* values, std::int32_t* indices) {
     constexpr int kStripe = threads * per_thread, kParts = 4;
     const int k = static_cast<int>(problem.k), capacity = capacity_for(k), thread = static_cast<int>(threadIdx.x);
@@ -148,12 +158,12 @@ __global__ void __launch_bounds__(threads)
         const int columns = static_cast<int>(std::min<std::int64_t>(kStripe, problem.columns - first));
         float elements[per_thread];
         load_stripe(group, elements, distances + row * problem.columns + first, columns, aligned);
-        const int within = group.sum(count_within(elements, bound_of(best.limit)));
         const bool full = best.limit != kInfinityKey || best.count() >= k;
+        const int within = full ? group.sum(count_within(elements, bound_of(best.limit))) : 0;
         if (within == 0 && full) continue;
         Cut cut{bound_of(best.limit), within, 0, kNanKey, best.limit};
         if (within > capacity || !full)
-            cut = find_cut<kParts>(group, elements, best.limit, k, std::max(k - best.count(), 0), k / 4, capacity);
+            cut = find_cut<kParts>(group, elements, best.limit, k, std::max(k - best.count(), 0), k / 3 + 2, capacity);
         if (best.count() + capacity > size) best.sort(k);
         std::uint64_t* const to = best.entries + best.count();
         const int taken = take(group, elements, cut, columns, to);

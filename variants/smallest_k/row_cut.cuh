@@ -17,8 +17,11 @@
 /// more than fits, the bisection goes on over the elements themselves, down to a single key whose elements are then
 /// taken in the order of their columns.
 ///
-/// `Group` has `kSize` threads, of which each has a `rank()`, and answers all of them: `sum`, `least` and `most` of a
-/// number of each, the sum `before` its own rank, and whether `any` of those that run together goes on.
+/// Neighbouring elements are of different parts, so that sorted rows do not have their best elements in few of them.
+///
+/// `Group` has `kSize` threads, of which each has a `rank()`, and answers all of them: the `sum` and the `least` of a
+/// number of each, the `extremes` of two, the sum `before` its own rank, and whether `any` of those that run together
+/// goes on.
 namespace espalier::smallest_k {
 namespace {
 
@@ -69,19 +72,36 @@ struct Bracket {
     int below, within;
 };
 
-/// Narrows the bracket until at most `most` values lie within, of which `least` stay, or it is a single key.
+/// The least key of a value above a bound; kInfinityKey if there is none below infinity.
+template <int count>
+__device__ std::uint32_t least_key_above(const float (&values)[count], float bound) {
+    float least = std::numeric_limits<float>::infinity();
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+        if (values[i] > bound) least = fminf(least, values[i]);
+    return key_of(least);
+}
+
+/// Narrows the bracket until at most `most` values lie within, of which `least` stay, or it is a single key. Bisection
+/// comes to an end soon unless many values are equal. Then the keys between them are what takes long: after a while
+/// every other probe is at the next key that a value has.
 template <class Group, int count>
 __device__ void narrow(Group& group, const float (&values)[count], Bracket& bracket, int least, int most) {
-    while (true) {
+    constexpr int kPatience = 9;
+    for (int probe = 0;; ++probe) {
         const bool open = bracket.within > most && bracket.high - bracket.low > 1;
         if (!group.any(open)) return;
-        const std::uint32_t middle = bracket.low + (bracket.high - bracket.low) / 2;
+        const bool next = probe >= kPatience && probe % 2 != 0;
+        std::uint32_t middle = bracket.low + (bracket.high - bracket.low) / 2;
+        if (next) middle = group.least(least_key_above(values, bound_of(bracket.low)));
         const int within = group.sum(count_within(values, bound_of(middle)));
         if (!open) continue;
-        if (within < least)
+        if (within < least) {
             bracket.low = middle, bracket.below = within;
-        else
+        } else {
             bracket.high = middle, bracket.within = within;
+            if (next) bracket.low = middle - 1;  // nothing lies between
+        }
     }
 }
 
@@ -105,17 +125,25 @@ __device__ Cut find_cut(Group& group, const float (&values)[count], std::uint32_
     for (int p = 0; p < parts; ++p) {
         minima[p] = std::numeric_limits<float>::infinity();
 #pragma unroll
-        for (int i = 0; i < count / parts; ++i) minima[p] = fminf(minima[p], values[p * (count / parts) + i]);
+        for (int i = p; i < count; i += parts) minima[p] = fminf(minima[p], values[i]);
         const std::uint32_t key = key_of(minima[p]);
         least = std::min(least, key), most = std::max(most, key);
     }
-    const std::uint32_t low = group.least(least) - 1;
-    Bracket bracket{low, std::min(limit, group.most(most)), 0, 0};
-    bracket.within = group.sum(count_within(minima, bound_of(bracket.high)));
-    if (bracket.within < k) bracket.high = limit;
+    group.extremes(least, most);
+    Bracket bracket{least - 1, std::min(limit, most), 0, 0};
+    // Both ends in one sum. Where minima are equal the lower one is often the end of the search.
+    constexpr int kHalf = 16;
+    const auto ends = static_cast<unsigned>(
+        group.sum(count_within(minima, bound_of(least)) | count_within(minima, bound_of(bracket.high)) << kHalf));
+    const int equal = static_cast<int>(ends & ((1U << kHalf) - 1));
+    bracket.within = static_cast<int>(ends >> kHalf);
+    if (bracket.within < k)
+        bracket.high = limit;
+    else if (equal >= k)
+        bracket.high = least, bracket.within = equal;
     narrow(group, minima, bracket, k, k + slack);
 
-    Bracket elements{low, bracket.high, 0, group.sum(count_within(values, bound_of(bracket.high)))};
+    Bracket elements{least - 1, bracket.high, 0, group.sum(count_within(values, bound_of(bracket.high)))};
     narrow(group, values, elements, k, capacity);
     if (elements.within > capacity)
         return {bound_of(elements.low), elements.below, k - elements.below, elements.high, elements.high};

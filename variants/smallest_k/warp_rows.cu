@@ -51,7 +51,9 @@ struct LaneGroup {
             return value;
         }
     }
-    __device__ std::uint32_t most(std::uint32_t value) const { return ~least(~value); }
+    __device__ void extremes(std::uint32_t& least_of, std::uint32_t& most_of) const {
+        least_of = least(least_of), most_of = ~least(~most_of);
+    }
 
     __device__ int before(int value, int& total) const {
         int up_to = value;
@@ -78,9 +80,12 @@ __device__ std::uint64_t merge_bitonic(std::uint64_t entry, unsigned lane) {
     return entry;
 }
 
+/// Sorts the entries of `width` lanes each.
+template <int width = kLanes>
 __device__ std::uint64_t sort(std::uint64_t entry, unsigned lane) {
+    lane %= width;
 #pragma unroll
-    for (int size = 2; size <= kLanes; size *= 2)
+    for (int size = 2; size <= width; size *= 2)
 #pragma unroll
         for (int stride = size / 2; stride > 0; stride /= 2)
             entry = exchange(entry, stride, ((lane & stride) == 0) == ((lane & size) == 0));
@@ -102,7 +107,7 @@ __device__ void merge_into(std::uint64_t (&list)[registers], std::uint64_t entry
 
 /// What differs with k: parts of the row per wanted element, elements that may be left to sort, the list's registers.
 struct Small {  // k <= 8
-    static constexpr int kMost = 8, kSlack = 3, kCapacity = 32;
+    static constexpr int kMost = 8, kSlack = 3, kCapacity = 16;
 };
 struct Medium {  // k <= 32
     static constexpr int kMost = 32, kSlack = 10, kCapacity = 64;
@@ -132,11 +137,28 @@ __device__ void write_sorted(const std::uint64_t* raw, int count, int k, float* 
     }
 }
 
+/// Lists that half a warp sorts: two rows at once.
+template <int rows>
+__device__ void write_short(const std::uint64_t (&raw)[rows][Small::kCapacity], int counts, std::int64_t rows_left,
+                            int k, float* values, std::int32_t* indices, unsigned lane) {
+    constexpr int kHalf = Small::kCapacity;
+    const int place = static_cast<int>(lane) % kHalf, half = static_cast<int>(lane) / kHalf;
+#pragma unroll
+    for (int first = 0; first < rows; first += 2) {
+        const int r = std::min(first + half, rows - 1);
+        const int count = __shfl_sync(kAll, counts, r * (kLanes / rows));
+        const std::uint64_t entry = sort<kHalf>(place < count ? sortable(raw[r][place]) : kEmptyEntry, lane);
+        if (place >= k || first + half >= rows || r >= rows_left) continue;
+        values[r * k + place] = value_of(key_of_entry(entry));
+        indices[r * k + place] = index_of_entry(entry);
+    }
+}
+
 /// A warp takes 32 / lanes rows, each `per_lane` registers of every lane.
 template <int lanes, int per_lane, class Size>
 __global__ void __launch_bounds__(kLanes* kWarps)
     select_rows(Problem problem, bool aligned, const float* distances, float* values, std::int32_t* indices) {
-    constexpr int kRows = kLanes / lanes, kParts = std::min(per_lane, std::max(4 * Size::kMost / lanes, 1));
+    constexpr int kRows = kLanes / lanes, kParts = std::min(per_lane, std::max(4 * Size::kMost / lanes, kVector));
     auto& buffers = shared<std::uint64_t[kWarps][kRows][Size::kCapacity], struct Candidates>();
     const unsigned lane = threadIdx.x;
     const LaneGroup<lanes> group;
@@ -150,12 +172,17 @@ __global__ void __launch_bounds__(kLanes* kWarps)
     const Cut cut = find_cut<kParts>(group, elements, kInfinityKey, k, k, Size::kSlack, Size::kCapacity);
     const int taken = take(group, elements, cut, columns, buffers[threadIdx.y][own]);
     __syncwarp();
+    if constexpr (Size::kMost == Small::kMost) {
+        write_short(buffers[threadIdx.y], taken, problem.rows - first_row, k, values + first_row * k,
+                    indices + first_row * k, lane);
+    } else {
 #pragma unroll 1
-    for (int r = 0; r < kRows; ++r) {
-        if (first_row + r >= problem.rows) return;
-        const std::int64_t at = (first_row + r) * k;
-        write_sorted<Size>(buffers[threadIdx.y][r], __shfl_sync(kAll, taken, r * lanes), k, values + at, indices + at,
-                           lane);
+        for (int r = 0; r < kRows; ++r) {
+            if (first_row + r >= problem.rows) return;
+            const std::int64_t at = (first_row + r) * k;
+            write_sorted<Size>(buffers[threadIdx.y][r], __shfl_sync(kAll, taken, r * lanes), k, values + at,
+                               indices + at, lane);
+        }
     }
 }
 
