@@ -80,6 +80,18 @@ TEST(PairwiseDistances, EqualTheOracleForEveryMetricAndLayout) {
         }
 }
 
+TEST(PairwiseDistances, RowMajorIsTheTransposedMatrixTransposed) {
+    const Sets sets;
+    for (const Device& device : usable_devices())
+        for (const auto metric : {Metric::mixed_euclidean, Metric::cosine}) {
+            const DistanceRule rule{metric, Missing::none, kTypes};
+            std::vector<float> result(kQueries * kPoints, -1);
+            expect_ok(pairwise_distances(device, sets.query_items(), sets.point_items(), rule, result.data(), {},
+                                         MatrixLayout::row_major));
+            expect_distances(transposed(result, kQueries, kPoints), sets, rule);
+        }
+}
+
 // GPU variants keep the types in constant memory, of which a device has one copy.
 TEST(PairwiseDistances, OfOtherAttributeTypesMayRunAtTheSameTime) {
     const Sets sets;
@@ -126,6 +138,11 @@ TEST(PairwiseDistances, RefuseWhatIsNotAProblem) {
     expect_invalid(call({nullptr, kQueries, kDims}, points, {}, result.data()), "queries.values is null");
     expect_invalid(call(queries, {nullptr, kPoints, kDims}, {}, result.data()), "points.values is null");
     expect_invalid(call(queries, points, {}, nullptr), "result is null");
+    const auto row_major = [&](const Items& these, MatrixLayout layout) {
+        return pairwise_distances(Device::cpu(), queries, these, {}, result.data(), {}, layout);
+    };
+    expect_invalid(row_major({nullptr, kPoints, kDims}, MatrixLayout::row_major), "points.values is null");
+    expect_invalid(row_major(points, static_cast<MatrixLayout>(9)), "MatrixLayout");
     expect_invalid(call(queries, points, {}, const_cast<float*>(points.values)), "overlap");
     expect_invalid(call(queries, points, {Metric::mixed_euclidean}, result.data()), "type of each");
     expect_invalid(call(queries, points, {static_cast<Metric>(9)}, result.data()), "Metric");
@@ -142,8 +159,13 @@ TEST(PairwiseDistances, RefuseWhatIsNotAProblem) {
 
 // --- the k smallest
 
-TEST(SelectSmallestK, EqualsTheOracle) {
+class SelectSmallestK : public testing::TestWithParam<MatrixLayout> {};
+
+TEST_P(SelectSmallestK, EqualsTheOracle) {
     constexpr std::int64_t rows = 21, columns = 90;
+    const auto at = [](std::size_t row, std::size_t column, std::size_t of_columns) {
+        return GetParam() == MatrixLayout::row_major ? row * of_columns + column : column * rows + row;
+    };
     auto matrix = noise(rows * columns, 3);
     for (std::size_t i = 0; i < matrix.size(); i += 7) matrix[i] = std::floor(matrix[i]);  // ties
     matrix[5] = kNaN;
@@ -151,22 +173,26 @@ TEST(SelectSmallestK, EqualsTheOracle) {
         for (const std::int64_t k : {1, 10, 90, 100}) {
             std::vector<float> values(static_cast<std::size_t>(rows * k), -1);
             std::vector<std::int32_t> indices(values.size(), -7);
-            expect_ok(select_smallest_k(device, {rows, columns, k}, matrix.data(), values.data(), indices.data()));
+            expect_ok(select_smallest_k(device, {rows, columns, k, GetParam()}, matrix.data(), values.data(),
+                                        indices.data()));
             for (std::size_t r = 0; r < rows; ++r) {
                 std::vector<float> row;
-                for (std::size_t c = 0; c < columns; ++c) row.push_back(matrix[c * rows + r]);
+                for (std::size_t c = 0; c < columns; ++c) row.push_back(matrix[at(r, c, columns)]);
                 const auto expected = reference::smallest_k(row, k);
                 for (std::size_t j = 0; j < expected.size(); ++j) {
-                    EXPECT_EQ(indices[j * rows + r], expected[j].index) << device.key() << " k " << k;
+                    const std::size_t place = at(r, j, expected.size());
+                    EXPECT_EQ(indices[place], expected[j].index) << device.key() << " k " << k;
                     if (!std::isnan(expected[j].value)) {
-                        EXPECT_EQ(values[j * rows + r], expected[j].value);
+                        EXPECT_EQ(values[place], expected[j].value);
                     }
                 }
             }
         }
 }
 
-TEST(SelectSmallestK, RefusesWhatIsNotAProblem) {
+INSTANTIATE_TEST_SUITE_P(Layouts, SelectSmallestK, testing::Values(MatrixLayout::transposed, MatrixLayout::row_major));
+
+TEST(SelectSmallestKErrors, RefuseWhatIsNotAProblem) {
     std::vector<float> matrix(6), values(6);
     std::vector<std::int32_t> indices(6);
     const auto call = [&](const SelectionShape& shape) {
@@ -178,6 +204,7 @@ TEST(SelectSmallestK, RefusesWhatIsNotAProblem) {
     expect_invalid(call({2, -3, 1}), "columns is -3");
     expect_invalid(call({1, std::int64_t{1} << 31, 1}), "32 bits");
     expect_invalid(call({kHuge / 2, 100, 1}), "memory");
+    expect_invalid(call({2, 3, 1, static_cast<MatrixLayout>(9)}), "MatrixLayout");
     expect_invalid(select_smallest_k(Device::cpu(), {2, 3, 1}, nullptr, values.data(), indices.data()), "distances");
     expect_invalid(select_smallest_k(Device::cpu(), {2, 3, 1}, matrix.data(), nullptr, indices.data()), "values");
     expect_invalid(select_smallest_k(Device::cpu(), {2, 3, 1}, matrix.data(), values.data(), nullptr), "indices");
@@ -250,7 +277,9 @@ TEST(Explain, AgreesWithTheFamilysKey) {
     for (const Device& device : usable_devices())
         for (const auto& why :
              {explain_pairwise_distances(device, {nullptr, 100, 5}, {nullptr, 200, 5}, {Metric::manhattan}),
+              explain_pairwise_distances(device, {nullptr, 100, 5}, {nullptr, 200, 5}, {}, {}, MatrixLayout::row_major),
               explain_select_smallest_k(device, {100, 200, 7}),
+              explain_select_smallest_k(device, {100, 200, 7, MatrixLayout::row_major}),
               explain_coherent_sum(device, {10, 20, 30, 4}, Coherence::maximum)}) {
             ASSERT_TRUE(why) << why.error().message;
             const auto same = explain(device, why.value().family, why.value().problem);

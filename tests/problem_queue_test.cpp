@@ -12,6 +12,7 @@
 
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/equal_shares.hpp"
+#include "harness/sweep/plan.hpp"
 #include "harness/sweep/status_count.hpp"
 #include "harness/sweep/sweep_progress.hpp"
 
@@ -35,6 +36,26 @@ std::vector<std::size_t> order_of(EqualShares shares) {
     std::vector<std::size_t> order;
     while (const auto task = shares.next({})) order.push_back(task->problem);
     return order;
+}
+
+/// The problems of a sweep of smallest_k over some axes.
+std::vector<std::string> planned(const std::vector<std::pair<std::string, std::vector<std::string>>>& axes) {
+    SweepOptions options;
+    options.families = {"smallest_k"};
+    options.axes = axes;
+    std::vector<std::string> problems;
+    for (const auto& problem : make_plan(options, {}, {.device = 1 << 30, .host = 1 << 30}).problems)
+        problems.push_back(problem.problem);
+    return problems;
+}
+
+TEST(Planning, AllRequiredAxesGivenMakeTheirProductAlone) {
+    using Keys = std::vector<std::string>;
+    EXPECT_EQ(planned({{"rows", {"5"}}, {"columns", {"7"}}, {"k", {"1", "2"}}}),
+              (Keys{"rows=5;columns=7;k=1", "rows=5;columns=7;k=2"}));
+    EXPECT_EQ(planned({{"rows", {"5"}}, {"columns", {"7"}}, {"k", {"1"}}, {"layout", {"transposed", "row_major"}}}),
+              (Keys{"rows=5;columns=7;k=1", "rows=5;columns=7;k=1;layout=row_major"}));
+    EXPECT_GT(planned({{"layout", {"row_major"}}}).size(), 10U) << "the default problems in that layout";
 }
 
 TEST(EqualShares, TakesEveryOpenProblemOnceInTheOrderOfTheSeed) {

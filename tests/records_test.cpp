@@ -156,6 +156,26 @@ TEST(Csv, HasTheContractsColumns) {
         "items=4,,,,1000,1000,,,,,1000,uniform,");
 }
 
+TEST(Csv, OptionalFeaturesAreAColumnOnceOneRecordHasThem) {
+    CaseRecord before = sample_record();
+    before.family = "smallest_k", before.problem = "rows=5;columns=6;k=2";
+    before.features = {{"rows", 5}, {"columns", 6}, {"k", 2}, {"elements", 30}};
+    CaseRecord with = before;
+    with.problem += ";layout=row_major";
+    with.features.insert(with.features.begin() + 3, {"layout", 1});
+    const auto ends = [](const std::vector<CaseRecord>& records, const std::vector<std::string>& lines) {
+        std::istringstream csv(to_csv(records));
+        std::string line;
+        for (const std::string& end : lines) {
+            std::getline(csv, line);
+            EXPECT_TRUE(line.ends_with(end)) << line << "\n" << end;
+        }
+    };
+    ends({before}, {",rows,columns,k,elements,dram__bytes_read.sum", ",5,6,2,30,1024"});
+    ends({before, with}, {",rows,columns,k,layout,elements,dram__bytes_read.sum", ",5,6,2,transposed,30,1024",
+                          ",5,6,2,row_major,30,1024"});
+}
+
 TEST(Csv, SaysWhatTheTransfersTakeWhereTheyWereMeasured) {
     CaseRecord measured = sample_record();
     measured.conditions.emplace_back(kTransferCondition, 2500.5);

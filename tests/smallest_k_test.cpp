@@ -15,6 +15,11 @@
 #include "variants/smallest_k/order.hpp"
 #include "variants/smallest_k/sorted_rows.cuh"
 
+namespace espalier::smallest_k {
+Variant<Problem> warp_rows();
+Variant<Problem> block_rows();
+}  // namespace espalier::smallest_k
+
 namespace espalier::bench::smallest_k {
 
 using namespace ::espalier::smallest_k;
@@ -62,6 +67,27 @@ Support supports(std::string_view variant, const Problem& problem, const Configu
                  const DeviceInfo& device) {
     const Family& family = *find_family("smallest_k");
     return family.supports(family.find(variant), problem_key(problem), configuration, device);
+}
+
+// Keys of before there were layouts, in journals and results, go on to mean the transposed one.
+TEST(SmallestKLayout, KeysLeaveOutTheDefault) {
+    std::string wrong;
+    EXPECT_EQ(problem_key(Problem{5, 6, 2}), "rows=5;columns=6;k=2");
+    EXPECT_EQ(problem_key(Problem{5, 6, 2, MatrixLayout::row_major}), "rows=5;columns=6;k=2;layout=row_major");
+    EXPECT_EQ(parse_problem<Problem>("rows=5;columns=6;k=2", wrong)->layout, MatrixLayout::transposed);
+    EXPECT_EQ(parse_problem<Problem>("rows=5;layout=row_major", wrong)->layout, MatrixLayout::row_major);
+    const Family& family = *find_family("smallest_k");
+    EXPECT_EQ(family.canonical("rows=5;columns=6;k=2;layout=transposed"), "rows=5;columns=6;k=2");
+    EXPECT_FALSE(parse_problem<Problem>("layout=diagonal", wrong));
+    EXPECT_NE(wrong.find("known: transposed, row_major"), std::string::npos) << wrong;
+}
+
+TEST(SmallestKLayout, WhatDoesNotKnowItDeclines) {
+    const Problem rows{9, 500, 8, MatrixLayout::row_major};
+    const Configuration block{{"block", 64}};
+    EXPECT_EQ(supports("local_insertion", rows, block, device::open(0)).reason, "runs layout=transposed alone");
+    EXPECT_TRUE(supports("local_insertion", {9, 500, 8}, block, device::open(0)));
+    EXPECT_TRUE(supports("global_insertion", rows, block, device::open(0)));
 }
 
 TEST(SmallestKLimits, ListsInRegisters) {
@@ -160,6 +186,61 @@ TEST(SmallestKSortedRows, GatherSortAndKeepMatchTheOracle) {
         }
     }
 }
+
+struct RowsOfFewValues {
+    const char* name;
+    std::vector<float> values;  ///< the columns go through them in turn, with a step that spreads them over the lanes
+};
+void PrintTo(const RowsOfFewValues& rows, std::ostream* out) { *out << rows.name; }
+
+/// The keys of the two kinds of values are neighbours but for that of -0, which no element has.
+std::vector<float> zeros_and_few_below() {
+    std::vector<float> values(90, 0.0F);
+    values[0] = -Floats::denorm_min();
+    return values;
+}
+
+class SmallestKRows : public testing::TestWithParam<RowsOfFewValues> {};
+
+/// Where the cut falls among more equal elements than fit, they are taken in the order of their columns.
+TEST_P(SmallestKRows, TakeTiesInTheOrderOfTheirColumns) {
+    const DeviceInfo device = device::open(0);
+    for (const Problem& problem :
+         {Problem{3, 256, 20, MatrixLayout::row_major}, Problem{2, 1001, 8, MatrixLayout::row_major},
+          Problem{2, 1024, 100, MatrixLayout::row_major}, Problem{1, 5000, 70, MatrixLayout::row_major}}) {
+        std::vector<float> matrix(static_cast<std::size_t>(problem.elements()));
+        const auto& few = GetParam().values;
+        for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = few[(i * 7 + i / 50) % few.size()];
+        const auto results = static_cast<std::size_t>(problem.results());
+        device::Buffer distances(matrix.size() * 4), values(results * 4), indices(results * 4);
+        device::copy_to_device(distances.data(), matrix.data(), distances.size());
+        const Buffers buffers{distances.as<float>(), values.as<float>(), indices.as<std::int32_t>()};
+        for (const Variant<Problem>& variant : {warp_rows(), block_rows()})
+            for (const Configuration& configuration : variant.space.enumerate()) {
+                if (!variant.supports(problem, configuration, device)) continue;
+                SCOPED_TRACE(problem_key(problem) + " " + configuration.text());
+                Context context{device};
+                variant.run(context, problem, buffers, configuration);
+                for (std::int64_t row = 0; row < problem.rows; ++row) {
+                    const auto first = matrix.begin() + row * problem.columns;
+                    const auto expected = reference::smallest_k({first, first + problem.columns}, problem.k);
+                    for (std::int64_t j = 0; j < problem.k; ++j)
+                        ASSERT_EQ(indices.as<std::int32_t>()[row * problem.k + j],
+                                  expected[static_cast<std::size_t>(j)].index)
+                            << "row " << row << ", " << j;
+                }
+            }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Values, SmallestKRows,
+                         testing::Values(RowsOfFewValues{"signed zeros", {-0.0F, 0.0F, 1}},
+                                         RowsOfFewValues{"zeros and few below", zeros_and_few_below()},
+                                         RowsOfFewValues{"eight", {0, 1, 2, 3, 4, 5, 6, 7}},
+                                         RowsOfFewValues{"infinities", {Floats::infinity(), -Floats::infinity()}},
+                                         RowsOfFewValues{"infinity and NaN", {Floats::infinity(), Floats::quiet_NaN()}},
+                                         RowsOfFewValues{"NaN", {Floats::quiet_NaN()}}),
+                         [](const auto& instance) { return "Values" + std::to_string(instance.index); });
 
 TEST(SmallestKSortedRows, WorkspaceOfABatchIsBounded) {
     EXPECT_EQ(Batch({1000000, 1000, 5}).rows, (1 << 26) / 1000);

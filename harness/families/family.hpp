@@ -22,6 +22,7 @@ struct FeatureInfo {
     std::span<const std::string_view> categories;
     bool derived;
     bool known;
+    bool optional;
 };
 
 /// A variant without its problem type.

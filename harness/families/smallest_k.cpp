@@ -61,13 +61,17 @@ public:
 
     void refresh(std::uint64_t seed) override {
         matrix_.resize(static_cast<std::size_t>(problem_.elements()));
-        generate(matrix_, [&](std::size_t i) {
-            return value(static_cast<std::int64_t>(i) / problem_.rows, random_bits(seed, i));
-        });
+        generate(matrix_,
+                 [&](std::size_t i) { return value(column_of(static_cast<std::int64_t>(i)), random_bits(seed, i)); });
         expected_.reset();
     }
 
 private:
+    [[nodiscard]] bool row_major() const { return problem_.layout == MatrixLayout::row_major; }
+    [[nodiscard]] std::int64_t column_of(std::int64_t at) const {
+        return row_major() ? at % problem_.columns : at / problem_.rows;
+    }
+
     float value(std::int64_t column, std::uint64_t bits) const {
         switch (pattern_) {
             case Pattern::constant: return 1.5F;
@@ -91,18 +95,21 @@ private:
         in_parallel(problem_.rows, [&](std::int64_t row) {
             const auto r = static_cast<std::size_t>(row);
             std::vector<float> values(columns);
-            for (std::size_t c = 0; c < columns; ++c) values[c] = matrix_[c * rows + r];
+            for (std::size_t c = 0; c < columns; ++c)
+                values[c] = row_major() ? matrix_[r * columns + c] : matrix_[c * rows + r];
             const auto list = reference::smallest_k(values, problem_.k);
-            for (std::size_t j = 0; j < list.size(); ++j) (*expected_)[j * rows + r] = list[j];
+            for (std::size_t j = 0; j < list.size(); ++j)
+                (*expected_)[row_major() ? r * list.size() + j : j * rows + r] = list[j];
         });
     }
 
     [[nodiscard]] std::string describe(std::size_t at, float value, std::int32_t index) const {
-        const auto rows = static_cast<std::size_t>(problem_.rows);
+        const auto rows = static_cast<std::size_t>(problem_.rows), k = static_cast<std::size_t>(problem_.k);
         const auto& expected = (*expected_)[at];
-        return "entry " + std::to_string(at / rows) + " of row " + std::to_string(at % rows) + " is " +
-               std::to_string(value) + " at " + std::to_string(index) + ", expected " + std::to_string(expected.value) +
-               " at " + std::to_string(expected.index);
+        return "entry " + std::to_string(row_major() ? at % k : at / rows) + " of row " +
+               std::to_string(row_major() ? at / k : at % rows) + " is " + std::to_string(value) + " at " +
+               std::to_string(index) + ", expected " + std::to_string(expected.value) + " at " +
+               std::to_string(expected.index);
     }
 
     Problem problem_;
@@ -112,12 +119,17 @@ private:
 };
 
 /// Every size with every k that is not longer than its rows.
-std::vector<Problem> combine(std::span<const std::array<std::int64_t, 2>> sizes, std::span<const std::int64_t> ks) {
+std::vector<Problem> combine(std::span<const std::array<std::int64_t, 2>> sizes, std::span<const std::int64_t> ks,
+                             MatrixLayout layout = MatrixLayout::transposed) {
     std::vector<Problem> problems;
     for (const auto& [rows, columns] : sizes)
         for (const auto k : ks)
-            if (k <= columns) problems.push_back({rows, columns, k});
+            if (k <= columns) problems.push_back({rows, columns, k, layout});
     return problems;
+}
+
+void append(std::vector<Problem>& problems, const std::vector<Problem>& more) {
+    problems.insert(problems.end(), more.begin(), more.end());
 }
 
 using Sizes = std::vector<std::array<std::int64_t, 2>>;
@@ -132,6 +144,20 @@ std::vector<Problem> cpu_problems(Effort effort) {
     auto problems = combine(sizes, std::vector<std::int64_t>{1, 5, 10, 21, 32, 100, 1000});
     if (effort != Effort::full)  // the slowest by far
         std::erase_if(problems, [](const Problem& p) { return p.rows == 1000 && p.k == 1000; });
+    append(problems, combine(Sizes{{1, 10000}, {20, 1000}, {1000, 100}, {1000, 1000}, {200, 10000}},
+                             std::vector<std::int64_t>{1, 10, 100}, MatrixLayout::row_major));
+    return problems;
+}
+
+/// As frameworks have them: one long row, some, and many short ones, with the numbers of columns between them at which
+/// a row stops fitting a part of a warp, a warp and a block.
+std::vector<Problem> row_major_gpu_problems() {
+    constexpr auto kLayout = MatrixLayout::row_major;
+    auto problems = combine(Sizes{{1, 100000}, {30, 1000}, {100, 10000}, {1000, 1000}, {3333, 5000}, {10000, 10000}},
+                            std::vector<std::int64_t>{1, 10, 32, 50, 128, 512}, kLayout);
+    append(problems, combine(Sizes{{1048576, 64}, {1048576, 256}, {262144, 1024}, {131072, 2048}},
+                             std::vector<std::int64_t>{1, 8, 32, 128}, kLayout));
+    append(problems, combine(Sizes{{16384, 16384}, {10000, 100000}}, std::vector<std::int64_t>{8, 32, 128}, kLayout));
     return problems;
 }
 
@@ -151,25 +177,24 @@ std::vector<Problem> gpu_problems(Effort effort) {
                                   {300, 30000},
                                   {1000, 1000}},
                             std::vector<std::int64_t>{1, 4, 10, 21, 32, 64, 128});
-    const auto append = [&](const std::vector<Problem>& more) {
-        problems.insert(problems.end(), more.begin(), more.end());
-    };
-    append(combine(Sizes{{1, 10000}, {1, 100000}, {10, 10000}, {30, 1000}, {300, 1000}, {1000, 1000}},
-                   std::vector<std::int64_t>{512}));
-    append(combine(Sizes{{1, 1000000}, {100, 100000}, {1000, 10000}, {10000, 10000}, {262144, 1024}, {1048576, 256}},
-                   std::vector<std::int64_t>{1, 10, 32, 128}));
-    append(combine(Sizes{{16384, 16384}, {10000, 100000}}, std::vector<std::int64_t>{10}));
+    const auto add = [&](const std::vector<Problem>& more) { append(problems, more); };
+    add(combine(Sizes{{1, 10000}, {1, 100000}, {10, 10000}, {30, 1000}, {300, 1000}, {1000, 1000}},
+                std::vector<std::int64_t>{512}));
+    add(combine(Sizes{{1, 1000000}, {100, 100000}, {1000, 10000}, {10000, 10000}, {262144, 1024}, {1048576, 256}},
+                std::vector<std::int64_t>{1, 10, 32, 128}));
+    add(combine(Sizes{{16384, 16384}, {10000, 100000}}, std::vector<std::int64_t>{10}));
     // Between k that different ways are best for.
-    append(combine(Sizes{{1, 100000}, {10, 10000}, {100, 10000}, {300, 30000}, {1000, 1000}},
-                   std::vector<std::int64_t>{2}));
-    append(combine(Sizes{{1000, 10000}, {10000, 10000}, {262144, 1024}}, std::vector<std::int64_t>{5}));
+    add(combine(Sizes{{1, 100000}, {10, 10000}, {100, 10000}, {300, 30000}, {1000, 1000}},
+                std::vector<std::int64_t>{2}));
+    add(combine(Sizes{{1000, 10000}, {10000, 10000}, {262144, 1024}}, std::vector<std::int64_t>{5}));
     if (effort == Effort::full) {
-        append(combine(Sizes{{10, 100000}, {100, 10000}, {300, 30000}, {1000, 10000}}, std::vector<std::int64_t>{512}));
-        append(combine(Sizes{{16384, 16384}}, std::vector<std::int64_t>{1, 32, 128}));
-        append(combine(Sizes{{10000, 100000}}, std::vector<std::int64_t>{32, 128}));
-        append(combine(Sizes{{100, 1000}, {32, 1000000}, {50000, 50000}, {100000, 10000}},
-                       std::vector<std::int64_t>{1, 5, 10, 21, 32, 50, 100, 256, 1024}));
+        add(combine(Sizes{{10, 100000}, {100, 10000}, {300, 30000}, {1000, 10000}}, std::vector<std::int64_t>{512}));
+        add(combine(Sizes{{16384, 16384}}, std::vector<std::int64_t>{1, 32, 128}));
+        add(combine(Sizes{{10000, 100000}}, std::vector<std::int64_t>{32, 128}));
+        add(combine(Sizes{{100, 1000}, {32, 1000000}, {50000, 50000}, {100000, 10000}},
+                    std::vector<std::int64_t>{1, 5, 10, 21, 32, 50, 100, 256, 1024}));
     }
+    add(row_major_gpu_problems());
     return problems;
 }
 
@@ -204,6 +229,29 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     cases.push_back({{3, 1100, 1024}, Pattern::special});
     cases.push_back({{1, 2100, 40}, Pattern::descending});
     cases.push_back({{35, 1100, 2}});  // long enough to be cut into slices
+    // Row-major: the sizes again, then rows around what a part of a warp, a warp and a block hold in registers, whose
+    // beginnings are aligned to four elements, two and one.
+    for (const auto& [rows, columns, k] : {std::array<std::int64_t, 3>{0, 5, 2},
+                                           {3, 0, 2},
+                                           {3, 5, 0},
+                                           {1, 1, 4},
+                                           {5, 3, 3},
+                                           {33, 17, 1},
+                                           {17, 31, 8},
+                                           {9, 64, 64},
+                                           {6, 130, 31},
+                                           {5, 256, 33},
+                                           {3, 257, 8},
+                                           {3, 512, 128},
+                                           {2, 1023, 65},
+                                           {2, 1028, 10},
+                                           {1, 2050, 129},
+                                           {2, 2300, 1024},
+                                           {1, 4500, 40}})
+        cases.push_back({{rows, columns, k, MatrixLayout::row_major}});
+    for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
+        for (const auto& [columns, k] : {std::array<std::int64_t, 2>{45, 7}, {200, 20}, {1100, 50}, {2100, 3}})
+            cases.push_back({{3, columns, k, MatrixLayout::row_major}, pattern});
     return cases;
 }
 

@@ -314,6 +314,16 @@ private:
     /// What the time did not suffice for, or an adaptive sweep had no use for.
     static bool is_guessed(const CaseRecord* record) { return record && record->status == Status::not_measured; }
 
+    void leave_out_absent_columns() {
+        Matrix& matrix = evidence_.matrix;
+        const auto defaults = family_.feature_values("");
+        for (std::size_t f = 0; f < defaults.size(); ++f) {
+            bool varies = !family_.features()[f].optional;
+            for (std::size_t p = 0; p < matrix.rows() && !varies; ++p) varies = matrix.value(p, f) != defaults[f];
+            matrix.columns[f].absent = !varies;
+        }
+    }
+
     void fill() {
         Matrix& matrix = evidence_.matrix;
         matrix.columns = columns_of(family_);
@@ -335,6 +345,7 @@ private:
             for (const CaseRecord* record : records)
                 matrix.log_times.push_back(record && record->status == Status::ok ? std::log(record->time_ns) : NAN);
         }
+        leave_out_absent_columns();
         const std::size_t guessed = matrix.count(CellState::guessed);
         if (guessed == 0) return matrix.log_times.clear();
         enter_guesses(matrix, matrix.all());

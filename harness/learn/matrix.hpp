@@ -30,11 +30,12 @@ struct Column {
     int categories = 0;  ///< number of enumerators, values 0 .. categories - 1; 0 for a number
     bool derived = false;
     Pair pair{};
-    bool known = true;  ///< to whoever chooses; if not, no test may ask
+    bool known = true;    ///< to whoever chooses; if not, no test may ask
+    bool absent = false;  ///< optional and at its default in all problems: they were measured as if it did not exist
 
     [[nodiscard]] bool is_pair() const { return pair.kind != PairKind::none; }
     /// Whether tests may ask for it without its being offered, as pairs have to be.
-    [[nodiscard]] bool always_testable() const { return known && !is_pair(); }
+    [[nodiscard]] bool always_testable() const { return known && !absent && !is_pair(); }
 };
 
 /// A (variant, configuration) that may be chosen, by the registry's indices.

@@ -79,7 +79,7 @@ Positions::Positions(const Matrix& matrix) : axes_of_(matrix.columns.size()) {
     std::vector<std::vector<double>> axes;
     for (std::size_t column = 0; column < matrix.columns.size(); ++column) {
         const Column& c = matrix.columns[column];
-        if (c.derived) continue;
+        if (c.derived || c.absent) continue;
         axes_of_[column] = {axes.size(), static_cast<std::size_t>(c.categories)};
         for (int category = 0; category < c.categories; ++category) {
             std::vector<double>& is = axes.emplace_back();

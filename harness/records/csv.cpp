@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "harness/families/family.hpp"
 #include "harness/text/csv_field.hpp"
 
 namespace espalier::bench {
@@ -22,14 +23,17 @@ std::map<std::string_view, double> best_times(std::span<const CaseRecord> cases)
     return best;
 }
 
+/// Every record's, each behind the one that it follows: optional features are in some records only.
 std::vector<std::string> feature_names(std::span<const CaseRecord> cases) {
-    for (const CaseRecord& record : cases)
-        if (!record.features.empty()) {
-            std::vector<std::string> names;
-            for (const auto& [name, value] : record.features) names.push_back(name);
-            return names;
+    std::vector<std::string> names;
+    for (const CaseRecord& record : cases) {
+        auto place = names.begin();
+        for (const auto& [name, value] : record.features) {
+            const auto found = std::ranges::find(names, name);
+            place = (found == names.end() ? names.insert(place, name) : found) + 1;
         }
-    return {};
+    }
+    return names;
 }
 
 std::vector<std::string> counter_names(std::span<const CaseRecord> cases) {
@@ -46,9 +50,23 @@ bool any_transfer(std::span<const CaseRecord> cases) {
     });
 }
 
-std::string lookup(const std::vector<std::pair<std::string, double>>& pairs, const std::string& name) {
+std::string lookup(const std::vector<std::pair<std::string, double>>& pairs, std::string_view name) {
     for (const auto& [key, value] : pairs)
         if (key == name) return fmt::format("{}", value);
+    return {};
+}
+
+/// What an optional feature is where neither key nor record have it; empty if this build does not know it.
+std::string default_text(const CaseRecord& record, const std::string& name) {
+    const Family* family = find_family(record.family);
+    if (!family) return {};
+    const auto values = family->feature_values("");
+    for (std::size_t f = 0; f < values.size(); ++f) {
+        const FeatureInfo& feature = family->features()[f];
+        if (feature.name != name || !feature.optional) continue;
+        return feature.categories.empty() ? fmt::format("{}", values[f])
+                                          : std::string(feature.categories[static_cast<std::size_t>(values[f])]);
+    }
     return {};
 }
 
@@ -60,7 +78,8 @@ std::string feature_text(const CaseRecord& record, const std::string& name) {
         if (item.starts_with(name + "=")) return std::string(item.substr(name.size() + 1));
         rest.remove_prefix(std::min(rest.size(), item.size() + 1));
     }
-    return lookup(record.features, name);
+    const std::string measured = lookup(record.features, name);
+    return measured.empty() ? default_text(record, name) : measured;
 }
 
 /// Six digits: more than any timing is good for.

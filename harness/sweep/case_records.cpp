@@ -8,6 +8,16 @@
 namespace espalier::bench {
 namespace {
 
+/// Without the optional ones at their default, as in the key.
+std::vector<std::pair<std::string, double>> features_of(const Family& family, const std::string& problem) {
+    const auto values = family.feature_values(problem), defaults = family.feature_values("");
+    std::vector<std::pair<std::string, double>> features;
+    for (std::size_t f = 0; f < values.size(); ++f)
+        if (!family.features()[f].optional || values[f] != defaults[f])
+            features.emplace_back(family.features()[f].name, values[f]);
+    return features;
+}
+
 void add_times(CaseRecord& record, const ProblemOutcome::Case& ended) {
     const auto interval = median_interval(ended.samples_ns);
     record.time_ns = interval.median;
@@ -47,7 +57,7 @@ CaseRecord planned_record(const RecordFrame& frame, const PlannedProblem& planne
 std::vector<CaseRecord> records_of(const RecordFrame& frame, const PlannedProblem& planned,
                                    const ProblemOutcome& outcome) {
     const Cost cost = planned.family->cost(planned.problem);
-    const auto values = planned.family->feature_values(planned.problem);
+    const auto features = features_of(*planned.family, planned.problem);
     std::vector<CaseRecord> records;
     for (std::size_t i = 0; i < planned.cases.size(); ++i) {
         const auto& ended = outcome.cases[i];
@@ -57,8 +67,7 @@ std::vector<CaseRecord> records_of(const RecordFrame& frame, const PlannedProble
         record.bytes = cost.bytes;
         record.ops = cost.ops();
         record.floor_ns = floor_ns(cost, frame.device, !frame.cold);
-        for (std::size_t f = 0; f < values.size(); ++f)
-            record.features.emplace_back(planned.family->features()[f].name, values[f]);
+        record.features = features;
         if (ended.status == Status::ok) {
             add_times(record, ended);
             record.conditions = outcome.conditions;

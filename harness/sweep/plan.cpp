@@ -62,16 +62,19 @@ std::string with_axis(const Family& family, const std::string& key, const std::s
     return family.canonical(key.empty() ? axis + "=" + value : key + ";" + axis + "=" + value);
 }
 
+/// An axis that every key spells out.
+bool is_required(const FeatureInfo& feature) { return !feature.derived && !feature.optional; }
+
 /// The default problems with the given axes replaced by every combination of the given values. Where
-/// that makes problems equal, one is kept. All key axes given: just their product.
+/// that makes problems equal, one is kept. All required axes given: just their product.
 std::vector<std::string> problems_of(const Family& family, DeviceKind kind, const SweepOptions& options,
                                      const Axes& axes) {
     std::vector<std::string> keys = family.default_problems(kind, options.effort);
-    const auto given = static_cast<std::size_t>(
-        std::ranges::count_if(axes, [&](const auto& axis) { return has_axis(family, axis.first); }));
-    const auto free = static_cast<std::size_t>(
-        std::ranges::count_if(family.features(), [](const FeatureInfo& feature) { return !feature.derived; }));
-    if (given == free) keys = {""};
+    const auto given = [&](const FeatureInfo& feature) {
+        return std::ranges::any_of(axes, [&](const auto& axis) { return axis.first == feature.name; });
+    };
+    if (std::ranges::all_of(family.features(), [&](const FeatureInfo& f) { return !is_required(f) || given(f); }))
+        keys = {""};
     for (const auto& [axis, values] : axes) {
         if (!has_axis(family, axis)) continue;
         std::vector<std::string> longer;

@@ -14,6 +14,12 @@ namespace espalier {
 
 inline Error invalid(std::string message) { return {ErrorCode::invalid_argument, std::move(message)}; }
 
+/// Whether the value of an enumeration that counts from 0 to `last` is one of its enumerators.
+template <class Enum>
+bool is_enumerator(Enum value, Enum last) {
+    return static_cast<int>(value) >= 0 && value <= last;
+}
+
 struct NamedSize {
     std::string_view name;
     std::int64_t value;

@@ -27,12 +27,6 @@ private:
 
 inline std::int64_t value_count(const Items& items) { return items.count * items.dims; }
 
-/// Whether the value of an enumeration that counts from 0 to `last` is one of its enumerators.
-template <class Enum>
-bool is_enumerator(Enum value, Enum last) {
-    return static_cast<int>(value) >= 0 && value <= last;
-}
-
 /// What two sets of items and the rule to compare them must fulfil, apart from their values.
 std::optional<Error> invalid_comparison(const Items& queries, const Items& points, const DistanceRule& rule);
 

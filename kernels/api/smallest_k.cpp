@@ -13,9 +13,11 @@ using smallest_k::Buffers;
 using smallest_k::Problem;
 
 std::optional<Error> invalid_shape(const SelectionShape& shape) {
-    const auto& [rows, columns, k] = shape;
+    const auto& [rows, columns, k, layout] = shape;
     if (auto refused = refused_k(k)) return invalid(std::move(*refused));
     if (auto refused = refused_count("columns", columns)) return invalid(std::move(*refused));
+    if (!is_enumerator(layout, MatrixLayout::row_major))
+        return invalid("layout is none of the enumerators of espalier::MatrixLayout");
     if (auto error = invalid_sizes({{"rows", rows}, {"columns", columns}})) return error;
     return invalid_sizes({{"rows", rows}, {"k", k}});
 }
@@ -32,7 +34,7 @@ struct SelectionCall {
     }
 };
 
-Problem problem_of(const SelectionShape& shape) { return {shape.rows, shape.columns, shape.k}; }
+Problem problem_of(const SelectionShape& shape) { return {shape.rows, shape.columns, shape.k, shape.layout}; }
 
 Pointers<3> pointers(const float* distances, float* values, std::int32_t* indices) {
     return {const_cast<float*>(distances), values, indices};

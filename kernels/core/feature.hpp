@@ -23,6 +23,7 @@ struct Feature {
     double (*value)(const P&);
     void (*assign)(P&, double);  ///< null for a derived feature, which is no part of the key
     bool known = true;  ///< to whoever chooses a variant; what sweeps vary and nobody knows beforehand, no tree asks
+    bool optional = false;  ///< keys leave it out at its default; only variants that list it handle another value
 
     [[nodiscard]] bool derived() const { return assign == nullptr; }
 };
@@ -75,26 +76,49 @@ constexpr Feature<P> unknown(Feature<P> feature) {
     return feature;
 }
 
+/// The same feature as one that a family got after it had been measured. Keys without it, records and variants of
+/// before then go on to mean what they did: the value of `P{}`.
+template <class P>
+constexpr Feature<P> optional(Feature<P> feature) {
+    feature.optional = true;
+    return feature;
+}
+
+/// Whether the problem has the feature's default.
+template <class P>
+bool at_default(const Feature<P>& feature, const P& problem) {
+    return feature.value(problem) == feature.value(P{});
+}
+
 /// A number computed from the fields by a const member function; not part of the key.
 template <auto Member, class P = typename detail::MemberOf<decltype(Member)>::Class>
 constexpr Feature<P> derived(std::string_view name, std::string_view expression) {
     return {name, expression, {}, {}, [](const P& p) { return static_cast<double>((p.*Member)()); }, nullptr};
 }
 
+/// A feature's part of the key, such as "width=640" or "border=zero".
+template <class P>
+std::string feature_text(const Feature<P>& feature, const P& problem) {
+    const auto value = feature.value(problem);
+    std::string text(feature.name);
+    text += '=';
+    if (feature.categories.empty())
+        text += std::to_string(static_cast<std::int64_t>(value));
+    else
+        text += feature.categories[static_cast<std::size_t>(value)];
+    return text;
+}
+
 /// The stable readable key of a problem, such as "width=640;height=480;channels=3;border=zero"; or only what of it is
-/// known to whoever chooses a variant.
+/// known to whoever chooses a variant. Optional features are left out where they have their default.
 template <class P>
 std::string problem_key(const P& problem, bool only_known = false) {
     std::string key;
     for (const Feature<P>& feature : P::features()) {
         if (feature.derived() || (only_known && !feature.known)) continue;
+        if (feature.optional && at_default(feature, problem)) continue;
         if (!key.empty()) key += ';';
-        key.append(feature.name).append("=");
-        const auto value = feature.value(problem);
-        if (feature.categories.empty())
-            key += std::to_string(static_cast<std::int64_t>(value));
-        else
-            key += feature.categories[static_cast<std::size_t>(value)];
+        key += feature_text(feature, problem);
     }
     return key;
 }

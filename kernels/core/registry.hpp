@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
+#include "kernels/core/feature.hpp"
 #include "kernels/core/variant.hpp"
 
 namespace espalier {
@@ -51,6 +53,17 @@ inline std::string foreign_reason(std::string_view foreign) {
     return "is code for " + std::string(foreign) + " processors, this build is for others";
 }
 
+/// What of the problem the variant does not know of: an optional feature that it does not list, not at its default.
+template <class P>
+Support knows_features(const Variant<P>& variant, const P& problem) {
+    for (const Feature<P>& feature : P::features()) {
+        if (!feature.optional || at_default(feature, problem)) continue;
+        if (std::ranges::find(variant.optional_features, feature.name) != variant.optional_features.end()) continue;
+        return Support::no("runs " + feature_text(feature, P{}) + " alone");
+    }
+    return Support::yes();
+}
+
 /// Whether a variant can run a problem there: what its file's place says, then its own predicate.
 template <class P>
 Support supports(const Registered<P>& entry, const P& problem, const Configuration& configuration,
@@ -66,6 +79,7 @@ Support supports(const Registered<P>& entry, const P& problem, const Configurati
         return Support::no("is code for compute capability " + std::to_string(entry.min_sm) + " alone, this is " +
                            std::to_string(device.sm));
     if (device.emulated && entry.gpu_only) return Support::no("needs a real GPU: the host executor does not run it");
+    if (Support knows = knows_features(entry.variant, problem); !knows) return knows;
     return entry.variant.supports(problem, configuration, device);
 }
 

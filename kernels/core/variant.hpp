@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "espalier/stream.hpp"
 #include "kernels/core/configuration.hpp"
@@ -49,6 +50,10 @@ struct Variant {
     std::string_view nondeterminism;  ///< why equal runs may differ within the tolerance; empty if they never do
     std::string_view waits;           ///< why `run` waits for its GPU or allocates memory; empty if it only enqueues
     ParameterSpace space;
+
+    /// Optional features (see `Feature`) of which `supports` looks at the value; of all others it runs the default
+    /// alone.
+    std::vector<std::string_view> optional_features{};
 
     /// Never a bare no. Pure: asks only its arguments, so that it holds for devices that are not here.
     Support (*supports)(const P&, const Configuration&, const DeviceInfo&) = nullptr;

@@ -18,7 +18,8 @@ inline constexpr std::string_view kMetricNames[] = {"euclidean", "mixed_euclidea
 inline constexpr std::string_view kMissingNames[] = {"none", "allowed"};
 
 /// Reads two sets of items and writes the matrix of their distances, transposed: the distance of point p
-/// and query q is result[p * queries + q], so that `smallest_k` (one row per query) reads it coalesced.
+/// and query q is result[p * queries + q], so that `smallest_k` (one row per query) reads it coalesced. (Whoever wants
+/// the row-major matrix exchanges the sets: every metric is symmetric.)
 /// Inputs are attribute-major: the value of attribute a of query q is query_values[a * queries + q].
 /// Nothing overlaps; everything but `types_on_host` is where the variant runs.
 struct Buffers {

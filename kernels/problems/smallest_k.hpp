@@ -14,17 +14,20 @@ namespace espalier::smallest_k {
 
 enum class VariantId : std::uint16_t;
 
-/// Reads a matrix, transposed as `distance` writes it: row r, column c is distances[c * rows + r]. Writes
-/// two lists per row, transposed likewise: the j-th smallest value of row r is values[j * rows + r], its
-/// column indices[j * rows + r]. Nothing overlaps.
+inline constexpr std::string_view kLayoutNames[] = {"transposed", "row_major"};
+
+/// Reads a matrix and writes two lists per row, all in the problem's layout. Transposed, as `distance` writes
+/// it: row r, column c is distances[c * rows + r], the j-th smallest value of row r values[j * rows + r], its
+/// column indices[j * rows + r]. Row-major: distances[r * columns + c], values[r * k + j], indices[r * k + j].
+/// Nothing overlaps.
 ///
 /// Order: ascending by value, then by index. -0 equals +0 and may be written as either; NaN comes after
 /// +infinity, NaNs among themselves by index, and may be written as any NaN. A row with fewer than k
 /// columns ends in entries of value NaN and index kNoIndex.
 struct Buffers {
-    const float* distances = nullptr;  ///< columns x rows
-    float* values = nullptr;           ///< k x rows
-    std::int32_t* indices = nullptr;   ///< k x rows
+    const float* distances = nullptr;  ///< rows x columns
+    float* values = nullptr;           ///< rows x k
+    std::int32_t* indices = nullptr;   ///< rows x k
 };
 
 /// `rows` and `columns` may be 0; k is 1..kMaxSmallestK (0 writes nothing); columns are below 2^31, as
@@ -36,15 +39,26 @@ struct Problem {
     std::int64_t rows = 1000;
     std::int64_t columns = 1000;
     std::int64_t k = 10;
+    MatrixLayout layout = MatrixLayout::transposed;
 
     [[nodiscard]] constexpr std::int64_t elements() const { return rows * columns; }
     [[nodiscard]] constexpr std::int64_t results() const { return rows * k; }
+
+    /// Where the element of a row and column lies in `distances`.
+    [[nodiscard]] constexpr std::int64_t at(std::int64_t row, std::int64_t column) const {
+        return layout == MatrixLayout::row_major ? row * columns + column : column * rows + row;
+    }
+    /// Where the j-th smallest of a row lies in `values` and `indices`.
+    [[nodiscard]] constexpr std::int64_t result_at(std::int64_t row, std::int64_t j) const {
+        return layout == MatrixLayout::row_major ? row * k + j : j * rows + row;
+    }
 
     static std::span<const Feature<Problem>> features() {
         static constexpr std::array list{
             number<&Problem::rows>("rows", "problem.rows"),
             number<&Problem::columns>("columns", "problem.columns"),
             number<&Problem::k>("k", "problem.k"),
+            optional(category<&Problem::layout>("layout", "problem.layout", "MatrixLayout", kLayoutNames)),
             derived<&Problem::elements>("elements", "problem.elements()"),
             derived<&Problem::results>("results", "problem.results()"),
         };

@@ -1,9 +1,11 @@
 // OpenMP over groups of rows (sources K, P). A group walks the columns together, because neighbouring
 // rows are neighbours in memory. Each row keeps its k best in a heap; the value of the heap's top, the
-// threshold, turns most elements away in one vectorised comparison of the whole group.
+// threshold, turns most elements away in one vectorised comparison of the whole group. A row-major matrix is
+// walked row by row, and the comparison is of a stretch of the row.
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "kernels/core/variant.hpp"
@@ -12,6 +14,35 @@
 
 namespace espalier::smallest_k {
 namespace {
+
+/// The k best so far, the last of them on top. `entries` has k of them, all empty.
+class Heap {
+public:
+    explicit Heap(std::span<std::uint64_t> entries) : entries_(entries) {}
+
+    void offer(float value, std::uint32_t index) {
+        const std::uint64_t entry = entry_of(key_of(value), index);
+        if (entry >= entries_.front()) return;
+        std::ranges::pop_heap(entries_);
+        entries_.back() = entry;
+        std::ranges::push_heap(entries_);
+    }
+
+    /// NaN until the heap is full.
+    [[nodiscard]] float threshold() const { return value_of(key_of_entry(entries_.front())); }
+
+    void store(const Problem& problem, const Buffers& buffers, std::int64_t row) {
+        std::ranges::sort_heap(entries_);
+        for (std::int64_t j = 0; j < problem.k; ++j) {
+            const std::uint64_t entry = entries_[static_cast<std::size_t>(j)];
+            buffers.values[problem.result_at(row, j)] = value_of(key_of_entry(entry));
+            buffers.indices[problem.result_at(row, j)] = index_of_entry(entry);
+        }
+    }
+
+private:
+    std::span<std::uint64_t> entries_;
+};
 
 class Group {
 public:
@@ -29,7 +60,8 @@ public:
             for (std::size_t i = 0; i < thresholds_.size(); ++i)
                 if (may_come_before(column[i], thresholds_[i])) offer(i, column[i], static_cast<std::uint32_t>(c));
         }
-        for (std::size_t i = 0; i < thresholds_.size(); ++i) store(i);
+        for (std::size_t i = 0; i < thresholds_.size(); ++i)
+            heap(i).store(problem_, buffers_, first_ + static_cast<std::int64_t>(i));
     }
 
 private:
@@ -40,26 +72,14 @@ private:
         return any != 0;
     }
 
-    [[nodiscard]] auto heap(std::size_t i) { return entries_.begin() + static_cast<std::ptrdiff_t>(i) * problem_.k; }
-
-    void offer(std::size_t i, float value, std::uint32_t index) {
-        const auto begin = heap(i), end = begin + problem_.k;
-        const std::uint64_t entry = entry_of(key_of(value), index);
-        if (entry >= *begin) return;
-        std::pop_heap(begin, end);
-        *(end - 1) = entry;
-        std::push_heap(begin, end);
-        thresholds_[i] = value_of(key_of_entry(*begin));
+    [[nodiscard]] Heap heap(std::size_t i) {
+        const auto k = static_cast<std::size_t>(problem_.k);
+        return Heap(std::span(entries_).subspan(i * k, k));
     }
 
-    void store(std::size_t i) {
-        const auto begin = heap(i), end = begin + problem_.k;
-        std::sort_heap(begin, end);
-        for (std::int64_t j = 0; j < problem_.k; ++j) {
-            const std::int64_t at = j * problem_.rows + first_ + static_cast<std::int64_t>(i);
-            buffers_.values[at] = value_of(key_of_entry(begin[j]));
-            buffers_.indices[at] = index_of_entry(begin[j]);
-        }
+    void offer(std::size_t i, float value, std::uint32_t index) {
+        heap(i).offer(value, index);
+        thresholds_[i] = heap(i).threshold();
     }
 
     const Problem& problem_;
@@ -69,6 +89,29 @@ private:
     std::vector<std::uint64_t> entries_;
 };
 
+void select_row(const Problem& problem, const Buffers& buffers, std::int64_t row) {
+    constexpr std::int64_t kStretch = 64;
+    std::vector<std::uint64_t> entries(static_cast<std::size_t>(problem.k), kEmptyEntry);
+    Heap heap(entries);
+    const float* values = buffers.distances + problem.at(row, 0);
+    for (std::int64_t first = 0; first < problem.columns; first += kStretch) {
+        const std::int64_t end = std::min(first + kStretch, problem.columns);
+        const float threshold = heap.threshold();
+        int any = 0;
+#pragma omp simd reduction(| : any)
+        for (std::int64_t c = first; c < end; ++c) any |= may_come_before(values[c], threshold);
+        if (!any) continue;
+        for (std::int64_t c = first; c < end; ++c)
+            if (may_come_before(values[c], heap.threshold())) heap.offer(values[c], static_cast<std::uint32_t>(c));
+    }
+    heap.store(problem, buffers, row);
+}
+
+void select_rows(const Problem& problem, const Buffers& buffers, std::int64_t first, std::int64_t count) {
+    if (problem.layout == MatrixLayout::transposed) return Group(problem, buffers, first, count).select();
+    for (std::int64_t row = first; row < first + count; ++row) select_row(problem, buffers, row);
+}
+
 Support supports(const Problem&, const Configuration&, const DeviceInfo&) { return Support::yes(); }
 
 void run(Context&, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
@@ -76,7 +119,7 @@ void run(Context&, const Problem& problem, const Buffers& buffers, const Configu
     const std::int64_t rows = configuration["rows"];
 #pragma omp parallel for schedule(dynamic) if (problem.rows > rows)
     for (std::int64_t first = 0; first < problem.rows; first += rows)
-        Group(problem, buffers, first, std::min(rows, problem.rows - first)).select();
+        select_rows(problem, buffers, first, std::min(rows, problem.rows - first));
 }
 
 }  // namespace
@@ -86,6 +129,7 @@ Variant<Problem> cpu_openmp() {
             .source = "K, P",
             .tolerance = {.reason = "selects, computes nothing"},
             .space = {{"rows", {16, 64}}},
+            .optional_features = {"layout"},
             .supports = supports,
             .run = run};
 }

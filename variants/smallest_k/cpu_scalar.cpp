@@ -1,5 +1,5 @@
 // A partial sort per row (sources K, P): the row is gathered as (value, index) entries, of which the
-// standard library selects the first k with a heap. Any problem: the baseline of the CPU.
+// standard library selects the first k with a heap. Any problem in either layout: the baseline of the CPU.
 
 #include <algorithm>
 #include <vector>
@@ -20,13 +20,13 @@ void run(Context&, const Problem& problem, const Buffers& buffers, const Configu
     for (std::int64_t r = 0; r < problem.rows; ++r) {
         for (std::int64_t c = 0; c < problem.columns; ++c)
             entries[static_cast<std::size_t>(c)] =
-                entry_of(key_of(buffers.distances[c * problem.rows + r]), static_cast<std::uint32_t>(c));
+                entry_of(key_of(buffers.distances[problem.at(r, c)]), static_cast<std::uint32_t>(c));
         const auto end = entries.begin() + problem.k;
         std::partial_sort(entries.begin(), end, entries.end());
         for (std::int64_t j = 0; j < problem.k; ++j) {
             const std::uint64_t entry = entries[static_cast<std::size_t>(j)];
-            buffers.values[j * problem.rows + r] = value_of(key_of_entry(entry));
-            buffers.indices[j * problem.rows + r] = index_of_entry(entry);
+            buffers.values[problem.result_at(r, j)] = value_of(key_of_entry(entry));
+            buffers.indices[problem.result_at(r, j)] = index_of_entry(entry);
         }
     }
 }
@@ -39,6 +39,7 @@ Variant<Problem> cpu_scalar() {
             .source = "K, P",
             .tolerance = {.reason = "selects, computes nothing"},
             .space = {},
+            .optional_features = {"layout"},
             .supports = supports,
             .run = run};
 }

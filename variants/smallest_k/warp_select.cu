@@ -38,6 +38,17 @@ struct Matrix {
     }
 };
 
+/// The same, row-major. Lanes read one word each of 32 rows, and the words beside them in the next steps: every sector
+/// comes from memory once, but takes the first-level cache eight times.
+struct RowMajorMatrix {
+    const float* distances;
+    std::int64_t columns;
+    using Element = float;
+    __device__ float load(std::int64_t row, std::int64_t column) const { return distances[row * columns + column]; }
+    __device__ static float value(float element) { return element; }
+    __device__ static std::uint64_t entry(float element, std::int64_t column) { return Matrix::entry(element, column); }
+};
+
 /// The lists of the slices: entry `column` of row r is entries[column * rows + r].
 struct Lists {
     const std::uint64_t* entries;
@@ -48,10 +59,13 @@ struct Lists {
     __device__ static std::uint64_t entry(std::uint64_t element, std::int64_t) { return element; }
 };
 
+/// The problem's output, in its layout.
 struct ToOutput {
     float* values;
     std::int32_t* indices;
-    __device__ void store(std::int64_t at, std::uint64_t entry) const {
+    std::int64_t row_stride, stride;
+    __device__ void store(std::int64_t row, std::int64_t j, std::uint64_t entry) const {
+        const std::int64_t at = row * row_stride + j * stride;
         values[at] = value_of(key_of_entry(entry));
         indices[at] = index_of_entry(entry);
     }
@@ -59,7 +73,10 @@ struct ToOutput {
 
 struct ToLists {
     std::uint64_t* entries;
-    __device__ void store(std::int64_t at, std::uint64_t entry) const { entries[at] = entry; }
+    std::int64_t rows;
+    __device__ void store(std::int64_t row, std::int64_t j, std::uint64_t entry) const {
+        entries[j * rows + row] = entry;
+    }
 };
 
 /// Keeps the smaller or the larger of two lanes' entries.
@@ -185,7 +202,7 @@ __global__ void select_rows(std::int64_t rows, std::int64_t columns, std::int64_
     __syncthreads();
     if (has_row)
         for (std::int64_t j = warp; j < k; j += warps)
-            target.store((slice_number * k + j) * rows + row, lists.list(static_cast<int>(lane))[j]);
+            target.store(row, slice_number * k + j, lists.list(static_cast<int>(lane))[j]);
 }
 
 std::int64_t row_blocks_of(const Problem& problem) { return (problem.rows + kLanes - 1) / kLanes; }
@@ -215,24 +232,31 @@ std::size_t workspace(const Problem& problem, const Configuration&, const Device
     return slices == 1 ? 0 : static_cast<std::size_t>(slices * problem.results()) * sizeof(std::uint64_t);
 }
 
-template <int warps>
-void select(const Context& context, const Problem& problem, const Buffers& buffers) {
+template <int warps, class Source>
+void select(const Context& context, const Problem& problem, const Buffers& buffers, const Source& matrix) {
     const std::int64_t slices = slices_of(problem, context.device), row_blocks = row_blocks_of(problem);
     const std::size_t shared_bytes = shared_bytes_for(length_of(problem));
     const dim3 block(kLanes, warps);
-    const Matrix matrix{buffers.distances, problem.rows};
-    const ToOutput output{buffers.values, buffers.indices};
+    const ToOutput output{buffers.values, buffers.indices, problem.result_at(1, 0), problem.result_at(0, 1)};
     if (slices == 1)
-        return launch(select_rows<warps, Matrix, ToOutput>, dim3(static_cast<unsigned>(row_blocks)), block,
+        return launch(select_rows<warps, Source, ToOutput>, dim3(static_cast<unsigned>(row_blocks)), block,
                       shared_bytes, context.stream, problem.rows, problem.columns, problem.columns, problem.k, matrix,
                       output);
     auto* const entries = reinterpret_cast<std::uint64_t*>(context.workspace.data());
     const std::int64_t slice = (problem.columns + slices - 1) / slices;
-    launch(select_rows<warps, Matrix, ToLists>, dim3(static_cast<unsigned>(row_blocks * slices)), block, shared_bytes,
-           context.stream, problem.rows, problem.columns, slice, problem.k, matrix, ToLists{entries});
+    launch(select_rows<warps, Source, ToLists>, dim3(static_cast<unsigned>(row_blocks * slices)), block, shared_bytes,
+           context.stream, problem.rows, problem.columns, slice, problem.k, matrix, ToLists{entries, problem.rows});
     launch(select_rows<warps, Lists, ToOutput>, dim3(static_cast<unsigned>(row_blocks)), block, shared_bytes,
            context.stream, problem.rows, slices * problem.k, slices * problem.k, problem.k,
            Lists{entries, problem.rows}, output);
+}
+
+template <int warps>
+void select(const Context& context, const Problem& problem, const Buffers& buffers) {
+    if (problem.layout == MatrixLayout::row_major)
+        select<warps>(context, problem, buffers, RowMajorMatrix{buffers.distances, problem.columns});
+    else
+        select<warps>(context, problem, buffers, Matrix{buffers.distances, problem.rows});
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
@@ -253,6 +277,7 @@ Variant<Problem> warp_select() {
             .limits = "256 x (k + 65) bytes of shared memory per block",
             .tolerance = {.reason = "selects, computes nothing"},
             .space = {{"warps", {8, 4, 16}}},
+            .optional_features = {"layout"},
             .supports = supports,
             .workspace = workspace,
             .run = run};

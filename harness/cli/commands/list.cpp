@@ -32,6 +32,7 @@ nlohmann::ordered_json to_json(const Family& family) {
             {{"name", feature.name},
              {"derived", feature.derived},
              {"known", feature.known},
+             {"optional", feature.optional},
              {"categories", std::vector<std::string>(feature.categories.begin(), feature.categories.end())}});
     auto variants = nlohmann::ordered_json::array();
     for (const VariantInfo& variant : family.variants()) {

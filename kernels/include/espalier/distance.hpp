@@ -8,6 +8,7 @@
 #include "espalier/error.hpp"
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
+#include "espalier/matrix_layout.hpp"
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 
@@ -59,14 +60,17 @@ struct DistanceRule {
     std::span<const AttributeType> types{};  ///< in host memory, one per attribute; for mixed_euclidean only
 };
 
-/// The distance of every query to every point: that of query q and point p is result[p * queries.count + q],
-/// the layout that `select_smallest_k` reads. (Every metric is symmetric: exchange the two sets to have it
-/// the other way round.) `result` has queries.count x points.count elements and overlaps neither set.
+/// The distance of every query to every point, a matrix with a row per query and a column per point, in the layout
+/// that `select_smallest_k` is told: that of query q and point p is result[p * queries.count + q] if `transposed`,
+/// result[q * points.count + p] if `row_major`. (Every metric is symmetric: the row-major matrix is what exchanging
+/// the two sets gives transposed. That is how it is computed and explained.)
+/// `result` has queries.count x points.count elements and overlaps neither set.
 /// Any size may be 0; without attributes the distance is that of two equal items (cosine: 1;
 /// Missing::allowed: NaN).
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> pairwise_distances(const Device& device, const Items& queries, const Items& points,
-                                             const DistanceRule& rule, float* result, const Options& options = {});
+                                             const DistanceRule& rule, float* result, const Options& options = {},
+                                             MatrixLayout layout = MatrixLayout::transposed);
 
 /// Distances between sets of some sizes and layouts, by one rule.
 class ESPALIER_API DistancesPlan : public Plan {
@@ -81,12 +85,14 @@ public:
 /// The values of the sets are not read. Options: all but `stream` and `wait`. Errors: as of `pairwise_distances`.
 ESPALIER_API Result<DistancesPlan> plan_pairwise_distances(const Device& device, const Items& queries,
                                                            const Items& points, const DistanceRule& rule,
-                                                           const Options& options = {});
+                                                           const Options& options = {},
+                                                           MatrixLayout layout = MatrixLayout::transposed);
 
 /// What `pairwise_distances` would run for sets of these sizes, and why; their values are not read.
 /// Options: `variant` and `deterministic`.
 ESPALIER_API Result<Explanation> explain_pairwise_distances(const Device& device, const Items& queries,
                                                             const Items& points, const DistanceRule& rule,
-                                                            const Options& options = {});
+                                                            const Options& options = {},
+                                                            MatrixLayout layout = MatrixLayout::transposed);
 
 }  // namespace espalier::inline v0

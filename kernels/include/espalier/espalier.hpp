@@ -10,6 +10,7 @@
 #include "espalier/explanation.hpp"
 #include "espalier/histogram.hpp"
 #include "espalier/knn.hpp"
+#include "espalier/matrix_layout.hpp"
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 #include "espalier/polyphase.hpp"

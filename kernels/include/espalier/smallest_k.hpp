@@ -8,6 +8,7 @@
 #include "espalier/error.hpp"
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
+#include "espalier/matrix_layout.hpp"
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 
@@ -20,18 +21,21 @@ inline constexpr std::int32_t kNoIndex = -1;
 inline constexpr std::int64_t kMaxSmallestK = 1024;
 
 /// How many values are selected from: `rows` lists of `columns` candidates each (fewer than 2^31, because
-/// indices have 32 bits), and how many of each are kept, 1..kMaxSmallestK.
+/// indices have 32 bits), how many of each are kept, 1..kMaxSmallestK, and how all arrays of the call lie in memory.
 struct SelectionShape {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::int64_t k = 1;
+    MatrixLayout layout = MatrixLayout::transposed;
 };
 
 /// The k smallest of every row with their columns, ascending, ties by the lower column. NaN comes after
 /// +infinity. A row of fewer than k columns ends in entries of value NaN and index kNoIndex.
-/// All arrays are transposed, as `pairwise_distances` writes its matrix: column c of row r is
-/// distances[c * rows + r], the j-th smallest of row r values[j * rows + r], its column indices[j * rows + r].
-/// `distances` has rows x columns elements, `values` and `indices` rows x k each; none may overlap.
+/// `distances` is a matrix of rows x columns, `values` and `indices` are matrices of rows x k: the j-th smallest of
+/// row r and its column. All three have the shape's layout; none may overlap.
+/// - `transposed`, as `pairwise_distances` writes unless asked: distances[c * rows + r], values[j * rows + r],
+///   indices[j * rows + r].
+/// - `row_major`: distances[r * columns + c], values[r * k + j], indices[r * k + j].
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> select_smallest_k(const Device& device, const SelectionShape& shape, const float* distances,
                                             float* values, std::int32_t* indices, const Options& options = {});

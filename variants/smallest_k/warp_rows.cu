@@ -1,0 +1,257 @@
+// Row-major rows of up to 2,048 columns, each in the registers of a warp or a part of one. The matrix is read once, 16
+// bytes a lane, and little more than k elements of a row are left to sort (row_cut.cuh): they go to shared memory and
+// through bitonic networks of 32 entries, key and index in 64 bits. The order of the data makes no difference: no list
+// is kept that a better element could disturb.
+//
+// `lanes` per row: parts of a warp search for the cuts of several short rows at once; the sorts are a whole warp's.
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "device/kernel.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/problems/smallest_k.hpp"
+#include "variants/smallest_k/order.hpp"
+#include "variants/smallest_k/row_cut.cuh"
+
+namespace espalier::smallest_k {
+namespace {
+
+using namespace device;
+
+constexpr int kLanes = 32;
+constexpr unsigned kAll = 0xFFFFFFFF;
+constexpr int kWarps = 4;  ///< per block; they have nothing to do with each other
+
+/// 2^n neighbouring lanes; all groups of a warp stay together.
+template <int size>
+struct LaneGroup {
+    static constexpr int kSize = size;
+
+    __device__ int rank() const { return static_cast<int>(threadIdx.x) % size; }
+    __device__ bool any(bool open) const { return __any_sync(kAll, open) != 0; }
+
+    __device__ int sum(int value) const {
+        if constexpr (size == kLanes) {
+            return __reduce_add_sync(kAll, value);
+        } else {
+#pragma unroll
+            for (int stride = size / 2; stride > 0; stride /= 2) value += __shfl_xor_sync(kAll, value, stride);
+            return value;
+        }
+    }
+    __device__ std::uint32_t least(std::uint32_t value) const {
+        if constexpr (size == kLanes) {
+            return __reduce_min_sync(kAll, value);
+        } else {
+#pragma unroll
+            for (int stride = size / 2; stride > 0; stride /= 2)
+                value = std::min(value, __shfl_xor_sync(kAll, value, stride));
+            return value;
+        }
+    }
+    __device__ void extremes(std::uint32_t& least_of, std::uint32_t& most_of) const {
+        least_of = least(least_of), most_of = ~least(~most_of);
+    }
+
+    __device__ int before(int value, int& total) const {
+        int up_to = value;
+#pragma unroll
+        for (int stride = 1; stride < size; stride *= 2) {
+            const int other = __shfl_up_sync(kAll, up_to, stride, size);
+            if (rank() >= stride) up_to += other;
+        }
+        total = __shfl_sync(kAll, up_to, size - 1, size);
+        return up_to - value;
+    }
+};
+
+/// Keeps the smaller or the larger of two lanes' entries.
+__device__ std::uint64_t exchange(std::uint64_t entry, int stride, bool keep_smaller) {
+    const std::uint64_t other = __shfl_xor_sync(kAll, entry, stride);
+    return (other < entry) == keep_smaller ? other : entry;
+}
+
+/// Sorts any bitonic sequence of 32 entries.
+__device__ std::uint64_t merge_bitonic(std::uint64_t entry, unsigned lane) {
+#pragma unroll
+    for (int stride = kLanes / 2; stride > 0; stride /= 2) entry = exchange(entry, stride, (lane & stride) == 0);
+    return entry;
+}
+
+/// Sorts the entries of `width` lanes each.
+template <int width = kLanes>
+__device__ std::uint64_t sort(std::uint64_t entry, unsigned lane) {
+    lane %= width;
+#pragma unroll
+    for (int size = 2; size <= width; size *= 2)
+#pragma unroll
+        for (int stride = size / 2; stride > 0; stride /= 2)
+            entry = exchange(entry, stride, ((lane & stride) == 0) == ((lane & size) == 0));
+    return entry;
+}
+
+/// Merges 32 sorted entries into a list of which every register holds 32.
+template <int registers>
+__device__ void merge_into(std::uint64_t (&list)[registers], std::uint64_t entry, int used, unsigned lane) {
+    std::uint64_t carried = __shfl_xor_sync(kAll, entry, kLanes - 1);  // descending
+#pragma unroll
+    for (int r = 0; r < registers; ++r) {
+        if (r >= used) return;
+        const std::uint64_t larger = std::max(list[r], carried);
+        list[r] = merge_bitonic(std::min(list[r], carried), lane);
+        if (r + 1 < registers && r + 1 < used) carried = __shfl_xor_sync(kAll, merge_bitonic(larger, lane), kLanes - 1);
+    }
+}
+
+/// What differs with k: parts of the row per wanted element, elements that may be left to sort, the list's registers.
+struct Small {  // k <= 8
+    static constexpr int kMost = 8, kSlack = 3, kCapacity = 16;
+};
+struct Medium {  // k <= 32
+    static constexpr int kMost = 32, kSlack = 10, kCapacity = 64;
+};
+struct Large {  // k <= 128
+    static constexpr int kMost = 128, kSlack = 24, kCapacity = 256;
+};
+
+/// Sorts `count` raw entries and writes the first k of them.
+template <class Size>
+__device__ void write_sorted(const std::uint64_t* raw, int count, int k, float* values, std::int32_t* indices,
+                             unsigned lane) {
+    constexpr int kRegisters = (Size::kMost + kLanes - 1) / kLanes;
+    const int used = (k + kLanes - 1) / kLanes, place = static_cast<int>(lane);
+    std::uint64_t list[kRegisters];
+#pragma unroll
+    for (int r = 1; r < kRegisters; ++r) list[r] = kEmptyEntry;
+    list[0] = sort(place < count ? sortable(raw[place]) : kEmptyEntry, lane);
+    for (int first = kLanes; first < count; first += kLanes)
+        merge_into(list, sort(first + place < count ? sortable(raw[first + place]) : kEmptyEntry, lane), used, lane);
+#pragma unroll
+    for (int r = 0; r < kRegisters; ++r) {
+        const int j = r * kLanes + place;
+        if (j >= k) continue;
+        values[j] = value_of(key_of_entry(list[r]));
+        indices[j] = index_of_entry(list[r]);
+    }
+}
+
+/// Lists that half a warp sorts: two rows at once.
+template <int rows>
+__device__ void write_short(const std::uint64_t (&raw)[rows][Small::kCapacity], int counts, std::int64_t rows_left,
+                            int k, float* values, std::int32_t* indices, unsigned lane) {
+    constexpr int kHalf = Small::kCapacity;
+    const int place = static_cast<int>(lane) % kHalf, half = static_cast<int>(lane) / kHalf;
+#pragma unroll
+    for (int first = 0; first < rows; first += 2) {
+        const int r = std::min(first + half, rows - 1);
+        const int count = __shfl_sync(kAll, counts, r * (kLanes / rows));
+        const std::uint64_t entry = sort<kHalf>(place < count ? sortable(raw[r][place]) : kEmptyEntry, lane);
+        if (place >= k || first + half >= rows || r >= rows_left) continue;
+        values[r * k + place] = value_of(key_of_entry(entry));
+        indices[r * k + place] = index_of_entry(entry);
+    }
+}
+
+/// A warp takes 32 / lanes rows, each `per_lane` registers of every lane.
+template <int lanes, int per_lane, class Size>
+__global__ void __launch_bounds__(kLanes* kWarps)
+    select_rows(Problem problem, bool aligned, const float* distances, float* values, std::int32_t* indices) {
+    constexpr int kRows = kLanes / lanes, kParts = std::min(per_lane, std::max(4 * Size::kMost / lanes, kVector));
+    auto& buffers = shared<std::uint64_t[kWarps][kRows][Size::kCapacity], struct Candidates>();
+    const unsigned lane = threadIdx.x;
+    const LaneGroup<lanes> group;
+    const int k = static_cast<int>(problem.k), own = static_cast<int>(lane) / lanes;
+    const std::int64_t first_row = (static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.y) * kRows;
+    const std::int64_t row = first_row + own;
+    const int columns = row < problem.rows ? static_cast<int>(problem.columns) : 0;
+
+    float elements[per_lane];
+    load_stripe(group, elements, distances + row * problem.columns, columns, aligned);
+    const Cut cut = find_cut<kParts>(group, elements, kInfinityKey, k, k, Size::kSlack, Size::kCapacity);
+    const int taken = take(group, elements, cut, columns, buffers[threadIdx.y][own]);
+    __syncwarp();
+    if constexpr (Size::kMost == Small::kMost) {
+        write_short(buffers[threadIdx.y], taken, problem.rows - first_row, k, values + first_row * k,
+                    indices + first_row * k, lane);
+    } else {
+#pragma unroll 1
+        for (int r = 0; r < kRows; ++r) {
+            if (first_row + r >= problem.rows) return;
+            const std::int64_t at = (first_row + r) * k;
+            write_sorted<Size>(buffers[threadIdx.y][r], __shfl_sync(kAll, taken, r * lanes), k, values + at,
+                               indices + at, lane);
+        }
+    }
+}
+
+struct Instance {
+    int lanes, columns, k;
+    void (*kernel)(Problem, bool, const float*, float*, std::int32_t*);
+};
+
+template <int lanes, int per_lane, class Size>
+constexpr Instance instance() {
+    return {lanes, lanes * per_lane, Size::kMost, select_rows<lanes, per_lane, Size>};
+}
+
+/// By lanes; the first that fits is taken.
+constexpr std::array kInstances{
+    instance<32, 8, Small>(),   instance<32, 16, Small>(),  instance<32, 32, Small>(),  instance<32, 64, Small>(),
+    instance<32, 8, Medium>(),  instance<32, 16, Medium>(), instance<32, 32, Medium>(), instance<32, 64, Medium>(),
+    instance<32, 16, Large>(),  instance<32, 32, Large>(),  instance<32, 64, Large>(),  instance<16, 8, Small>(),
+    instance<16, 16, Small>(),  instance<16, 32, Small>(),  instance<16, 8, Medium>(),  instance<16, 16, Medium>(),
+    instance<16, 32, Medium>(), instance<8, 8, Small>(),    instance<8, 16, Small>(),   instance<8, 32, Small>(),
+    instance<8, 8, Medium>(),   instance<8, 16, Medium>(),  instance<8, 32, Medium>(),  instance<4, 8, Small>(),
+    instance<4, 16, Small>(),   instance<4, 32, Small>()};
+
+const Instance* find_instance(const Problem& problem, int lanes) {
+    for (const Instance& instance : kInstances)
+        if (instance.lanes == lanes && problem.columns <= instance.columns && problem.k <= instance.k) return &instance;
+    return nullptr;
+}
+
+std::int64_t blocks_of(const Problem& problem, int lanes) {
+    const std::int64_t rows = kWarps * kLanes / lanes;
+    return (problem.rows + rows - 1) / rows;
+}
+
+Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
+    const int lanes = configuration["lanes"];
+    if (problem.layout != MatrixLayout::row_major) return Support::no("reads rows: needs layout=row_major");
+    if (!find_instance(problem, lanes)) {
+        int columns = 0, k = 0;
+        for (const Instance& instance : kInstances)
+            if (instance.lanes == lanes) columns = std::max(columns, instance.columns), k = std::max(k, instance.k);
+        return Support::no(std::to_string(lanes) + " lanes hold rows of up to " + std::to_string(columns) +
+                           " columns and lists of up to " + std::to_string(k));
+    }
+    if (blocks_of(problem, lanes) > 2147483647) return Support::no("more than 2,147,483,647 blocks exceed the grid");
+    return Support::yes();
+}
+
+void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
+    if (problem.results() == 0) return;
+    const int lanes = configuration["lanes"];
+    const bool aligned =
+        problem.columns % kVector == 0 && reinterpret_cast<std::uintptr_t>(buffers.distances) % sizeof(float4) == 0;
+    launch(find_instance(problem, lanes)->kernel, dim3(static_cast<unsigned>(blocks_of(problem, lanes))),
+           dim3(kLanes, kWarps), 0, context.stream, problem, aligned, buffers.distances, buffers.values,
+           buffers.indices);
+}
+
+}  // namespace
+
+Variant<Problem> warp_rows() {
+    return {.role = Role::modern,
+            .summary = "a warp or a part of it per row in registers, cut by the parts' minima, the rest sorted",
+            .limits = "row-major; 2,048 columns, k <= 128 with 32 lanes",
+            .tolerance = {.reason = "selects, computes nothing"},
+            .space = {{"lanes", {32, 16, 8, 4}}},
+            .optional_features = {"layout"},
+            .supports = supports,
+            .run = run};
+}
+
+}  // namespace espalier::smallest_k
