@@ -89,6 +89,7 @@ TEST_F(ShowCommand, FilterChoosesCases) {
 TEST_F(ShowCommand, MistakesNameTheFix) {
     const std::pair<const char*, int> mistakes[] = {
         {"--filter '('", 2}, {"-p bytes", 2}, {"-p bytes=9:1", 2}, {"-p bytes=1:9:x1", 2}, {"-p bytes=7", 4}};
+    expect_holds(show("-p byts=1000").err, {"no problem has an axis 'byts'", "did you mean 'bytes'?"});
     for (const auto& [arguments, code] : mistakes) EXPECT_EQ(show(arguments).code, code) << arguments;
 }
 

@@ -288,14 +288,14 @@ std::string describe(const MergeReport& report, const fs::path& root) {
                                     : fmt::format("hole: {} {}: {}", hole.family, hole.problem, hole.description);
     });
     if (report.superseded)
-        text += fmt::format("  {} records of other drivers, builds or cache modes than the latest: left out\n",
-                            report.superseded);
+        text += fmt::format("  left out, of other drivers, builds or cache modes than the latest: {}\n",
+                            counted(report.superseded, "record"));
     if (report.kept_wrong)
-        text += fmt::format("  {} cases were wrong once and right later with the same source: they stay wrong\n",
-                            report.kept_wrong);
+        text += fmt::format("  still wrong, because wrong once and right later with the same source: {}\n",
+                            counted(report.kept_wrong, "case"));
     if (report.unpaired_problems)
-        text += fmt::format("  {} problems have cases of several sessions, whose ratios are not paired\n",
-                            report.unpaired_problems);
+        text += fmt::format("  with cases of several sessions, whose ratios are not paired: {}\n",
+                            counted(report.unpaired_problems, "problem"));
     return text;
 }
 

@@ -9,6 +9,7 @@
 #include <thread>
 #include <tuple>
 
+#include "harness/records/counted.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/device_group.hpp"
 #include "harness/sweep/devices.hpp"
@@ -120,9 +121,9 @@ std::vector<std::string> SweepSummary::warnings() const {
                             count, runnable));
     if (disturbance)
         list.push_back(
-            fmt::format("{} of {} problems were disturbed: {} (median); train leaves them out, or refuses; "
+            fmt::format("disturbed: {} of {}: {} (median); train leaves them out, or refuses; "
                         "sweep again with --resume on a quiet machine",
-                        disturbed_problems, problems, describe(*disturbance)));
+                        disturbed_problems, counted(problems, "problem"), describe(*disturbance)));
     return list;
 }
 

@@ -6,7 +6,9 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <regex>
+#include <set>
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
@@ -15,6 +17,7 @@
 #include "harness/records/merge.hpp"
 #include "harness/report/winners.hpp"
 #include "harness/text/printable.hpp"
+#include "kernels/core/similar_name.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -65,6 +68,18 @@ bool asked_for(const Question& question, const CaseRecord& record) {
     });
 }
 
+/// What to say when nothing is of the kind asked for: an axis may be mistyped.
+std::string nothing_found(const Question& question, const std::set<std::string>& axes) {
+    for (const AxisValues& asked : question.axes) {
+        if (axes.empty() || axes.contains(asked.axis)) continue;
+        SimilarName meant(asked.axis);
+        for (const std::string& axis : axes) meant.offer(axis);
+        return fmt::format("no problem has an axis '{}'; there are {}{}", asked.axis, fmt::join(axes, ", "),
+                           meant.question());
+    }
+    return "no case with a time is of that kind: ask for more, or measure it first";
+}
+
 /// A folder of results, one of several devices' results, a journal or a folder of journals.
 std::vector<DeviceResults> load(const fs::path& path) {
     if (!fs::exists(path))
@@ -107,11 +122,14 @@ void run(const Arguments& arguments) {
     const std::size_t most = arguments.limit > 0 ? arguments.limit : std::numeric_limits<std::size_t>::max();
     auto output = nlohmann::ordered_json::array();
     std::size_t shown = 0;
+    std::set<std::string> axes;  // that any record has
     for (const std::string& path : arguments.paths)
         for (const DeviceResults& results : load(path)) {
             std::vector<const CaseRecord*> cases;
-            for (const CaseRecord& record : results.cases)
+            for (const CaseRecord& record : results.cases) {
                 if (asked_for(question, record)) cases.push_back(&record);
+                for (const auto& [axis, value] : record.features) axes.insert(axis);
+            }
             const std::vector<report::Winner> winners = report::find_winners(cases);
             shown += winners.size();
             for (const report::Winner& winner : winners) output.push_back(to_json(results.device.key, winner));
@@ -119,8 +137,7 @@ void run(const Arguments& arguments) {
                 fmt::print("{}\n{}", printable(results.device.key), report::winners_table(winners, most));
         }
     if (arguments.json) fmt::print("{}\n", output.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
-    if (shown == 0)
-        throw Failure(ExitCode::bad_data, "no case with a time is of that kind: ask for more, or measure it first");
+    if (shown == 0) throw Failure(ExitCode::bad_data, nothing_found(question, axes));
 }
 
 }  // namespace
