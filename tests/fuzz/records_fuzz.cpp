@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "harness/families/family.hpp"
 #include "harness/records/bad_data.hpp"
 #include "harness/records/checked_json.hpp"
 #include "harness/records/codec.hpp"
@@ -14,6 +15,9 @@
 #include "harness/records/roofline.hpp"
 #include "harness/text/csv_field.hpp"
 #include "harness/text/printable.hpp"
+
+/// The readers alone are linked, no family.
+const espalier::bench::Family* espalier::bench::find_family(std::string_view) { return nullptr; }
 
 namespace {
 
