@@ -109,7 +109,7 @@ void add_convolve(Command& app, ExitCode&) {
     command.add_option("--border", options->border, "what the filter reads outside the image")
         .one_of({"zero", "replicate", "mirror"})
         .capture_default_str();
-    command.add_option("--max-image", options->max_image, "refuse images of more bytes (default: 1GiB)").bytes(false);
+    command.add_option("--max-image", options->max_image, "refuse images of more bytes (default: 1GiB)").bytes();
     command.add_option("--device", options->device, kDeviceHelp).capture_default_str();
     command.add_option("--variant", options->variant, "force a variant instead of the selector's choice");
     command.add_flag("--explain", options->explain, "say why this variant was chosen");

@@ -283,7 +283,7 @@ void add_synthesize(Command& app, ExitCode&) {
     command.add_option("--rate", options->record.rate, "samples per second").capture_default_str();
     command.add_option("--duration", options->duration, "of the record: 60s, 1h, or samples").capture_default_str();
     command.add_option("--file-length", options->file_length, "of each file: 10s, or samples").capture_default_str();
-    command.add_option("--max-size", options->max_size, "refuse to write more (default: 100GB)").bytes(true);
+    command.add_option("--max-size", options->max_size, "refuse to write more (default: 100GB)").bytes();
     add_grid_options(command, options->grid);
     command.add_option("--velocity", options->record.velocity, "metres per second").capture_default_str();
     command.add_option("--events", options->event_count, "at random nodes and times (default: 1 without --event)");
