@@ -318,7 +318,8 @@ private:
         Matrix& matrix = evidence_.matrix;
         const auto defaults = family_.feature_values("");
         for (std::size_t f = 0; f < defaults.size(); ++f) {
-            bool varies = !family_.features()[f].optional;
+            matrix.columns[f].optional = family_.features()[f].optional;
+            bool varies = !matrix.columns[f].optional;
             for (std::size_t p = 0; p < matrix.rows() && !varies; ++p) varies = matrix.value(p, f) != defaults[f];
             matrix.columns[f].absent = !varies;
         }

@@ -30,8 +30,9 @@ struct Column {
     int categories = 0;  ///< number of enumerators, values 0 .. categories - 1; 0 for a number
     bool derived = false;
     Pair pair{};
-    bool known = true;    ///< to whoever chooses; if not, no test may ask
-    bool absent = false;  ///< optional and at its default in all problems: they were measured as if it did not exist
+    bool known = true;      ///< to whoever chooses; if not, no test may ask
+    bool optional = false;  ///< variants that do not list it run its default alone
+    bool absent = false;    ///< optional and at its default in all problems: they were measured as if it did not exist
 
     [[nodiscard]] bool is_pair() const { return pair.kind != PairKind::none; }
     /// Whether tests may ask for it without its being offered, as pairs have to be.
