@@ -45,7 +45,7 @@ double distance_of(const Pair& pair) {
             norm_x += x[a] * x[a];
             norm_y += y[a] * y[a];
         }
-        return norm_x == 0 || norm_y == 0 ? 1 : cosine_of_square(sum, dims);
+        return norm_x * norm_y == 0 ? 1 : cosine_of_square(sum, dims);  // about 1, 0 or NaN each
     } else {
 #pragma omp simd reduction(+ : sum)
         for (std::int64_t a = 0; a < dims; ++a) {

@@ -186,8 +186,7 @@ public:
                     const double* const query = queries_.of(first_ + q);
                     const bool missing =
                         allowed && (table.points().missing || queries_.dims == 0 || has_missing(query, queries_.dims));
-                    exact::find_nearest(table, query, missing, model_.k,
-                                        {distances_.data() + q, indices_.data() + q, candidates_, count_}, found);
+                    exact::find_nearest(table, query, missing, model_.k, candidates_of(q), found);
                     write(model_, found, first_ + q, queries_.count, results);
                 } catch (...) {  // nothing may leave a parallel loop
                     failed = true;
@@ -197,6 +196,11 @@ public:
     }
 
 private:
+    [[nodiscard]] exact::Candidates candidates_of(std::int64_t query) const {
+        if (candidates_ == 0) return {nullptr, nullptr, 0, 0};
+        return {distances_.data() + query, indices_.data() + query, candidates_, count_};
+    }
+
     const ExactKnnModel& model_;
     const exact::Rows& queries_;
     std::int64_t first_, count_, candidates_ = 0;
