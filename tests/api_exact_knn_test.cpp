@@ -1,12 +1,11 @@
 // Nearest neighbours in double precision, against the definition computed here, point by point.
 
-#include "espalier/exact_knn.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
 
+#include "espalier/exact_knn.hpp"
 #include "tests/api_helpers.hpp"
 
 namespace espalier {
@@ -127,6 +126,8 @@ struct Table {
     const char* name;
     Data (*draw)(Draw& draw, std::int64_t count);
 };
+
+void PrintTo(const Table& table, std::ostream* out) { *out << table.name; }
 
 Data unix_seconds(Draw& draw, std::int64_t count) {
     Data data{1, {}};
