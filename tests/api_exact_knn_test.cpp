@@ -289,6 +289,24 @@ TEST(ExactNeighbours, BothLayoutsAreTheSame) {
               other.value().kneighbors({turned.data(), 100, 2, Layout::attribute_major}).value().indices);
 }
 
+TEST(ExactNeighbours, ManyQueriesAreAskedInBlocks) {
+    Draw draw(10);
+    const Data points = utm_metres(draw, 1100);
+    constexpr std::int64_t kLists = 600;  // 1,024 candidates: blocks of some 1,000 queries
+    std::vector<double> turned(2200);
+    for (std::size_t i = 0; i < 2200; ++i) turned[i % 2 * 1100 + i / 2] = points.values[i];
+    const auto model =
+        ExactKnnClassifier::fit(Device::cpu(), points.items(), std::vector<std::int32_t>(1100), {.k = kLists});
+    ASSERT_TRUE(model) << model.error().message;
+    const auto all = model.value().kneighbors(points.items()).value();
+    const auto other = model.value().kneighbors({turned.data(), 1100, 2, Layout::attribute_major}).value();
+    const auto last = model.value().kneighbors({points.values.data() + 2000, 100, 2}).value();
+    EXPECT_EQ(all.distances, other.distances);
+    EXPECT_EQ(std::vector(all.distances.end() - 100 * kLists, all.distances.end()), last.distances);
+    EXPECT_EQ(std::vector(all.indices.end() - 100 * kLists, all.indices.end()), last.indices);
+    for (std::int64_t q = 0; q < 1100; ++q) ASSERT_EQ(all.indices[static_cast<std::size_t>(q * kLists)], q);
+}
+
 TEST(ExactKnnClassifier, MajorityAndWeightsVote) {
     // Around the query: class 1 at 0.25, classes 0 and 0 at 1 and 1.5.
     const Data points{1, {1e9 + 0.25, 1e9 - 1, 1e9 + 1.5, 1e9 + 100}}, query{1, {1e9, kNone}};

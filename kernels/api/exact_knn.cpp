@@ -44,9 +44,9 @@ std::int64_t candidates_for(std::int64_t k, std::int64_t points) {
     return std::max<std::int64_t>(1, std::min({2 * k + 16, points, kMaxSmallestK}));
 }
 
-/// Queries at a time, so that the candidates stay within 32 MiB.
+/// Queries at a time, so that these and their candidates stay within some 16 MiB.
 std::int64_t queries_at_once(const ExactKnnModel& model, std::int64_t queries) {
-    constexpr std::int64_t kEntries = std::int64_t{1} << 22;
+    constexpr std::int64_t kEntries = std::int64_t{1} << 20;
     return std::min(queries, std::max<std::int64_t>(256, kEntries / (model.candidates + model.table.points().dims)));
 }
 
@@ -92,7 +92,7 @@ Result<std::shared_ptr<ExactKnnModel>> fitted(const Device& device, const ItemsO
                                               const Options& options) {
     exact::Table table(points, rule.distance);
     const NeighbourRule finding = finding_rule(table, table.types(), rule);
-    const std::vector<float> floats = table.floats(table.points(), 0, points.count);
+    const std::vector<float> floats = table.floats(table.points());
     auto finder = Finder::fit(device, {floats.data(), points.count, table.float_dims()}, labels, finding,
                               {.stream = options.stream});
     if (!finder) return finder.error();
@@ -157,8 +157,12 @@ bool has_missing(const double* item, std::int64_t dims) {
 /// The device's lists for some queries, and how exact answers are made of them.
 class Block {
 public:
-    Block(const ExactKnnModel& model, const exact::Rows& queries, std::int64_t first, std::int64_t count)
-        : model_(model), queries_(queries), first_(first), count_(count) {}
+    Block(const ExactKnnModel& model, const ItemsOfDoubles& queries, std::int64_t first, std::int64_t count)
+        : model_(model),
+          all_(queries.count),
+          first_(first),
+          count_(count),
+          queries_(exact::rows_of(queries, model.table.metric(), first, count)) {}
 
     Result<void> find(const Options& options) {
         const bool allowed = model_.table.missing_rule() == Missing::allowed;
@@ -168,7 +172,7 @@ public:
         candidates_ = model_.candidates;
         distances_.resize(static_cast<std::size_t>(count_ * candidates_));
         indices_.resize(distances_.size());
-        const std::vector<float> floats = model_.table.floats(queries_, first_, count_);
+        const std::vector<float> floats = model_.table.floats(queries_);
         return model_.finder_for(missing).kneighbors(
             {floats.data(), count_, model_.table.float_dims()}, distances_.data(), indices_.data(),
             {.stream = options.stream, .deterministic = options.deterministic, .variant = options.variant});
@@ -183,11 +187,11 @@ public:
             std::vector<exact::Neighbour> found;
 #pragma omp for schedule(dynamic, 16)
             for (std::int64_t q = 0; q < count_; ++q) try {
-                    const double* const query = queries_.of(first_ + q);
+                    const double* const query = queries_.of(q);
                     const bool missing =
                         allowed && (table.points().missing || queries_.dims == 0 || has_missing(query, queries_.dims));
                     exact::find_nearest(table, query, missing, model_.k, candidates_of(q), found);
-                    write(model_, found, first_ + q, queries_.count, results);
+                    write(model_, found, first_ + q, all_, results);
                 } catch (...) {  // nothing may leave a parallel loop
                     failed = true;
                 }
@@ -202,8 +206,8 @@ private:
     }
 
     const ExactKnnModel& model_;
-    const exact::Rows& queries_;
-    std::int64_t first_, count_, candidates_ = 0;
+    std::int64_t all_, first_, count_, candidates_ = 0;
+    exact::Rows queries_;
     std::vector<float> distances_;
     std::vector<std::int32_t> indices_;
 };
@@ -213,10 +217,9 @@ Result<void> ask(const ExactKnnModel& model, const ItemsOfDoubles& queries, cons
     if (auto error = not_on_host(options)) return *error;
     if (auto error = invalid_queries(model, queries)) return *error;
     if (auto error = wrong_results(model, queries, results)) return *error;
-    const exact::Rows rows = exact::rows_of(queries, model.table.metric());
     const std::int64_t at_once = queries_at_once(model, queries.count);
     for (std::int64_t first = 0; first < queries.count; first += at_once) {
-        Block block(model, rows, first, std::min(at_once, queries.count - first));
+        Block block(model, queries, first, std::min(at_once, queries.count - first));
         if (auto found = block.find(options); !found) return found.error();
         block.answer(results);
     }
@@ -253,8 +256,7 @@ Result<Explanation> ExactKnnBase::explain_predict(std::int64_t queries, const Op
 std::size_t ExactKnnBase::predict_bytes(std::int64_t queries) const {
     const std::int64_t at_once = queries_at_once(*model_, queries);
     const std::int64_t dims = model_->table.float_dims();
-    return static_cast<std::size_t>(queries * dims) * sizeof(double) +
-           static_cast<std::size_t>(at_once * dims) * 2 * sizeof(float) +
+    return static_cast<std::size_t>(at_once * dims) * (sizeof(double) + 2 * sizeof(float)) +
            static_cast<std::size_t>(at_once * model_->candidates) * (sizeof(float) + sizeof(std::int32_t));
 }
 

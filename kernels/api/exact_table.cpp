@@ -28,16 +28,17 @@ void normalise(double* item, std::int64_t dims) {
 
 }  // namespace
 
-Rows rows_of(const ItemsOfDoubles& items, Metric metric) {
-    Rows rows{.values = {}, .count = items.count, .dims = items.dims};
+Rows rows_of(const ItemsOfDoubles& items, Metric metric, std::int64_t first, std::int64_t count) {
+    Rows rows{.values = {}, .count = count, .dims = items.dims};
     const bool as_is = items.layout == Layout::item_major;
-    if (as_is && items.values) rows.values.assign(items.values, items.values + items.count * items.dims);
-    rows.values.resize(static_cast<std::size_t>(items.count * items.dims));
+    if (as_is && items.values)
+        rows.values.assign(items.values + first * items.dims, items.values + (first + count) * items.dims);
+    rows.values.resize(static_cast<std::size_t>(count * items.dims));
     bool missing = false;
 #pragma omp parallel for schedule(static) reduction(|| : missing)
-    for (std::int64_t i = 0; i < items.count; ++i) {
+    for (std::int64_t i = 0; i < count; ++i) {
         double* const row = rows.values.data() + i * items.dims;
-        for (std::int64_t a = 0; a < items.dims && !as_is; ++a) row[a] = items.values[a * items.count + i];
+        for (std::int64_t a = 0; a < items.dims && !as_is; ++a) row[a] = items.values[a * items.count + first + i];
         missing = missing || std::any_of(row, row + items.dims, [](double value) { return std::isnan(value); });
         if (metric == Metric::cosine) normalise(row, items.dims);
     }
@@ -48,7 +49,7 @@ Rows rows_of(const ItemsOfDoubles& items, Metric metric) {
 Table::Table(const ItemsOfDoubles& points, const DistanceRule& rule)
     : metric_(rule.metric),
       missing_rule_(rule.missing),
-      points_(rows_of(points, rule.metric)),
+      points_(rows_of(points, rule.metric, 0, points.count)),
       centres_(index(points.dims)),
       ranks_(index(points.dims)) {
     if (metric_ == Metric::mixed_euclidean) types_.assign(rule.types.begin(), rule.types.end());
@@ -117,12 +118,12 @@ float Table::rank_of(std::int64_t attribute, double value) const {
     return static_cast<float>(known - values.begin());
 }
 
-std::vector<float> Table::floats(const Rows& rows, std::int64_t first, std::int64_t count) const {
+std::vector<float> Table::floats(const Rows& rows) const {
     const std::int64_t dims = float_dims();
-    std::vector<float> floats(static_cast<std::size_t>(count * dims));
+    std::vector<float> floats(static_cast<std::size_t>(rows.count * dims));
 #pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < count; ++i) {
-        const double* const item = rows.of(first + i);
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+        const double* const item = rows.of(i);
         float* const to = floats.data() + i * dims;
         for (std::int64_t a = 0; a < rows.dims; ++a)
             to[a] = is_nominal(a) ? rank_of(a, item[a]) : static_cast<float>(centred(item, a));

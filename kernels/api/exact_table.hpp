@@ -17,7 +17,8 @@ struct Rows {
     [[nodiscard]] const double* of(std::int64_t item) const { return values.data() + item * dims; }
 };
 
-Rows rows_of(const ItemsOfDoubles& items, Metric metric);
+/// Items first .. first + count.
+Rows rows_of(const ItemsOfDoubles& items, Metric metric, std::int64_t first, std::int64_t count);
 
 /// A training set, and how items become floats that keep as much of their distances as floats can: numeric
 /// attributes are centred by their medians and, but for mixed_euclidean, scaled by a power of two that brings the
@@ -45,8 +46,8 @@ public:
     [[nodiscard]] std::int64_t float_dims() const { return points_.dims + (zeros_ ? 1 : 0); }
     [[nodiscard]] std::vector<AttributeType> float_types() const { return types_; }
 
-    /// Items first .. first + count, item-major.
-    [[nodiscard]] std::vector<float> floats(const Rows& rows, std::int64_t first, std::int64_t count) const;
+    /// The same items as floats, item-major.
+    [[nodiscard]] std::vector<float> floats(const Rows& rows) const;
 
 private:
     static std::size_t index(std::int64_t attribute) { return static_cast<std::size_t>(attribute); }
