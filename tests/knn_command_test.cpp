@@ -52,7 +52,7 @@ TEST_F(KnnCommand, WritesPredictionsWithNeighbours) {
     EXPECT_EQ(read_bytes(output),
               "row,predicted,class,neighbour_1,distance_1,neighbour_2,distance_2\n"
               "1,low,low,2,1,3,1\n"
-              "2,high,high,4,1,5,1.4142135\n");
+              "2,high,high,4,1,5,1.4142135623730951\n");
 }
 
 TEST_F(KnnCommand, PredictsWithoutALabelToStdout) {
@@ -73,6 +73,21 @@ TEST_F(KnnCommand, NamesAndLabelsDoNothing) {
     expect_holds(finished.err, {"  x\\x1b[31m: numeric", "\\u202ewol"});
     EXPECT_EQ(finished.err.find_first_of("\x1b\x07\xE2"), std::string::npos);
     expect_failure(data + test("z\x1b[31m\n1\n"), 4, {"'z\\x1b[31m'"});
+}
+
+TEST_F(KnnCommand, AnswersInDoublePrecision) {
+    // Seconds and labels that floats round to multiples of 128.
+    const std::string data = "--train " +
+                             quoted(folder.file("seconds.csv",
+                                                "t,y\n1700000000,1700000001\n1700000003,1700000005\n"
+                                                "1700000100,1700000100.25\n")) +
+                             " ";
+    const auto finished = run(data + test("t,y\n1700000001,1700000003\n1700000099.5,1700000102.25\n") +
+                              "--k 1 --regression --json --neighbours -o " + quoted(folder / "out.csv"));
+    EXPECT_EQ(read_bytes(folder / "out.csv"),
+              "row,predicted,y,neighbour_1,distance_1\n"
+              "1,1700000001,1700000003,1,1\n2,1700000100.25,1700000102.25,3,0.5\n");
+    EXPECT_EQ(nlohmann::json::parse(finished.out).at("root_mean_square_error"), 2.0);
 }
 
 TEST_F(KnnCommand, SpeaksJson) {
@@ -103,7 +118,7 @@ TEST_F(KnnCommand, ContradictoryOptionsAreUsageErrors) {
     expect_failure(train + good + "--k 0", 2, {"--k must be 1 to 1024"});
     expect_failure(train + good + "--metric hamming", 2, {"--metric", "hamming"});
     expect_failure(train + good + "--delimiter ab", 2, {"--delimiter"});
-    expect_failure(train + good + "--memory 100B", 2, {"--memory", "raise it"});
+    expect_failure(train + good + "--memory 150B", 2, {"--memory", "raise it"});
     expect_failure(train + good + "--variant nothing", 2, {"nothing", "cpu_two_stage"});
     expect_failure("--data " + quoted(folder / "train.csv") + " --test-rows 6", 2, {"--test-rows 6", "6 rows"});
     expect_failure("--data " + quoted(folder / "train.csv") + " --split 1.5", 2, {"--split", "between 0 and 1"});

@@ -11,7 +11,7 @@ namespace espalier::bench::cli {
 namespace {
 
 /// The shortest text that reads back as the same number.
-std::string text(float value) {
+std::string text(double value) {
     if (std::isnan(value)) return "?";
     char buffer[32];
     const auto [end, error] = std::to_chars(std::begin(buffer), std::end(buffer), value);
@@ -32,8 +32,8 @@ void KnnScore::add(const Predictions& predictions, const io::Rows& truth) {
             continue;
         }
         if (truth.targets.empty()) continue;
-        const double actual = static_cast<double>(truth.targets[i]);
-        const double off = static_cast<double>(predictions.targets[i]) - actual;
+        const double actual = truth.targets[i];
+        const double off = predictions.targets[i] - actual;
         squares_ += off * off;
         absolutes_ += std::abs(off);
         const double from_mean = actual - truth_mean_;

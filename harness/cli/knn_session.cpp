@@ -29,7 +29,7 @@ void check_types(const io::Schema& schema, Metric metric) {
 
 bool any_missing(const io::Rows& rows) {
     return std::any_of(rows.attributes.begin(), rows.attributes.end(), [](const auto& values) {
-        return std::any_of(values.begin(), values.end(), [](float value) { return std::isnan(value); });
+        return std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
     });
 }
 
@@ -44,20 +44,20 @@ public:
         for (std::size_t a = 0; a < dims_; ++a) put(a, std::exchange(rows.attributes[a], {}));
     }
 
-    [[nodiscard]] Items items() const {
+    [[nodiscard]] ItemsOfDoubles items() const {
         return {values_.get(), static_cast<std::int64_t>(count_), static_cast<std::int64_t>(dims_),
                 Layout::attribute_major};
     }
 
 private:
     Packed(std::size_t count, std::size_t dims)
-        : count_(count), dims_(dims), values_(std::make_unique_for_overwrite<float[]>(count * dims)) {}
-    void put(std::size_t attribute, const std::vector<float>& values) {
+        : count_(count), dims_(dims), values_(std::make_unique_for_overwrite<double[]>(count * dims)) {}
+    void put(std::size_t attribute, const std::vector<double>& values) {
         std::copy(values.begin(), values.end(), values_.get() + attribute * count_);
     }
 
     std::size_t count_, dims_;
-    std::unique_ptr<float[]> values_;
+    std::unique_ptr<double[]> values_;
 };
 
 }  // namespace
@@ -67,8 +67,7 @@ KnnSession::KnnSession(const Device& device, const io::Schema& schema, io::Rows 
       points_(static_cast<std::int64_t>(train.size())),
       dims_(static_cast<std::int64_t>(schema.attributes.size())),
       missing_(any_missing(train)),
-      model_(fitted(device, schema, std::move(train), settings)),
-      with_missing_(std::visit([](const auto& model) -> Model { return model.allowing_missing(); }, model_)) {}
+      model_(fitted(device, schema, std::move(train), settings)) {}
 
 KnnSession::Model KnnSession::fitted(const Device& device, const io::Schema& schema, io::Rows train,
                                      const KnnSettings& settings) {
@@ -78,14 +77,14 @@ KnnSession::Model KnnSession::fitted(const Device& device, const io::Schema& sch
     for (const io::Column& column : schema.attributes)
         types.push_back(column.kind == io::ColumnKind::nominal ? AttributeType::nominal : AttributeType::numeric);
     NeighbourRule rule{.k = settings.k, .distance = {.metric = settings.metric}, .vote = settings.vote};
-    if (any_missing(train)) rule.distance.missing = Missing::allowed;
+    rule.distance.missing = Missing::allowed;  // costs nothing where there is none
     if (settings.metric == Metric::mixed_euclidean) rule.distance.types = types;
     const std::vector<std::int32_t> classes = std::move(train.classes);
-    const std::vector<float> targets = std::move(train.targets);
+    const std::vector<double> targets = std::move(train.targets);
     const Packed points(std::move(train));
     if (settings.task == Task::classification)
-        return value_or_fail(KnnClassifier::fit(device, points.items(), classes, rule));
-    return value_or_fail(KnnRegressor::fit(device, points.items(), targets, rule));
+        return value_or_fail(ExactKnnClassifier::fit(device, points.items(), classes, rule));
+    return value_or_fail(ExactKnnRegressor::fit(device, points.items(), targets, rule));
 }
 
 std::size_t KnnSession::chunk_rows(std::size_t wanted) const {
@@ -104,21 +103,20 @@ Predictions KnnSession::predict(const io::Rows& rows) {
     const std::size_t count = rows.size(), lists = count * static_cast<std::size_t>(settings_.k);
     const bool missing = missing_ || any_missing(rows);
     Predictions predictions;
-    NeighbourLists neighbours;
+    ExactNeighbourLists neighbours;
     if (settings_.neighbours) {
         predictions.distances.resize(lists);
         predictions.neighbours.resize(lists);
         neighbours = {predictions.distances.data(), predictions.neighbours.data()};
     }
     const Options options{.variant = settings_.variant};
-    const Model& model = missing ? with_missing_ : model_;
-    if (const auto* classifier = std::get_if<KnnClassifier>(&model)) {
+    if (const auto* classifier = std::get_if<ExactKnnClassifier>(&model_)) {
         predictions.classes.resize(count);
         succeed_or_fail(classifier->predict(queries.items(), predictions.classes.data(), neighbours, options));
     } else {
         predictions.targets.resize(count);
-        succeed_or_fail(
-            std::get<KnnRegressor>(model).predict(queries.items(), predictions.targets.data(), neighbours, options));
+        succeed_or_fail(std::get<ExactKnnRegressor>(model_).predict(queries.items(), predictions.targets.data(),
+                                                                    neighbours, options));
     }
     const Explanation what = explain(count, missing);
     ran_ = what.family + "/" + what.variant + (what.configuration == "default" ? "" : " (" + what.configuration + ")");
@@ -128,20 +126,24 @@ Predictions KnnSession::predict(const io::Rows& rows) {
 std::string KnnSession::explanation(std::size_t rows) const { return explain(rows, missing_).text(); }
 
 Explanation KnnSession::explain(std::size_t rows, bool missing) const {
-    const auto& model = missing ? with_missing_ : model_;
     return std::visit(
-        [&](const KnnBase& base) {
-            return value_or_fail(base.explain_predict(static_cast<std::int64_t>(rows), {.variant = settings_.variant}));
+        [&](const ExactKnnBase& base) {
+            return value_or_fail(base.explain_predict(static_cast<std::int64_t>(rows), {.variant = settings_.variant},
+                                                      missing ? Missing::allowed : Missing::none));
         },
-        model);
+        model_);
 }
 
-/// Training table, two chunks of rows as they are read (the next one is read while this one is computed), the chunk
-/// as the library gets it and on the device, its results, and the pipeline's workspace.
+/// Training table in double and in single precision, two chunks of rows as they are read (the next one is read while
+/// this one is computed), the chunk as the library gets it, its results, what the library makes of it, and the
+/// pipeline's workspace.
 std::size_t KnnSession::bytes_for(std::size_t rows) const {
-    const auto values = static_cast<std::size_t>(dims_ + 1) * 4;
-    const std::size_t lists = settings_.neighbours ? static_cast<std::size_t>(settings_.k) * 16 : 0;
-    return values * static_cast<std::size_t>(points_) + rows * (4 * values + 8 + lists) +
+    const auto values = static_cast<std::size_t>(dims_ + 1);
+    const std::size_t lists = settings_.neighbours ? static_cast<std::size_t>(settings_.k) * 12 : 0;
+    const std::size_t library = std::visit(
+        [rows](const ExactKnnBase& base) { return base.predict_bytes(static_cast<std::int64_t>(rows)); }, model_);
+    return values * (sizeof(double) + sizeof(float)) * static_cast<std::size_t>(points_) +
+           rows * (3 * values * sizeof(double) + sizeof(double) + lists) + library +
            explain(rows, true).workspace_bytes;
 }
 

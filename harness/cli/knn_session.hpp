@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "espalier/device.hpp"
-#include "espalier/knn.hpp"
+#include "espalier/exact_knn.hpp"
 #include "harness/apps/io/table.hpp"
 
 namespace espalier::bench::cli {
@@ -24,8 +24,8 @@ struct KnnSettings {
 /// For a chunk of queries. Lists are k x queries: the j-th nearest of query q at [j * queries + q].
 struct Predictions {
     std::vector<std::int32_t> classes;
-    std::vector<float> targets;
-    std::vector<float> distances;
+    std::vector<double> targets;
+    std::vector<double> distances;
     std::vector<std::int32_t> neighbours;
 };
 
@@ -51,7 +51,7 @@ public:
     [[nodiscard]] const std::string& ran() const { return ran_; }
 
 private:
-    using Model = std::variant<KnnClassifier, KnnRegressor>;
+    using Model = std::variant<ExactKnnClassifier, ExactKnnRegressor>;
 
     static Model fitted(const Device& device, const io::Schema& schema, io::Rows train, const KnnSettings& settings);
     [[nodiscard]] Explanation explain(std::size_t rows, bool missing) const;
@@ -60,8 +60,7 @@ private:
     KnnSettings settings_;
     std::int64_t points_, dims_;
     bool missing_;  ///< the training table has missing cells
-    Model model_;
-    Model with_missing_;  ///< the same for rows that have some
+    Model model_;   ///< in double precision, and so are its answers
     std::string ran_;
 };
 

@@ -5,6 +5,7 @@ import inputs
 import journals
 import library
 import outputs
+import precision
 import repetition
 import sweeps
 import variants
@@ -40,9 +41,10 @@ FAULTS = {
     28: "INT, TERM and HUP at random moments of every command that writes",
     29: "absurd sizes in small files, and mutated files of every kind",
     30: "escape sequences, NUL and marks of direction in names, labels and keys",
+    31: "tables that floats cannot hold: Unix seconds, UTM metres, large labels, nearly parallel rows",
 }
 ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS |
-                   repetition.ROWS | outputs.ROWS | inputs.ROWS).items()))
+                   repetition.ROWS | outputs.ROWS | inputs.ROWS | precision.ROWS).items()))
 GPU_ROWS = (1, 2, 3, 12, 13, 15, 21)
 
 

@@ -33,14 +33,10 @@ std::optional<Number> parse_with_point(std::string_view text) {
     const auto [stop, error] = std::from_chars(text.data(), end, number);
     if (stop != end || error == std::errc::invalid_argument || text.empty()) return std::nullopt;
     if (error == std::errc::result_out_of_range) {
-        // It does not tell too large from too small; a wider type usually does.
-        double wide = HUGE_VAL;
-        const auto again = std::from_chars(text.data(), end, wide);
-        if (again.ec == std::errc::result_out_of_range) {
-            const auto exponent = text.find_first_of("eE");
-            wide = exponent != std::string_view::npos && text[exponent + 1] == '-' ? 0.0 : HUGE_VAL;
-        }
-        return static_cast<Number>(wide);
+        // It does not tell too large from too small.
+        const auto exponent = text.find_first_of("eE");
+        const bool small = exponent != std::string_view::npos && text[exponent + 1] == '-';
+        return std::copysign(small ? 0.0 : HUGE_VAL, text[0] == '-' ? -1.0 : 1.0);
     }
     if (std::isnan(number)) return std::nullopt;
     return number;

@@ -10,7 +10,7 @@
 namespace espalier::bench::io {
 
 /// How a table keeps a number.
-using Number = float;
+using Number = double;
 
 /// A decimal number, correctly rounded; "inf" and what exceeds the type give infinity. Nothing for any other text,
 /// "nan" among it. `decimal` stands before the decimals, "," or "."; the other one is no part of a number.

@@ -47,7 +47,7 @@ Number number_or_fail(std::string_view cell, std::int64_t line, const ColumnRule
                                 "words with --missing), or take the column as nominal with --nominal " +
                                 numbered(rules));
     if (std::isinf(*value))
-        throw BadCell(line, "'" + printable(cell) + "' is infinite in single precision; scale the column down");
+        throw BadCell(line, "'" + printable(cell) + "' is infinite in double precision; scale the column down");
     return *value;
 }
 

@@ -7,6 +7,7 @@
 #include "espalier/distance.hpp"
 #include "espalier/dot.hpp"
 #include "espalier/error.hpp"
+#include "espalier/exact_knn.hpp"
 #include "espalier/explanation.hpp"
 #include "espalier/histogram.hpp"
 #include "espalier/knn.hpp"
