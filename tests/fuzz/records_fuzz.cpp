@@ -19,9 +19,6 @@
 /// The readers alone are linked, no family.
 const espalier::bench::Family* espalier::bench::find_family(std::string_view) { return nullptr; }
 
-/// The readers alone are linked, no family.
-const espalier::bench::Family* espalier::bench::find_family(std::string_view) { return nullptr; }
-
 namespace {
 
 using namespace espalier;
