@@ -158,8 +158,8 @@ std::vector<Registered<Problem>> unsteady(std::initializer_list<std::string_view
 TEST_F(Dispatch, DeterministicTakesTheNextChoiceThatIs) {
     const DeviceInfo device = cpu_device(4, Isa::avx2);
     const auto decided_of = [&](const std::vector<Registered<Problem>>& entries, const Problem& problem) {
-        const auto decision =
-            decide(Tables<Problem>{"convolution_2d", entries, trees_}, problem, device, nullptr, {.deterministic = true});
+        const auto decision = decide(Tables<Problem>{"convolution_2d", entries, trees_}, problem, device, nullptr,
+                                     {.deterministic = true});
         return decision ? std::string(decision.value().entry->variant.name) : "error: " + decision.error().message;
     };
     EXPECT_EQ(decided_of(registry, sized(100, 50)), "fast");

@@ -128,6 +128,26 @@ TEST(Learner, FindsAPatternThatNeedsTwoLevels) {
     EXPECT_EQ(leaves(grown), 4);
 }
 
+TEST(Learner, PartsTheProblemsByAnOptionalCategory) {
+    // What is best changes at another size for every value, and each would be worth too little to ask for the other.
+    const auto rows = grid({{0, 1}, kSizes});
+    const auto best = [](std::span<const double> row) -> std::size_t { return (row[0] == 0) == (row[1] <= 300); };
+    const Model model = [&](std::span<const double> row, std::size_t c) {
+        return c == 2 ? 1.0 : c == best(row) ? 0.0 : 0.3;
+    };
+    std::vector<Column> columns{{"layout", 2}, {"n"}};
+    columns[0].optional = true;
+    const auto matrix = matrix_of(columns, rows, 3, model);
+    LearnOptions options;
+    options.most_leaves = 2;  // of each value's tree
+    const Tree tree = learn(matrix, matrix.all(), options);
+    ASSERT_EQ(tree.leaves.size(), 4U);
+    EXPECT_EQ(tree.nodes[0].test.column, 0U);
+    for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), best(row));
+    columns[0].optional = false;
+    EXPECT_LE(learn(matrix_of(columns, rows, 3, model), matrix.all(), options).leaves.size(), 2U);
+}
+
 TEST(Learner, SplitsOnCategories) {
     const auto rows = grid({{0, 1, 2}, kSizes});
     const auto matrix = matrix_of({{"border", 3}, {"n"}}, rows, 3, [](std::span<const double> row, std::size_t c) {

@@ -21,10 +21,11 @@ struct LearnOptions {
 };
 
 /// Learns a tree on `rows`. The values of an optional category have trees of their own under a common root, as if they
-/// were families of their own: few variants run more than one of them. Else it is, of the best trees of every size (`trees_by_size`) the one with the least loss on them and
-/// on the problems guessed between them, what its leaves cost included. Cross-validation chose smaller trees, and worse
-/// ones on other problems (docs/performance/selectors.md has the comparison). It says what trees may be made of beside
-/// the measured problems and the family's columns, and whether there is to be one (`best_offer`).
+/// were families of their own: few variants run more than one of them. Else it is, of the best trees of every size
+/// (`trees_by_size`) the one with the least loss on them and on the problems guessed between them, what its leaves cost
+/// included. Cross-validation chose smaller trees, and worse ones on other problems (docs/performance/selectors.md has
+/// the comparison). It says what trees may be made of beside the measured problems and the family's columns, and
+/// whether there is to be one (`best_offer`).
 Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options = {});
 
 }  // namespace espalier::bench::learn

@@ -128,9 +128,10 @@ void run_histogram(const HistogramOptions& options) {
     const Outcome outcome = count(device, options, file, chunks);
     print(options, device, explanation, outcome);
     if (options.quiet) return;
-    fmt::print(stderr, "{}: {} in {:.3f} s, {:.3f} s of it counting by histogram/{} ({}) on {}{}\n", printable(options.input),
-               counted(outcome.counts.bytes, "byte"), outcome.seconds, outcome.counting_seconds, explanation.variant,
-               explanation.configuration, device.key(), device.is_cuda() ? ", transfers included" : "");
+    fmt::print(stderr, "{}: {} in {:.3f} s, {:.3f} s of it counting by histogram/{} ({}) on {}{}\n",
+               printable(options.input), counted(outcome.counts.bytes, "byte"), outcome.seconds,
+               outcome.counting_seconds, explanation.variant, explanation.configuration, device.key(),
+               device.is_cuda() ? ", transfers included" : "");
 }
 
 }  // namespace

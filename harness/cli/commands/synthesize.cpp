@@ -263,9 +263,10 @@ void run_synthesize(SynthesizeOptions& options) {
         fmt::print("{}\n", json.dump());
     } else if (!options.quiet) {
         fmt::print("{}: {}, {:.3f} s at {} Hz, {} of {:.3f} noise deviations, {}, {:.1f} MB\n",
-                   printable((fs::path(options.folder) / "record.json").string()), counted(record.receivers.count(), "receiver"),
-                   seconds, record.rate, counted(record.events.size(), "event"), record.amplitude,
-                   counted(parts.size(), "file"), bytes / 1e6);
+                   printable((fs::path(options.folder) / "record.json").string()),
+                   counted(record.receivers.count(), "receiver"), seconds, record.rate,
+                   counted(record.events.size(), "event"), record.amplitude, counted(parts.size(), "file"),
+                   bytes / 1e6);
     }
 }
 
