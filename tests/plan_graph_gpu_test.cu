@@ -240,5 +240,21 @@ TEST_F(PlanGraph, CopiesFromPageLockedMemory) {
     }
 }
 
+/// The last test of the program: what it did before is gone then.
+TEST(PlanAfterReset, TellsThatItsArraysAreGone) {
+    const auto gpu = Device::cuda();
+    if (!gpu) GTEST_SKIP() << gpu.error().message;
+    constexpr std::int64_t kElements = 1000;
+    const auto plan = value_of(plan_dot_product(gpu.value(), kElements, {.memory = Memory::device}));
+    Array<float> a(kElements), result(1);
+    const device::Buffer workspace(plan.workspace_bytes());
+    const std::span<std::byte> memory{workspace.data(), workspace.size()};
+    expect_ok(plan.run(a.span(), a.span(), result.data(), nullptr, memory));
+    device::synchronize();
+    ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
+    if (device::place_of(a.data()).on_device) GTEST_SKIP() << "this GPU reaches all memory of its host";
+    expect_invalid(plan.run(a.span(), a.span(), result.data(), nullptr, memory), "a is in host memory, or in none");
+}
+
 }  // namespace
 }  // namespace espalier

@@ -1,4 +1,4 @@
-"""Rows 13, 14, 15, 23 and 24: what users hand to the library and to the commands."""
+"""Rows 13, 14, 15, 23, 24 and 32: what users hand to the library and to the commands."""
 
 import json
 
@@ -148,4 +148,15 @@ def row_24(machine: Machine) -> Outcome:
     return outcome
 
 
-ROWS = {13: row_13, 14: row_14, 15: row_15, 23: row_23, 24: row_24}
+def row_32(machine: Machine) -> Outcome:
+    """A plan run with other sizes, a short or misaligned workspace, pointers of the wrong side, and after a reset."""
+    outcome = Outcome()
+    if machine.device == "cpu":
+        count_tests(outcome, gtest(machine, "plan_test", "PlanErrors.*:PlanOptions.*"))
+    else:
+        count_tests(outcome, gtest(machine, "plan_gpu_test", "PlanErrors.*:PlanOptions.*"))
+        count_tests(outcome, gtest(machine, "plan_graph_gpu_test", "PlanAfterReset.*"))
+    return outcome
+
+
+ROWS = {13: row_13, 14: row_14, 15: row_15, 23: row_23, 24: row_24, 32: row_32}

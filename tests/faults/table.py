@@ -42,10 +42,11 @@ FAULTS = {
     29: "absurd sizes in small files, and mutated files of every kind",
     30: "escape sequences, NUL and marks of direction in names, labels and keys",
     31: "tables that floats cannot hold: Unix seconds, UTM metres, large labels, nearly parallel rows",
+    32: "a plan run with other sizes, a bad workspace, pointers of the wrong side, after its device's reset",
 }
 ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS |
                    repetition.ROWS | outputs.ROWS | inputs.ROWS | precision.ROWS).items()))
-GPU_ROWS = (1, 2, 3, 12, 13, 15, 21)
+GPU_ROWS = (1, 2, 3, 12, 13, 15, 21, 32)
 
 
 def markdown(entries: list[dict]) -> str:

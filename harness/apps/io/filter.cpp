@@ -83,10 +83,10 @@ Filter5x5 read_filter(const std::string& path) {
         const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
         const std::string word = text.substr(at, end - at);
         const auto number = parse_number(word);
-        if (!number || !std::isfinite(*number))
+        if (!number || !std::isfinite(static_cast<float>(*number)))
             throw BadFile(path, "line " + std::to_string(line) + ": '" + printable(word) +
                                     "' is not a number; a filter is 25 numbers, five rows of five");
-        if (count < filter.size()) filter[count] = *number;
+        if (count < filter.size()) filter[count] = static_cast<float>(*number);
         ++count;
         at = end;
     }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -18,12 +17,10 @@ namespace {
 
 using CsvFields = std::vector<std::string_view>;
 
-/// In double precision, unlike io::parse_number: map coordinates have eight digits and more.
+/// A finite one.
 std::optional<double> number(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-    return value;
+    const auto value = io::parse_number(text);
+    return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 /// Which field holds what; -1 where the file has no such column.
