@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "espalier/espalier.hpp"
@@ -24,6 +25,12 @@ inline void expect_error(const Result<void>& result, ErrorCode code, std::string
 }
 inline void expect_invalid(const Result<void>& result, std::string_view part) {
     expect_error(result, ErrorCode::invalid_argument, part);
+}
+
+template <class T>
+T value_of(Result<T> result) {
+    EXPECT_TRUE(result) << result.error().message;
+    return std::move(result).value();
 }
 
 inline void expect_ok(const Result<void>& result) { ASSERT_TRUE(result) << result.error().message; }

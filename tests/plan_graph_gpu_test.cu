@@ -11,12 +11,6 @@
 namespace espalier {
 namespace {
 
-template <class T>
-T value_of(Result<T> result) {
-    EXPECT_TRUE(result) << result.error().message;
-    return std::move(result).value();
-}
-
 /// A captured piece of work.
 class Graph {
 public:

@@ -84,12 +84,6 @@ std::vector<float> numbers(std::size_t count, int seed) {
     return values;
 }
 
-template <class T>
-T value_of(Result<T> result) {
-    EXPECT_TRUE(result) << result.error().message;
-    return std::move(result).value();
-}
-
 void wait(const Device& device) {
     if (device.is_cuda()) device::synchronize();
 }

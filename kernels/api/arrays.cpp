@@ -14,6 +14,10 @@ bool aligned_for_gpus(const void* data) { return reinterpret_cast<std::uintptr_t
 
 std::size_t padded(std::size_t bytes) { return (bytes + kGpuAlignment - 1) / kGpuAlignment * kGpuAlignment; }
 
+Memory memory_of(const Transport& transport, const ArraySpec& spec) {
+    return spec.on_host ? Memory::host : transport.memory;
+}
+
 /// Which copies of an array a call makes.
 struct Copies {
     bool staged = false;      ///< on the GPU, because it is on the host or not aligned
@@ -29,9 +33,9 @@ Copies copies_of(const Transport& transport, const ArraySpec& spec, const void* 
     if (spec.use == Use::scratch) return {.scratch = true};
     Copies copies{.transposed = spec.item_dims > 0};
     if (!transport.on_gpu()) return copies;
-    const bool from_host = transport.memory == Memory::host || spec.on_host;
     // What is transposed is read by a kernel of our own, at any address.
-    copies.staged = from_host || (!spec.any_address && !copies.transposed && !aligned_for_gpus(data));
+    copies.staged = memory_of(transport, spec) == Memory::host ||
+                    (!spec.any_address && !copies.transposed && !aligned_for_gpus(data));
     return copies;
 }
 
@@ -84,8 +88,7 @@ std::optional<Error> wrong_arrays(const Transport& transport, std::span<const Ar
         if (overlap(pointers[i], spec.bytes(), workspace.data(), workspace.size()))
             return invalid(std::string(spec.name) + " and the workspace overlap: use other memory");
         if (!transport.on_gpu()) continue;
-        const Memory memory = spec.on_host ? Memory::host : transport.memory;
-        if (auto error = wrong_place(transport, spec.name, pointers[i], memory)) return error;
+        if (auto error = wrong_place(transport, spec.name, pointers[i], memory_of(transport, spec))) return error;
     }
     for (std::size_t i = 0; i < specs.size(); ++i) {
         if (specs[i].use != Use::output || specs[i].count == 0) continue;
@@ -124,7 +127,7 @@ std::byte* bring_in(const Transport& transport, std::span<const ArraySpec> specs
         if (copies.scratch) data = take();
         if (copies.staged) {
             std::byte* const staged = take();
-            if (spec.use == Use::input && (transport.memory == Memory::host || spec.on_host))
+            if (spec.use == Use::input && memory_of(transport, spec) == Memory::host)
                 device::copy_to_device(staged, data, spec.bytes(), stream);
             else if (spec.use == Use::input)
                 device::copy_on_device(staged, data, spec.bytes(), stream);

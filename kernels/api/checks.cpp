@@ -3,6 +3,11 @@
 #include <limits>
 
 namespace espalier {
+std::optional<Error> null_array(const void* data, std::string_view name, std::int64_t count) {
+    if (data || count <= 0) return std::nullopt;
+    return invalid(std::string(name) + " is null");
+}
+
 std::optional<Error> invalid_sizes(std::initializer_list<NamedSize> sizes) {
     // 16 bytes to a value at most, and room to step beyond the last one.
     constexpr std::int64_t kMaxValues = std::numeric_limits<std::int64_t>::max() / 64;
@@ -18,6 +23,14 @@ std::optional<Error> invalid_sizes(std::initializer_list<NamedSize> sizes) {
         text.append(text.empty() ? "" : " x ").append(name);
     }
     if (too_large) return invalid(text + " is more than memory can hold");
+    return std::nullopt;
+}
+
+std::optional<Error> other_sizes(std::initializer_list<SizedAs> sizes) {
+    for (const auto& [name, given, planned] : sizes)
+        if (given != planned)
+            return invalid(std::string(name) + " is " + std::to_string(given) + ", but the plan is for " +
+                           std::to_string(planned) + ": make another plan for other sizes");
     return std::nullopt;
 }
 

@@ -20,6 +20,9 @@ bool is_enumerator(Enum value, Enum last) {
     return static_cast<int>(value) >= 0 && value <= last;
 }
 
+/// An array that a call cannot do without, of `count` elements: of none it may be null.
+std::optional<Error> null_array(const void* data, std::string_view name, std::int64_t count);
+
 struct NamedSize {
     std::string_view name;
     std::int64_t value;
@@ -27,5 +30,12 @@ struct NamedSize {
 
 /// Sizes must not be negative, and their product must leave room for index arithmetic.
 std::optional<Error> invalid_sizes(std::initializer_list<NamedSize> sizes);
+
+/// What is wrong with arrays of other sizes than those planned for.
+struct SizedAs {
+    std::string_view name;
+    std::int64_t given, planned;
+};
+std::optional<Error> other_sizes(std::initializer_list<SizedAs> sizes);
 
 }  // namespace espalier

@@ -66,14 +66,6 @@ std::optional<Error> invalid_layout(MatrixLayout layout) {
     return invalid("layout is none of the enumerators of espalier::MatrixLayout");
 }
 
-std::optional<Error> unlike(const Items& items, const std::string& name, const Items& planned) {
-    if (auto error =
-            other_sizes({{name + ".count", items.count, planned.count}, {name + ".dims", items.dims, planned.dims}}))
-        return error;
-    if (items.layout == planned.layout) return std::nullopt;
-    return invalid(name + ".layout is not the one that the plan is for: make another plan for other layouts");
-}
-
 }  // namespace
 
 Result<void> pairwise_distances(const Device& device, const Items& queries, const Items& points,
@@ -104,8 +96,8 @@ Result<void> DistancesPlan::run(const Items& queries, const Items& points, float
         const Problem& problem = call.problem;
         const Items first{nullptr, problem.queries, problem.dims, call.query_layout},
             second{nullptr, problem.points, problem.dims, call.point_layout};
-        if (auto error = unlike(queries, "queries", call.exchanged ? second : first)) return *error;
-        if (auto error = unlike(points, "points", call.exchanged ? first : second)) return *error;
+        if (auto error = other_items(queries, "queries", call.exchanged ? second : first)) return *error;
+        if (auto error = other_items(points, "points", call.exchanged ? first : second)) return *error;
         return run_planned(planned, call.pointers(queries, points, result), stream, workspace);
     });
 }

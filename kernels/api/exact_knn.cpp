@@ -226,11 +226,6 @@ Result<void> ask(const ExactKnnModel& model, const ItemsOfDoubles& queries, cons
     return {};
 }
 
-std::optional<Error> missing_array(const void* data, const char* name, std::int64_t count) {
-    if (data || count <= 0) return std::nullopt;
-    return invalid(std::string(name) + " is null");
-}
-
 }  // namespace
 
 Result<ExactNeighbours> ExactKnnBase::kneighbors(const ItemsOfDoubles& queries, const Options& options) const {
@@ -288,7 +283,7 @@ Result<std::vector<std::int32_t>> ExactKnnClassifier::predict(const ItemsOfDoubl
 Result<void> ExactKnnClassifier::predict(const ItemsOfDoubles& queries, std::int32_t* classes,
                                          const ExactNeighbourLists& neighbours, const Options& options) const {
     return guarded([&]() -> Result<void> {
-        if (auto error = missing_array(classes, "classes", queries.count)) return *error;
+        if (auto error = null_array(classes, "classes", queries.count)) return *error;
         return ask(*model(), queries,
                    {.classes = classes, .distances = neighbours.distances, .indices = neighbours.indices}, options);
     });
@@ -322,7 +317,7 @@ Result<std::vector<double>> ExactKnnRegressor::predict(const ItemsOfDoubles& que
 Result<void> ExactKnnRegressor::predict(const ItemsOfDoubles& queries, double* targets,
                                         const ExactNeighbourLists& neighbours, const Options& options) const {
     return guarded([&]() -> Result<void> {
-        if (auto error = missing_array(targets, "targets", queries.count)) return *error;
+        if (auto error = null_array(targets, "targets", queries.count)) return *error;
         return ask(*model(), queries,
                    {.targets = targets, .distances = neighbours.distances, .indices = neighbours.indices}, options);
     });

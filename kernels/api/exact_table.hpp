@@ -44,7 +44,6 @@ public:
 
     /// The attributes of the items as floats.
     [[nodiscard]] std::int64_t float_dims() const { return points_.dims + (zeros_ ? 1 : 0); }
-    [[nodiscard]] std::vector<AttributeType> float_types() const { return types_; }
 
     /// The same items as floats, item-major.
     [[nodiscard]] std::vector<float> floats(const Rows& rows) const;

@@ -40,6 +40,14 @@ AttributeMajor::AttributeMajor(const Items& items) : values_(items.values) {
     values_ = copy_.get();
 }
 
+std::optional<Error> other_items(const Items& items, const std::string& name, const Items& planned) {
+    if (auto error =
+            other_sizes({{name + ".count", items.count, planned.count}, {name + ".dims", items.dims, planned.dims}}))
+        return error;
+    if (items.layout == planned.layout) return std::nullopt;
+    return invalid(name + ".layout is not the one that the plan is for: make another plan for other layouts");
+}
+
 std::optional<Error> invalid_comparison(const Items& queries, const Items& points, const DistanceRule& rule) {
     if (queries.dims != points.dims)
         return invalid("the queries have " + std::to_string(queries.dims) + " attributes, the points " +

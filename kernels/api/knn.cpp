@@ -32,34 +32,32 @@ const TrainingSet::OnHost& host_copies(const TrainingSet& training) {
     return training.on_host;
 }
 
-KnnCall call_of(const std::shared_ptr<const KnnModel>& model, std::int64_t queries, Layout layout) {
-    KnnCall call{.problem = model->problem, .model = model, .layout = layout};
-    call.problem.queries = queries;
-    return call;
+/// Queries that are on the device, or are brought there by the call.
+Problem problem_of(const KnnModel& model, std::int64_t queries) {
+    Problem problem = model.problem;
+    problem.queries = queries;
+    return problem;
 }
 
-/// Whether a pipeline is to copy the queries: those that a GPU gets from the host are another problem than those that
-/// it has.
-bool streams(const KnnModel& model, const Options& options) {
-    return model.device.is_cuda() && options.memory == Memory::host;
+/// Queries that a GPU gets from the host are another problem: a pipeline copies them.
+Problem streamed_problem_of(const KnnModel& model, std::int64_t queries, const Options& options) {
+    Problem problem = problem_of(model, queries);
+    if (model.device.is_cuda() && options.memory == Memory::host) problem.queries_in = QueriesIn::host;
+    return problem;
 }
 
-/// What is wrong with arrays that stay on the host.
-std::optional<Error> wrong_host_arrays(const KnnModel& model, const Items& queries, const Wanted& wanted) {
-    const bool classifies = model.problem.task == Task::classification;
-    const std::array specs{
-        input_of<float>("queries.values", value_count(queries)),
-        output_of<std::int32_t>(classifies ? "classes" : "targets", wanted.predictions ? queries.count : 0),
-        output_of<float>("distances", wanted.distances ? queries.count * model.problem.k : 0),
-        output_of<std::int32_t>("indices", wanted.indices ? queries.count * model.problem.k : 0)};
-    const Pointers<4> given = pointers(queries, wanted);
-    return wrong_arrays({&state_of(model.device), Memory::host}, specs, given, {});
+/// What is wrong with the arrays of a call whose queries and predictions stay on the host: they are checked as if they
+/// were brought to the device.
+std::optional<Error> wrong_host_arrays(const Planned<KnnCall>& planned, const Items& queries, const Wanted& wanted) {
+    KnnCall brought = planned.call;
+    brought.problem.queries_in = QueriesIn::device;
+    return wrong_arrays(planned.transport, brought.arrays(), pointers(queries, wanted), {});
 }
 
 /// Runs for valid queries in the host's memory through one of the pipelines that copy them to a GPU.
 Result<void> stream(Planned<KnnCall> planned, const Items& queries, const Wanted& wanted, const Options& options) {
     KnnCall& call = planned.call;
-    if (auto error = wrong_host_arrays(*call.model, queries, wanted)) return *error;
+    if (auto error = wrong_host_arrays(planned, queries, wanted)) return *error;
     const CurrentDevice current(*planned.transport.device);
     const AttributeMajor ordered(queries);
     std::vector<float> unwanted(wanted.predictions ? 0 : static_cast<std::size_t>(queries.count));
@@ -80,20 +78,17 @@ Result<void> ask(const std::shared_ptr<const KnnModel>& model, const Items& quer
                  const Options& options) {
     const DeviceState& state = state_of(model->device);
     if (auto error = invalid_options(state, options)) return *error;
-    KnnCall call = call_of(model, queries.count, queries.layout);
-    call.predicts = wanted.predictions != nullptr;
-    call.lists_distances = wanted.distances != nullptr;
-    call.lists_indices = wanted.indices != nullptr;
-    if (streams(*model, options)) call.problem.queries_in = QueriesIn::host;
+    KnnCall call{.problem = streamed_problem_of(*model, queries.count, options),
+                 .model = model,
+                 .layout = queries.layout,
+                 .predicts = wanted.predictions != nullptr,
+                 .lists_distances = wanted.distances != nullptr,
+                 .lists_indices = wanted.indices != nullptr};
     auto planned = decide_call(state, std::move(call), options, {.deterministic = options.deterministic});
     if (!planned) return planned.error();
-    if (streams(*model, options)) return stream(std::move(planned).value(), queries, wanted, options);
+    if (planned.value().call.problem.queries_in == QueriesIn::host)
+        return stream(std::move(planned).value(), queries, wanted, options);
     return run_once(planned.value(), pointers(queries, wanted), options);
-}
-
-std::optional<Error> missing_array(const void* data, std::string_view name, std::int64_t count) {
-    if (data || count == 0) return std::nullopt;
-    return invalid(std::string(name) + " is null");
 }
 
 /// A vector of predictions is in host memory, and so must be what they are made of.
@@ -106,7 +101,7 @@ Result<void> predict_into(const std::shared_ptr<const KnnModel>& model, const It
                           const NeighbourLists& neighbours, const Options& options) {
     if (auto error = invalid_queries(*model, queries)) return *error;
     const bool classifies = model->problem.task == Task::classification;
-    if (auto error = missing_array(results, classifies ? "classes" : "targets", queries.count)) return *error;
+    if (auto error = null_array(results, classifies ? "classes" : "targets", queries.count)) return *error;
     return ask(model, queries, {results, neighbours.distances, neighbours.indices}, options);
 }
 
@@ -138,8 +133,8 @@ Result<void> KnnBase::kneighbors(const Items& queries, float* distances, std::in
                                  const Options& options) const {
     return guarded([&]() -> Result<void> {
         if (auto error = invalid_queries(*model_, queries)) return *error;
-        if (auto error = missing_array(distances, "distances", queries.count)) return *error;
-        if (auto error = missing_array(indices, "indices", queries.count)) return *error;
+        if (auto error = null_array(distances, "distances", queries.count)) return *error;
+        if (auto error = null_array(indices, "indices", queries.count)) return *error;
         return ask(model_, queries, {.distances = distances, .indices = indices}, options);
     });
 }
@@ -162,10 +157,7 @@ Result<Neighbours> KnnBase::kneighbors(const Items& queries, const Options& opti
 Result<Explanation> KnnBase::explain_predict(std::int64_t queries, const Options& options) const {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_sizes({{"queries", queries}, {"points.count", model_->problem.points}})) return *error;
-        Problem problem = model_->problem;
-        problem.queries = queries;
-        if (streams(*model_, options)) problem.queries_in = QueriesIn::host;
-        return explain(problem, state_of(model_->device).info, options);
+        return explain(streamed_problem_of(*model_, queries, options), state_of(model_->device).info, options);
     });
 }
 
@@ -175,10 +167,12 @@ Result<KnnPlan> KnnBase::plan_predict(std::int64_t queries, Layout layout, const
         if (auto error = invalid_queries(*model_, {nullptr, queries, model_->problem.dims, layout})) return *error;
         if (!results.predictions && !results.distances && !results.indices)
             return invalid("the plan has no results: ask for predictions, distances or indices");
-        KnnCall call = call_of(model_, queries, layout);
-        call.predicts = results.predictions;
-        call.lists_distances = results.distances;
-        call.lists_indices = results.indices;
+        KnnCall call{.problem = problem_of(*model_, queries),
+                     .model = model_,
+                     .layout = layout,
+                     .predicts = results.predictions,
+                     .lists_distances = results.distances,
+                     .lists_indices = results.indices};
         return plan_call<KnnPlan>(model_->device, std::move(call), options);
     });
 }
@@ -200,11 +194,8 @@ Result<void> run_plan(const PlanState& state, Task task, const Items& queries, c
             return invalid(std::string("the plan is for a ") + (task == Task::classification
                                                                     ? "regression: its results are numbers"
                                                                     : "classification: its results are classes"));
-        if (auto error = other_sizes({{"queries.count", queries.count, call.problem.queries},
-                                      {"queries.dims", queries.dims, call.problem.dims}}))
-            return *error;
-        if (queries.layout != call.layout)
-            return invalid("queries.layout is not the one that the plan is for: make another plan for other layouts");
+        const Items planned_for{nullptr, call.problem.queries, call.problem.dims, call.layout};
+        if (auto error = other_items(queries, "queries", planned_for)) return *error;
         return run_planned(planned, pointers(queries, wanted), stream, workspace);
     });
 }

@@ -17,12 +17,14 @@ std::optional<Error> invalid_plan_options(const DeviceState& device, const Optio
     return invalid_options(device, options);
 }
 
-std::optional<Error> wrong_workspace(const Transport& transport, std::span<std::byte> workspace, std::size_t needed,
-                                     std::size_t planned) {
+std::optional<Error> wrong_workspace(const Transport& transport, std::span<const ArraySpec> specs,
+                                     std::span<void* const> pointers, std::size_t variant_bytes,
+                                     std::span<std::byte> workspace) {
+    const std::size_t needed = copies_bytes(transport, specs, pointers) + variant_bytes;
     if (needed == 0) return std::nullopt;
     if (workspace.size() < needed) {
         const std::string has = "the workspace has " + std::to_string(workspace.size()) + " bytes, but ";
-        if (workspace.size() >= planned)
+        if (workspace.size() >= copies_bytes(transport, specs) + variant_bytes)  // enough for aligned arrays
             return invalid(has + std::to_string(needed) + " are needed for arrays that are not aligned to " +
                            std::to_string(kGpuAlignment) + " bytes: align them, or give as much");
         return invalid(has + "the plan needs " + std::to_string(needed) + ": give what its workspace_bytes() says");
@@ -31,14 +33,6 @@ std::optional<Error> wrong_workspace(const Transport& transport, std::span<std::
     if (!workspace.data()) return invalid("the workspace is null");
     if (reinterpret_cast<std::uintptr_t>(workspace.data()) % alignment == 0) return std::nullopt;
     return invalid("the workspace is not aligned to " + std::to_string(alignment) + " bytes");
-}
-
-std::optional<Error> other_sizes(std::initializer_list<SizedAs> sizes) {
-    for (const auto& [name, given, planned] : sizes)
-        if (given != planned)
-            return invalid(std::string(name) + " is " + std::to_string(given) + ", but the plan is for " +
-                           std::to_string(planned) + ": make another plan for other sizes");
-    return std::nullopt;
 }
 
 void CallMemory::FreeAligned::operator()(std::byte* data) const {

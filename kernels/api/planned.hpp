@@ -21,9 +21,10 @@ std::optional<Error> invalid_options(const DeviceState& device, const Options& o
 /// The same for those of a plan.
 std::optional<Error> invalid_plan_options(const DeviceState& device, const Options& options);
 
-/// A workspace must be as large as the call needs, and aligned.
-std::optional<Error> wrong_workspace(const Transport& transport, std::span<std::byte> workspace, std::size_t needed,
-                                     std::size_t planned);
+/// A workspace must be aligned, and as large as the copies of the arrays and the variant need.
+std::optional<Error> wrong_workspace(const Transport& transport, std::span<const ArraySpec> specs,
+                                     std::span<void* const> pointers, std::size_t variant_bytes,
+                                     std::span<std::byte> workspace);
 
 /// Memory of a device for one call: of its stream's order on a GPU, of the process on the CPU.
 class CallMemory {
@@ -98,8 +99,8 @@ Result<void> run_planned(const Planned<Call>& planned, const Pointers<N>& pointe
     if (stream && !planned.transport.on_gpu()) return invalid("the stream must be null for the CPU");
     const std::array<ArraySpec, N> specs = planned.call.arrays();
     if (auto error = wrong_arrays(planned.transport, specs, pointers, workspace)) return *error;
-    const std::size_t needed = copies_bytes(planned.transport, specs, pointers) + planned.variant_bytes;
-    if (auto error = wrong_workspace(planned.transport, workspace, needed, planned.workspace_bytes())) return *error;
+    if (auto error = wrong_workspace(planned.transport, specs, pointers, planned.variant_bytes, workspace))
+        return *error;
     const CurrentDevice current(*planned.transport.device);
     enqueue(planned, pointers, stream, workspace);
     return {};
@@ -193,12 +194,5 @@ template <class Call>
 const Planned<Call>& planned_of(const PlanState& state) {
     return static_cast<const PlanOf<Call>&>(state).planned;
 }
-
-/// What is wrong with arrays of other sizes than those planned for.
-struct SizedAs {
-    std::string_view name;
-    std::int64_t given, planned;
-};
-std::optional<Error> other_sizes(std::initializer_list<SizedAs> sizes);
 
 }  // namespace espalier
