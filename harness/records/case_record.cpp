@@ -1,5 +1,7 @@
 #include "harness/records/case_record.hpp"
 
+#include <algorithm>
+
 namespace espalier::bench {
 namespace {
 
@@ -22,6 +24,17 @@ std::string_view to_string(Status status) {
 std::optional<Status> parse_status(std::string_view text) {
     for (const auto& [value, name] : kNames)
         if (name == text) return value;
+    return std::nullopt;
+}
+
+std::optional<std::string_view> CaseRecord::axis(std::string_view name) const {
+    std::string_view rest = problem;
+    while (!rest.empty()) {
+        const auto item = rest.substr(0, rest.find(';'));
+        const auto equals = item.find('=');
+        if (equals != std::string_view::npos && item.substr(0, equals) == name) return item.substr(equals + 1);
+        rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    }
     return std::nullopt;
 }
 

@@ -71,6 +71,8 @@ struct CaseRecord {
     Provenance provenance;
 
     /// What makes two records the same case within a device's results.
+    /// The value of an axis in the problem's key; nothing if the key leaves it out.
+    [[nodiscard]] std::optional<std::string_view> axis(std::string_view name) const;
     [[nodiscard]] std::string key() const { return family + "/" + variant + "|" + problem + "|" + configuration; }
 };
 

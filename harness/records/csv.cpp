@@ -72,12 +72,7 @@ std::string default_text(const CaseRecord& record, const std::string& name) {
 
 /// A category is written as the problem's key spells it, a number in full.
 std::string feature_text(const CaseRecord& record, const std::string& name) {
-    std::string_view rest = record.problem;
-    while (!rest.empty()) {
-        const auto item = rest.substr(0, rest.find(';'));
-        if (item.starts_with(name + "=")) return std::string(item.substr(name.size() + 1));
-        rest.remove_prefix(std::min(rest.size(), item.size() + 1));
-    }
+    if (const auto value = record.axis(name)) return std::string(*value);
     const std::string measured = lookup(record.features, name);
     return measured.empty() ? default_text(record, name) : measured;
 }

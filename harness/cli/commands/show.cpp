@@ -50,21 +50,12 @@ Question interpret(const Arguments& arguments) {
     return question;
 }
 
-/// The value of an axis in a problem's key; nothing if the problem has no such axis.
-std::optional<std::string> value_of(const std::string& problem, const std::string& axis) {
-    const std::string key = ";" + problem + ";", name = ";" + axis + "=";
-    const auto at = key.find(name);
-    if (at == std::string::npos) return std::nullopt;
-    const auto begin = at + name.size();
-    return key.substr(begin, key.find(';', begin) - begin);
-}
-
 bool asked_for(const Question& question, const CaseRecord& record) {
     if (!question.families.empty() && !std::ranges::count(question.families, record.family)) return false;
     if (question.filter && !std::regex_search(record.key(), *question.filter)) return false;
     return std::ranges::all_of(question.axes, [&](const AxisValues& axis) {
-        const auto value = value_of(record.problem, axis.axis);
-        return value && axis.holds(*value);
+        const auto value = record.axis(axis.axis);
+        return value && axis.holds(std::string(*value));
     });
 }
 
