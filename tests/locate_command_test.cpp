@@ -173,7 +173,7 @@ TEST_F(LocateCommand, LinearInterpolationIsTheOraclesOnEitherDevice) {
     record->read(0, kRow, traces.data(), kRow);
     for (std::int64_t node = 0; node < grid.nodes(); ++node)
         for (const auto& at : receivers.positions)
-            times.push_back(static_cast<float>(seismic::distance(grid.position(node), at) / 2500));
+            times.push_back(static_cast<float>(seismic::distance(seismic::position(grid, node), at) / 2500));
     write_floats(path("times.f32"), times);
 
     for (const std::string& options :
@@ -191,7 +191,8 @@ TEST_F(LocateCommand, LinearInterpolationIsTheOraclesOnEitherDevice) {
             for (std::int64_t k = 0; k < kSamples; ++k) {
                 double sum = 0;
                 for (std::size_t r = 0; r < receivers.positions.size(); ++r) {
-                    const double delay = seismic::distance(grid.position(node), receivers.positions[r]) / 2500 * 500;
+                    const double delay =
+                        seismic::distance(seismic::position(grid, node), receivers.positions[r]) / 2500 * 500;
                     const double eighths = std::floor(delay * 8 + 0.5) / 8;
                     const auto trace = std::span(traces).subspan(r * kRow, kRow);
                     sum += reference::between_samples(trace, static_cast<double>(k) + eighths);
@@ -251,7 +252,7 @@ TEST_F(LocateCommand, TravelTimesAndWeightsAreHeeded) {
     std::vector<float> times;
     for (std::int64_t node = 0; node < grid.nodes(); ++node)
         for (const auto& at : receivers.positions)
-            times.push_back(static_cast<float>(seismic::distance(grid.position(node), at) / 2500));
+            times.push_back(static_cast<float>(seismic::distance(seismic::position(grid, node), at) / 2500));
     write_floats(path("times.f32"), times);
     const auto by_velocity = located(index() + kVelocity + kGrid);
     const auto by_table = located(index() + kGrid + "--travel-times " + quoted(path("times.f32")));

@@ -66,10 +66,7 @@ void CoherencePipeline::run(std::int64_t samples, const RunMemory& memory, Strea
                             {memory.sample, sources}, stream, memory.workspace));
 }
 
-std::string CoherencePipeline::ran() const {
-    const Explanation what = value_or_fail(full_.sum.explain());
-    return what.family + "/" + what.variant + (what.configuration == "default" ? "" : " (" + what.configuration + ")");
-}
+std::string CoherencePipeline::ran() const { return what_runs(value_or_fail(full_.sum.explain())); }
 
 std::string CoherencePipeline::explanation() const { return value_or_fail(full_.sum.explain()).text(); }
 

@@ -21,6 +21,11 @@ Device device_of(const std::string& name) {
     return device;
 }
 
+std::string what_runs(const Explanation& explanation) {
+    return explanation.family + "/" + explanation.variant +
+           (explanation.configuration == "default" ? "" : " (" + explanation.configuration + ")");
+}
+
 ExitCode exit_code_of(ErrorCode code) {
     switch (code) {
         case ErrorCode::invalid_argument:

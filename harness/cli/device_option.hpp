@@ -4,6 +4,7 @@
 
 #include "espalier/device.hpp"
 #include "espalier/error.hpp"
+#include "espalier/explanation.hpp"
 #include "harness/cli/command.hpp"
 
 namespace espalier::bench::cli {
@@ -18,6 +19,9 @@ Device device_of(const std::string& name);
 
 /// The exit code that an error of the library means.
 ExitCode exit_code_of(ErrorCode code);
+
+/// What an explanation says that runs: "knn/cpu_two_stage (budget_mib=64)".
+std::string what_runs(const Explanation& explanation);
 
 /// Throws the library's error as a Failure; returns its value otherwise.
 template <class T>

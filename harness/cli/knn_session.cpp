@@ -118,8 +118,7 @@ Predictions KnnSession::predict(const io::Rows& rows) {
         succeed_or_fail(std::get<ExactKnnRegressor>(model_).predict(queries.items(), predictions.targets.data(),
                                                                     neighbours, options));
     }
-    const Explanation what = explain(count, missing);
-    ran_ = what.family + "/" + what.variant + (what.configuration == "default" ? "" : " (" + what.configuration + ")");
+    ran_ = what_runs(explain(count, missing));
     return predictions;
 }
 

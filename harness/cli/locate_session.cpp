@@ -101,12 +101,11 @@ void LocateSession::compute_delays(const seismic::Receivers& receivers) {
     span_ = rounded_up(longest, settings_.phases);
     check_span();
 
-    const SourceGrid nodes{grid.origin, grid.spacing, grid.columns, grid.rows, grid.layers};
     const DelayRule rule{samples_per_metre, settings_.phases, row()};
     const Options options{.memory = device_.is_cuda() ? Memory::device : Memory::host};
-    succeed_or_fail(espalier::compute_delays(device_, receivers.positions, nodes, rule,
+    succeed_or_fail(espalier::compute_delays(device_, receivers.positions, grid, rule,
                                              reinterpret_cast<std::int32_t*>(delays_.data()), options));
-    const Explanation what = value_or_fail(explain_compute_delays(device_, receivers.count(), nodes, rule));
+    const Explanation what = value_or_fail(explain_compute_delays(device_, receivers.count(), grid, rule));
     delays_from_ = fmt::format("travel_time/{}, {} m/s", what.variant, settings_.velocity);
 }
 

@@ -88,11 +88,11 @@ void write_receivers(const std::string& path, const Receivers& receivers) {
     file.commit();
 }
 
-Point Grid::position(std::int64_t node) const {
-    const std::int64_t line = node / columns;
-    return {origin.x + spacing.x * static_cast<double>(node % columns),
-            origin.y + spacing.y * static_cast<double>(line % rows),
-            origin.z + spacing.z * static_cast<double>(line / rows)};
+Point position(const Grid& grid, std::int64_t node) {
+    const std::int64_t line = node / grid.columns;
+    return {grid.origin.x + grid.spacing.x * static_cast<double>(node % grid.columns),
+            grid.origin.y + grid.spacing.y * static_cast<double>(line % grid.rows),
+            grid.origin.z + grid.spacing.z * static_cast<double>(line / grid.rows)};
 }
 
 double longest_path(const Grid& grid, const Receivers& receivers) {
@@ -100,7 +100,7 @@ double longest_path(const Grid& grid, const Receivers& receivers) {
     for (int corner = 0; corner < 8; ++corner) {
         const std::int64_t column = corner & 1 ? grid.columns - 1 : 0, row = corner & 2 ? grid.rows - 1 : 0,
                            layer = corner & 4 ? grid.layers - 1 : 0;
-        const Point at = grid.position((layer * grid.rows + row) * grid.columns + column);
+        const Point at = position(grid, (layer * grid.rows + row) * grid.columns + column);
         for (const Point& receiver : receivers.positions) longest = std::max(longest, distance(at, receiver));
     }
     return longest;

@@ -29,15 +29,10 @@ Receivers read_receivers(const std::string& path);
 /// Writes them as `name,x,y,z`, whole or not at all. Throws BadFile.
 void write_receivers(const std::string& path, const Receivers& receivers);
 
-/// The nodes of a box: trial sources. Node number (layer * rows + row) * columns + column.
-struct Grid {
-    Point origin;
-    Point spacing{1, 1, 1};
-    std::int64_t columns = 1, rows = 1, layers = 1;  ///< along x, y, z
+/// The nodes of a box: trial sources.
+using Grid = SourceGrid;
 
-    [[nodiscard]] std::int64_t nodes() const { return columns * rows * layers; }
-    [[nodiscard]] Point position(std::int64_t node) const;
-};
+Point position(const Grid& grid, std::int64_t node);
 
 /// The longest travel path between a node and a receiver: it ends in a corner of the box, because distance is a
 /// convex function of position.

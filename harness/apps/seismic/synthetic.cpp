@@ -90,7 +90,7 @@ std::vector<Event> random_events(std::int64_t count, const Grid& grid, double se
         };
         const auto node = static_cast<std::int64_t>(draw(0) * static_cast<double>(grid.nodes()));
         const double time = share * (static_cast<double>(e) + 0.25 + 0.5 * draw(1));
-        events.push_back({grid.position(node), std::round(time * rate) / rate});
+        events.push_back({position(grid, node), std::round(time * rate) / rate});
     }
     return events;
 }

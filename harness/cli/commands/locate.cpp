@@ -82,7 +82,7 @@ public:
     }
 
     void add(const seismic::Window& window, const Location& best) {
-        const seismic::Point at = grid_.position(best.node);
+        const seismic::Point at = seismic::position(grid_, best.node);
         file_.write(fmt::format("{},{},{},{},{},{},{},{:.6f},{}\n", window.number, window.first, window.samples, at.x,
                                 at.y, at.z, best.sample, static_cast<double>(best.sample) / rate_, best.coherence));
     }
@@ -102,7 +102,7 @@ void write_cube(const std::string& path, const CoherenceCube& cube, const seismi
     } else {
         file.write("x,y,z,coherence,sample,time\n");
         for (std::size_t node = 0; node < cube.maximum.size(); ++node) {
-            const seismic::Point at = grid.position(static_cast<std::int64_t>(node));
+            const seismic::Point at = seismic::position(grid, static_cast<std::int64_t>(node));
             file.write(fmt::format("{},{},{},{},{},{:.6f}\n", at.x, at.y, at.z, cube.maximum[node], cube.sample[node],
                                    static_cast<double>(cube.sample[node]) / rate));
         }
@@ -143,7 +143,7 @@ void tell_plan(const seismic::Record& record, const LocateSession& session, cons
 nlohmann::ordered_json as_json(const seismic::Record& record, const LocateSession& session,
                                const LocateSettings& settings, const Device& device) {
     const Location best = session.cube().best();
-    const seismic::Point at = settings.grid.position(best.node);
+    const seismic::Point at = seismic::position(settings.grid, best.node);
     const LocateTimes& times = session.times();
     const double seconds = static_cast<double>(record.samples()) / record.rate();
     nlohmann::ordered_json gaps = nlohmann::ordered_json::array();
@@ -188,7 +188,7 @@ nlohmann::ordered_json as_json(const seismic::Record& record, const LocateSessio
 void print_result(std::FILE* to, const seismic::Record& record, const LocateSession& session,
                   const LocateSettings& settings) {
     const Location best = session.cube().best();
-    const seismic::Point at = settings.grid.position(best.node);
+    const seismic::Point at = seismic::position(settings.grid, best.node);
     fmt::print(to, "maximum {:.6g} at x={} y={} z={}, time {:.6f} s (sample {})\n", best.coherence, at.x, at.y, at.z,
                static_cast<double>(best.sample) / record.rate(), best.sample);
     const LocateTimes& times = session.times();

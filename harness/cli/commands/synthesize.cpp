@@ -62,7 +62,7 @@ seismic::Receivers receivers_of(const SynthesizeOptions& options, const seismic:
     }
     const double width = std::abs(grid.spacing.x) * static_cast<double>(grid.columns - 1),
                  depth = std::abs(grid.spacing.y) * static_cast<double>(grid.rows - 1);
-    const seismic::Point last = grid.position(grid.nodes() - 1);
+    const seismic::Point last = seismic::position(grid, grid.nodes() - 1);
     const seismic::Point centre{(grid.origin.x + last.x) / 2, (grid.origin.y + last.y) / 2, 0};
     const double aperture = options.aperture != kNotGiven ? options.aperture : std::max({2 * width, 2 * depth, 1000.0});
     return seismic::scattered_receivers(options.receivers, centre, aperture, options.record.seed);
