@@ -17,7 +17,9 @@
 
 namespace espalier::smallest_k {
 Variant<Problem> warp_rows();
+Variant<Problem> warp_sort_rows();
 Variant<Problem> block_rows();
+Variant<Problem> split_rows();
 }  // namespace espalier::smallest_k
 
 namespace espalier::bench::smallest_k {
@@ -200,6 +202,13 @@ std::vector<float> zeros_and_few_below() {
     return values;
 }
 
+/// More neighbouring keys than the bits tell apart that a sort in 32 bits leaves to them, the larger ones first.
+std::vector<float> nearly_equal_beside_a_large_one() {
+    std::vector<float> values{1e30F};
+    for (int i = 199; i >= 0; --i) values.push_back(1 + static_cast<float>(i) * Floats::epsilon());
+    return values;
+}
+
 class SmallestKRows : public testing::TestWithParam<RowsOfFewValues> {};
 
 /// Where the cut falls among more equal elements than fit, they are taken in the order of their columns.
@@ -215,11 +224,13 @@ TEST_P(SmallestKRows, TakeTiesInTheOrderOfTheirColumns) {
         device::Buffer distances(matrix.size() * 4), values(results * 4), indices(results * 4);
         device::copy_to_device(distances.data(), matrix.data(), distances.size());
         const Buffers buffers{distances.as<float>(), values.as<float>(), indices.as<std::int32_t>()};
-        for (const Variant<Problem>& variant : {warp_rows(), block_rows()})
+        for (const Variant<Problem>& variant : {warp_rows(), warp_sort_rows(), block_rows(), split_rows()})
             for (const Configuration& configuration : variant.space.enumerate()) {
                 if (!variant.supports(problem, configuration, device)) continue;
+                SCOPED_TRACE(variant.summary);
                 SCOPED_TRACE(problem_key(problem) + " " + configuration.text());
-                Context context{device};
+                device::Buffer workspace(variant.workspace ? variant.workspace(problem, configuration, device) : 0);
+                Context context{device, nullptr, {workspace.data(), workspace.size()}};
                 variant.run(context, problem, buffers, configuration);
                 for (std::int64_t row = 0; row < problem.rows; ++row) {
                     const auto first = matrix.begin() + row * problem.columns;
@@ -235,6 +246,7 @@ TEST_P(SmallestKRows, TakeTiesInTheOrderOfTheirColumns) {
 
 INSTANTIATE_TEST_SUITE_P(Values, SmallestKRows,
                          testing::Values(RowsOfFewValues{"signed zeros", {-0.0F, 0.0F, 1}},
+                                         RowsOfFewValues{"nearly equal", nearly_equal_beside_a_large_one()},
                                          RowsOfFewValues{"zeros and few below", zeros_and_few_below()},
                                          RowsOfFewValues{"eight", {0, 1, 2, 3, 4, 5, 6, 7}},
                                          RowsOfFewValues{"infinities", {Floats::infinity(), -Floats::infinity()}},

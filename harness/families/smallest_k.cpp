@@ -1,11 +1,14 @@
 #include "reference_cpu/smallest_k.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
@@ -18,12 +21,47 @@ using namespace ::espalier::smallest_k;
 
 namespace {
 
-/// Uniform: 0..1, as distances are not negative. Constant: all elements tie. Ascending and descending
-/// along each row, the best and the worst case of insertion, every value four times. Special: NaN,
+/// Distances of points around 64 centres to rows around the same ones, in four dimensions.
+class ClusteredPoints {
+public:
+    ClusteredPoints(const Problem& problem, std::uint64_t seed)
+        : rows_(around_centres(problem.rows, seed, 1)), columns_(around_centres(problem.columns, seed, 2)) {}
+
+    [[nodiscard]] float distance(std::int64_t row, std::int64_t column) const {
+        const Point &x = rows_[static_cast<std::size_t>(row)], &y = columns_[static_cast<std::size_t>(column)];
+        float sum = 0;
+        for (std::size_t a = 0; a < x.size(); ++a) sum += (x[a] - y[a]) * (x[a] - y[a]);
+        return std::sqrt(sum);
+    }
+
+private:
+    using Point = std::array<float, 4>;
+
+    static float uniform(std::uint64_t seed, std::uint64_t i) {
+        return static_cast<float>(random_bits(seed, i) >> 40) * 0x1p-24F;
+    }
+
+    static std::vector<Point> around_centres(std::int64_t count, std::uint64_t seed, std::uint64_t stream) {
+        constexpr float kSpread = 0.05F;
+        std::vector<Point> points(static_cast<std::size_t>(count));
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            const std::uint64_t centre = random_bits(4 * seed + stream, i * 5) % 64;
+            for (std::size_t a = 0; a < points[i].size(); ++a)
+                points[i][a] = uniform(4 * seed, centre * 4 + a) + kSpread * uniform(4 * seed + stream, i * 5 + 1 + a);
+        }
+        return points;
+    }
+
+    std::vector<Point> rows_, columns_;
+};
+
+/// Uniform: what the problem's data are, or 0..1, as distances are not negative. Constant: all elements tie. Ascending
+/// and descending along each row, the best and the worst case of insertion, every value four times. Special: NaN,
 /// infinities, denormals, signed zeros and both extremes among few ordinary values, so that all tie.
 class MatrixWorkload final : public Workload<Problem> {
 public:
-    MatrixWorkload(const Problem& problem, std::uint64_t seed, Pattern pattern) : problem_(problem), pattern_(pattern) {
+    MatrixWorkload(const Problem& problem, std::uint64_t seed, Pattern pattern)
+        : problem_(problem), pattern_(pattern_of(problem, pattern)) {
         refresh(seed);
     }
 
@@ -38,15 +76,15 @@ public:
                 reinterpret_cast<std::int32_t*>(out[1])};
     }
 
-    /// Exact, whatever the tolerance: selection computes nothing.
-    Mismatch check(std::span<const std::span<const std::byte>> outputs, const Tolerance&) override {
+    /// Exact: selection computes nothing.
+    Mismatch check(std::span<const std::span<const std::byte>> outputs, const Tolerance& tolerance) override {
         if (!expected_) compute_expected();
         const auto values = values_of<float>(outputs[0]);
         const auto indices = values_of<std::int32_t>(outputs[1]);
+        if (tolerance.any_order) return check_in_any_order(values, indices);
         const std::size_t at = first_where(values.size(), [&](std::size_t i) {
             const auto& [value, index] = (*expected_)[i];
-            const bool same = values[i] == value || (std::isnan(values[i]) && std::isnan(value));
-            return !same || indices[i] != index;
+            return !equal(values[i], value) || indices[i] != index;
         });
         return at == values.size() ? Mismatch{} : Mismatch{describe(at, values[at], indices[at])};
     }
@@ -61,9 +99,16 @@ public:
 
     void refresh(std::uint64_t seed) override {
         matrix_.resize(static_cast<std::size_t>(problem_.elements()));
+        expected_.reset();
+        if (pattern_ == Pattern::uniform && problem_.data == Data::distances) {
+            const ClusteredPoints points(problem_, seed);
+            return generate(matrix_, [&](std::size_t i) {
+                const auto at = static_cast<std::int64_t>(i);
+                return points.distance(row_of(at), column_of(at));
+            });
+        }
         generate(matrix_,
                  [&](std::size_t i) { return value(column_of(static_cast<std::int64_t>(i)), random_bits(seed, i)); });
-        expected_.reset();
     }
 
 private:
@@ -71,6 +116,52 @@ private:
     [[nodiscard]] std::int64_t column_of(std::int64_t at) const {
         return row_major() ? at % problem_.columns : at / problem_.rows;
     }
+    [[nodiscard]] std::int64_t row_of(std::int64_t at) const {
+        return row_major() ? at / problem_.columns : at % problem_.rows;
+    }
+
+    static Pattern pattern_of(const Problem& problem, Pattern pattern) {
+        if (pattern != Pattern::uniform) return pattern;
+        if (problem.data == Data::ascending) return Pattern::ascending;
+        if (problem.data == Data::descending) return Pattern::descending;
+        return pattern;
+    }
+
+    /// Each of an element of its own, and sorted the values that are expected. For k up to the length of a row.
+    [[nodiscard]] Mismatch check_in_any_order(std::span<const float> values,
+                                              std::span<const std::int32_t> indices) const {
+        const std::size_t wrong = first_where(static_cast<std::size_t>(problem_.rows), [&](std::size_t row) {
+            return !is_selection(static_cast<std::int64_t>(row), values, indices);
+        });
+        if (wrong == static_cast<std::size_t>(problem_.rows)) return {};
+        return {"row " + std::to_string(wrong) + " does not hold its k smallest"};
+    }
+
+    [[nodiscard]] bool is_selection(std::int64_t row, std::span<const float> values,
+                                    std::span<const std::int32_t> indices) const {
+        std::vector<std::pair<float, std::int32_t>> list;
+        for (std::int64_t j = 0; j < problem_.k; ++j) {
+            const auto at = static_cast<std::size_t>(problem_.result_at(row, j));
+            const std::int32_t column = indices[at];
+            if (column < 0 || column >= problem_.columns) return false;
+            if (!equal(matrix_[static_cast<std::size_t>(problem_.at(row, column))], values[at])) return false;
+            list.emplace_back(values[at], column);
+        }
+        std::ranges::sort(list, {}, &std::pair<float, std::int32_t>::second);
+        const auto same_column = [](const auto& a, const auto& b) { return a.second == b.second; };
+        if (std::ranges::adjacent_find(list, same_column) != list.end()) return false;
+        std::ranges::sort(
+            list, [](float a, float b) { return a < b || (std::isnan(b) && !std::isnan(a)); },
+            &std::pair<float, std::int32_t>::first);
+        for (std::size_t j = 0; j < list.size(); ++j)
+            if (!equal(list[j].first,
+                       (*expected_)[static_cast<std::size_t>(problem_.result_at(row, static_cast<std::int64_t>(j)))]
+                           .value))
+                return false;
+        return true;
+    }
+
+    static bool equal(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
     float value(std::int64_t column, std::uint64_t bits) const {
         switch (pattern_) {
@@ -86,6 +177,7 @@ private:
             }
             case Pattern::uniform: break;
         }
+        if (problem_.data == Data::few_values) return static_cast<float>(bits >> 61);
         return static_cast<float>(bits >> 40) * 0x1p-24F;
     }
 
@@ -132,6 +224,17 @@ void append(std::vector<Problem>& problems, const std::vector<Problem>& more) {
     problems.insert(problems.end(), more.begin(), more.end());
 }
 
+/// The same problems with all but uniform data.
+std::vector<Problem> with_other_data(std::span<const Problem> uniform) {
+    std::vector<Problem> problems;
+    for (Problem problem : uniform)
+        for (const Data data : {Data::ascending, Data::descending, Data::distances, Data::few_values}) {
+            problem.data = data;
+            problems.push_back(problem);
+        }
+    return problems;
+}
+
 using Sizes = std::vector<std::array<std::int64_t, 2>>;
 
 std::vector<Problem> cpu_problems(Effort effort) {
@@ -158,6 +261,8 @@ std::vector<Problem> row_major_gpu_problems() {
     append(problems, combine(Sizes{{1048576, 64}, {1048576, 256}, {262144, 1024}, {131072, 2048}},
                              std::vector<std::int64_t>{1, 8, 32, 128}, kLayout));
     append(problems, combine(Sizes{{16384, 16384}, {10000, 100000}}, std::vector<std::int64_t>{8, 32, 128}, kLayout));
+    append(problems, with_other_data(combine(Sizes{{1048576, 256}, {262144, 1024}, {3333, 5000}, {16384, 16384}},
+                                             std::vector<std::int64_t>{8, 32, 128}, kLayout)));
     return problems;
 }
 
@@ -200,6 +305,12 @@ std::vector<Problem> gpu_problems(Effort effort) {
 
 std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     return kind == DeviceKind::cpu ? cpu_problems(effort) : gpu_problems(effort);
+}
+
+void append_data_cases(std::vector<TypedEdgeCase<Problem>>& cases) {
+    for (const auto layout : {MatrixLayout::transposed, MatrixLayout::row_major})
+        for (const Data data : {Data::descending, Data::distances, Data::few_values})
+            cases.push_back({{7, 700, 40, layout, data}});
 }
 
 std::vector<TypedEdgeCase<Problem>> edge_cases() {
@@ -247,10 +358,13 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
                                            {2, 1028, 10},
                                            {1, 2050, 129},
                                            {2, 2300, 1024},
-                                           {1, 4500, 40}})
+                                           {1, 4500, 40},
+                                           {3, 4097, 9},
+                                           {1, 8300, 1024}})
         cases.push_back({{rows, columns, k, MatrixLayout::row_major}});
+    append_data_cases(cases);
     for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
-        for (const auto& [columns, k] : {std::array<std::int64_t, 2>{45, 7}, {200, 20}, {1100, 50}, {2100, 3}})
+        for (const auto& [columns, k] : {std::array<std::int64_t, 2>{45, 7}, {200, 20}, {1100, 50}, {2100, 3}, {4200, 90}})
             cases.push_back({{3, columns, k, MatrixLayout::row_major}, pattern});
     return cases;
 }

@@ -25,10 +25,11 @@ std::set<double> values_in(const Matrix& matrix, std::span<const std::size_t> ro
     return values;
 }
 
-/// An optional category that the problems differ in.
+/// An optional category that the problems differ in and callers know.
 std::optional<std::size_t> parting_column(const Matrix& matrix, std::span<const std::size_t> rows) {
     for (std::size_t c = 0; c < matrix.columns.size(); ++c)
-        if (matrix.columns[c].optional && matrix.columns[c].categories > 0 && values_in(matrix, rows, c).size() > 1)
+        if (matrix.columns[c].optional && matrix.columns[c].known && matrix.columns[c].categories > 0 &&
+            values_in(matrix, rows, c).size() > 1)
             return c;
     return std::nullopt;
 }

@@ -27,6 +27,7 @@ struct Tolerance {
     double absolute = 0;
     double relative = 0;
     std::string_view reason;
+    bool any_order = false;  ///< a list's elements may come in any order, and of equal ones any
 };
 
 /// What a variant runs in. The caller owns everything; `workspace` lives on the device.

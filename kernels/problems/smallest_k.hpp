@@ -16,6 +16,13 @@ enum class VariantId : std::uint16_t;
 
 inline constexpr std::string_view kLayoutNames[] = {"transposed", "row_major"};
 
+/// What the rows hold: uniform random numbers; every value four times, from row's begin to end larger or smaller, which
+/// is the best or the worst that can happen to a list that grows; distances of clustered points; or eight values only,
+/// so that nearly everything ties. Nobody who asks for the k smallest knows it, and no tree may ask.
+enum class Data { uniform, ascending, descending, distances, few_values };
+
+inline constexpr std::string_view kDataNames[] = {"uniform", "ascending", "descending", "distances", "few_values"};
+
 /// Reads a matrix and writes two lists per row, all in the problem's layout. Transposed, as `distance` writes
 /// it: row r, column c is distances[c * rows + r], the j-th smallest value of row r values[j * rows + r], its
 /// column indices[j * rows + r]. Row-major: distances[r * columns + c], values[r * k + j], indices[r * k + j].
@@ -40,9 +47,13 @@ struct Problem {
     std::int64_t columns = 1000;
     std::int64_t k = 10;
     MatrixLayout layout = MatrixLayout::transposed;
+    Data data = Data::uniform;
 
     [[nodiscard]] constexpr std::int64_t elements() const { return rows * columns; }
     [[nodiscard]] constexpr std::int64_t results() const { return rows * k; }
+
+    /// Whether the elements of a row are neighbours, and those of a list: a single row has no other layout.
+    [[nodiscard]] constexpr bool has_rows() const { return layout == MatrixLayout::row_major || rows == 1; }
 
     /// Where the element of a row and column lies in `distances`.
     [[nodiscard]] constexpr std::int64_t at(std::int64_t row, std::int64_t column) const {
@@ -59,6 +70,7 @@ struct Problem {
             number<&Problem::columns>("columns", "problem.columns"),
             number<&Problem::k>("k", "problem.k"),
             optional(category<&Problem::layout>("layout", "problem.layout", "MatrixLayout", kLayoutNames)),
+            optional(unknown(category<&Problem::data>("data", "problem.data", "Data", kDataNames))),
             derived<&Problem::elements>("elements", "problem.elements()"),
             derived<&Problem::results>("results", "problem.results()"),
         };

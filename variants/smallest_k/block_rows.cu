@@ -1,213 +1,46 @@
-// Row-major rows of any length, each a block's. A stripe of the row lies in the block's registers at a time;
-// row_cut.cuh leaves little more than k elements of it, and once k are found only what comes before the last of them.
-// They gather in shared memory and are sorted there by a bitonic network, when it is full and at the end. A stripe of
-// which everything is better than all before, as in descending rows, costs what the first one costs.
+// Row-major rows of any length, each a block's (block_rows.cuh).
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <string>
 
 #include "device/kernel.hpp"
 #include "kernels/core/variant.hpp"
 #include "kernels/problems/smallest_k.hpp"
-#include "variants/smallest_k/order.hpp"
-#include "variants/smallest_k/row_cut.cuh"
+#include "variants/smallest_k/block_rows.cuh"
 
 namespace espalier::smallest_k {
 namespace {
 
 using namespace device;
 
-constexpr int kLanes = 32;
-constexpr unsigned kAll = 0xFFFFFFFF;
-constexpr int kThreadsPerSm =
-    768;  ///< 80 registers each, without spills, and enough blocks to hide the barriers of one
-
-/// All threads of a block. Each warp leaves its part of an answer in shared memory, where all read it behind a barrier;
-/// the next answer takes the other half, so that one barrier each is enough.
-template <int threads>
-struct BlockGroup {
-    static constexpr int kSize = threads, kWarps = threads / kLanes;
-
-    __device__ int rank() const { return static_cast<int>(threadIdx.x); }
-    __device__ bool any(bool open) const { return open; }  // the same in every thread
-
-    __device__ int sum(int value) {
-        return combined(__reduce_add_sync(kAll, value), [](int a, int b) { return a + b; });
-    }
-    __device__ std::uint32_t least(std::uint32_t value) {
-        return combined(__reduce_min_sync(kAll, value), [](auto a, auto b) { return std::min(a, b); });
-    }
-    /// One barrier for both.
-    __device__ void extremes(std::uint32_t& least_of, std::uint32_t& most_of) {
-        auto& parts = shared<Parts[2][2], struct GroupExtremes>()[half_];
-        half_ ^= 1;
-        least_of = __reduce_min_sync(kAll, least_of), most_of = __reduce_max_sync(kAll, most_of);
-        if (rank() % kLanes == 0) parts[0][rank() / kLanes] = least_of, parts[1][rank() / kLanes] = most_of;
-        __syncthreads();
-#pragma unroll
-        for (int w = 0; w < kWarps; ++w)
-            least_of = std::min(least_of, parts[0][w]), most_of = std::max(most_of, parts[1][w]);
-    }
-
-    __device__ int before(int value, int& total) {
-        const int lane = rank() % kLanes, warp = rank() / kLanes;
-        int up_to = value;
-#pragma unroll
-        for (int stride = 1; stride < kLanes; stride *= 2) {
-            const int other = __shfl_up_sync(kAll, up_to, stride);
-            if (lane >= stride) up_to += other;
-        }
-        const auto& parts = exchanged(static_cast<std::uint32_t>(up_to), lane == kLanes - 1);
-        int earlier = 0;
-        total = 0;
-#pragma unroll
-        for (int w = 0; w < kWarps; ++w) {
-            const int part = static_cast<int>(parts[w]);
-            earlier += w < warp ? part : 0, total += part;
-        }
-        return earlier + up_to - value;
-    }
-
-private:
-    using Parts = std::uint32_t[kWarps];
-
-    __device__ const Parts& exchanged(std::uint32_t value, bool writes) {
-        Parts& parts = shared<Parts[2], struct GroupParts>()[half_];
-        half_ ^= 1;
-        if (writes) parts[rank() / kLanes] = value;
-        __syncthreads();
-        return parts;
-    }
-
-    template <class T, class Combine>
-    __device__ T combined(T value, Combine combine) {
-        const Parts& parts = exchanged(static_cast<std::uint32_t>(value), rank() % kLanes == 0);
-        T all = static_cast<T>(parts[0]);
-#pragma unroll
-        for (int w = 1; w < kWarps; ++w) all = combine(all, static_cast<T>(parts[w]));
-        return all;
-    }
-
-    int half_ = 0;
-};
-
-/// Sorts a power of two of entries. A pair that lies up to 32 apart is of the 64 entries that its warp has anyway.
-__device__ void sort_entries(std::uint64_t* entries, int count) {
-    __syncthreads();
-    int earlier = 0;
-    for (int size = 2; size <= count; size *= 2)
-        for (int stride = size / 2; stride > 0; stride /= 2) {
-            if (std::max(earlier, stride) > kLanes)
-                __syncthreads();
-            else
-                __syncwarp();
-            earlier = stride;
-            for (int i = static_cast<int>(threadIdx.x); i < count / 2; i += static_cast<int>(blockDim.x)) {
-                const int low = 2 * i - (i & (stride - 1)), high = low + stride;
-                const std::uint64_t a = entries[low], b = entries[high];
-                if ((a > b) == ((low & size) == 0)) {
-                    entries[low] = b;
-                    entries[high] = a;
-                }
-            }
-        }
-    __syncthreads();
-}
-
-/// The best of a row so far: `kept` sorted entries, then `added` that are not.
-struct Candidates {
-    std::uint64_t* entries;
-    int size, kept = 0, added = 0;
-    std::uint32_t limit = kInfinityKey;  ///< nothing of a larger key is wanted
-
-    __device__ int count() const { return kept + added; }
-
-    __device__ void limit_to(std::uint32_t before) {
-        if (before <= kInfinityKey) limit = std::min(limit, before - 1);
-    }
-
-    __device__ void sort(int k) {
-        if (added == 0) return;
-        int padded = kLanes;
-        while (padded < count()) padded *= 2;
-        for (int i = count() + static_cast<int>(threadIdx.x); i < padded; i += static_cast<int>(blockDim.x))
-            entries[i] = kEmptyEntry;
-        sort_entries(entries, padded);
-        kept = std::min(count(), k), added = 0;
-        if (kept == k) limit_to(key_of_entry(entries[k - 1]));
-    }
-};
-
-/// Room for k entries, what one stripe gives, and what another one does before the next sort.
-__host__ __device__ constexpr int capacity_for(int k) { return std::max(k, 64); }
-constexpr int entries_for(int k) {
-    return static_cast<int>(std::bit_ceil(static_cast<unsigned>(k + 2 * capacity_for(k))));
-}
-
-template <int threads, int per_thread>
-__global__ void __launch_bounds__(threads, kThreadsPerSm / threads)
-    select_rows(Problem problem, int size, bool aligned, const float* distances, float* values, std::int32_t* indices) {
-    constexpr int kStripe = threads * per_thread, kParts = 4;
-    const int k = static_cast<int>(problem.k), capacity = capacity_for(k), thread = static_cast<int>(threadIdx.x);
-    const std::int64_t row = blockIdx.x;
-    BlockGroup<threads> group;
-    Candidates best{dynamic_shared<std::uint64_t>(), size};
-    for (std::int64_t first = 0; first < problem.columns; first += kStripe) {
-        const int columns = static_cast<int>(std::min<std::int64_t>(kStripe, problem.columns - first));
-        float elements[per_thread];
-        load_stripe(group, elements, distances + row * problem.columns + first, columns, aligned);
-        const bool full = best.limit != kInfinityKey || best.count() >= k;
-        const int within = full ? group.sum(count_within(elements, bound_of(best.limit))) : 0;
-        if (within == 0 && full) continue;
-        Cut cut{bound_of(best.limit), within, 0, kNanKey, best.limit};
-        if (within > capacity || !full)
-            cut = find_cut<kParts>(group, elements, best.limit, k, std::max(k - best.count(), 0), k / 3 + 2, capacity);
-        if (best.count() + capacity > size) best.sort(k);
-        std::uint64_t* const to = best.entries + best.count();
-        const int taken = take(group, elements, cut, columns, to);
-        __syncthreads();
-        for (int i = thread; i < taken; i += threads) to[i] = sortable(to[i] + static_cast<std::uint64_t>(first));
-        best.added += taken;
-        // k elements of no larger key are found; equal ones of later stripes come behind them.
-        if (cut.count + (cut.tie_key == kNanKey ? 0 : cut.ties) >= k) best.limit_to(cut.last);
-    }
-    best.sort(k);
-    for (int j = thread; j < k; j += threads) {
-        const std::uint64_t entry = j < best.kept ? best.entries[j] : kEmptyEntry;
-        values[row * k + j] = value_of(key_of_entry(entry));
-        indices[row * k + j] = index_of_entry(entry);
-    }
-}
-
-struct Instance {
-    int threads, per_thread;
-    void (*kernel)(Problem, int, bool, const float*, float*, std::int32_t*);
-};
-
-constexpr std::array kInstances{Instance{128, 16, select_rows<128, 16>}, Instance{128, 32, select_rows<128, 32>},
-                                Instance{256, 16, select_rows<256, 16>}, Instance{256, 32, select_rows<256, 32>},
-                                Instance{512, 16, select_rows<512, 16>}, Instance{512, 32, select_rows<512, 32>}};
-
 Support supports(const Problem& problem, const Configuration&, const DeviceInfo&) {
-    if (problem.layout != MatrixLayout::row_major) return Support::no("reads rows: needs layout=row_major");
+    if (!problem.has_rows()) return Support::no("reads rows: needs layout=row_major");
     if (problem.k > kMaxSmallestK) return Support::no("k above 1,024");
     if (problem.rows > 2147483647) return Support::no("more than 2,147,483,647 rows exceed the grid");
     return Support::yes();
 }
 
+template <int threads, int per_thread>
+void select(const Context& context, const Problem& problem, const Buffers& buffers) {
+    launch_select<threads, per_thread>(context.stream, problem.rows, WholeRows{problem.columns}, problem.k,
+                                       buffers.distances, OwnColumn(), buffers.values, buffers.indices);
+}
+
+template <int threads>
+void select(const Context& context, const Problem& problem, const Buffers& buffers, int per_thread) {
+    if (per_thread == 16)
+        select<threads, 16>(context, problem, buffers);
+    else
+        select<threads, 32>(context, problem, buffers);
+}
+
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     if (problem.results() == 0) return;
-    const bool aligned =
-        problem.columns % kVector == 0 && reinterpret_cast<std::uintptr_t>(buffers.distances) % sizeof(float4) == 0;
-    const int size = entries_for(static_cast<int>(problem.k));
-    for (const Instance& instance : kInstances)
-        if (instance.threads == configuration["threads"] && instance.per_thread == configuration["per_thread"])
-            return launch(instance.kernel, dim3(static_cast<unsigned>(problem.rows)),
-                          dim3(static_cast<unsigned>(instance.threads)),
-                          static_cast<std::size_t>(size) * sizeof(std::uint64_t), context.stream, problem, size,
-                          aligned, buffers.distances, buffers.values, buffers.indices);
+    const int per_thread = configuration["per_thread"];
+    switch (configuration["threads"]) {
+        case 128: return select<128>(context, problem, buffers, per_thread);
+        case 512: return select<512>(context, problem, buffers, per_thread);
+        default: return select<256>(context, problem, buffers, per_thread);
+    }
 }
 
 }  // namespace
@@ -215,7 +48,7 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
 Variant<Problem> block_rows() {
     return {.role = Role::modern,
             .summary = "a block per row, stripe after stripe in registers, cut by the parts' minima, the rest sorted",
-            .limits = "row-major; k <= 1,024",
+            .limits = "row-major or a single row; k <= 1,024",
             .tolerance = {.reason = "selects, computes nothing"},
             .space = {{"threads", {256, 128, 512}}, {"per_thread", {16, 32}}},
             .optional_features = {"layout"},

@@ -12,6 +12,7 @@
 #include "device/kernel.hpp"
 #include "kernels/core/variant.hpp"
 #include "kernels/problems/smallest_k.hpp"
+#include "variants/smallest_k/bitonic_warp.cuh"
 #include "variants/smallest_k/order.hpp"
 #include "variants/smallest_k/row_cut.cuh"
 
@@ -20,8 +21,6 @@ namespace {
 
 using namespace device;
 
-constexpr int kLanes = 32;
-constexpr unsigned kAll = 0xFFFFFFFF;
 constexpr int kWarps = 4;  ///< per block; they have nothing to do with each other
 
 /// 2^n neighbouring lanes; all groups of a warp stay together.
@@ -66,31 +65,6 @@ struct LaneGroup {
         return up_to - value;
     }
 };
-
-/// Keeps the smaller or the larger of two lanes' entries.
-__device__ std::uint64_t exchange(std::uint64_t entry, int stride, bool keep_smaller) {
-    const std::uint64_t other = __shfl_xor_sync(kAll, entry, stride);
-    return (other < entry) == keep_smaller ? other : entry;
-}
-
-/// Sorts any bitonic sequence of 32 entries.
-__device__ std::uint64_t merge_bitonic(std::uint64_t entry, unsigned lane) {
-#pragma unroll
-    for (int stride = kLanes / 2; stride > 0; stride /= 2) entry = exchange(entry, stride, (lane & stride) == 0);
-    return entry;
-}
-
-/// Sorts the entries of `width` lanes each.
-template <int width = kLanes>
-__device__ std::uint64_t sort(std::uint64_t entry, unsigned lane) {
-    lane %= width;
-#pragma unroll
-    for (int size = 2; size <= width; size *= 2)
-#pragma unroll
-        for (int stride = size / 2; stride > 0; stride /= 2)
-            entry = exchange(entry, stride, ((lane & stride) == 0) == ((lane & size) == 0));
-    return entry;
-}
 
 /// Merges 32 sorted entries into a list of which every register holds 32.
 template <int registers>
@@ -219,7 +193,7 @@ std::int64_t blocks_of(const Problem& problem, int lanes) {
 
 Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
     const int lanes = configuration["lanes"];
-    if (problem.layout != MatrixLayout::row_major) return Support::no("reads rows: needs layout=row_major");
+    if (!problem.has_rows()) return Support::no("reads rows: needs layout=row_major");
     if (!find_instance(problem, lanes)) {
         int columns = 0, k = 0;
         for (const Instance& instance : kInstances)
@@ -246,7 +220,7 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
 Variant<Problem> warp_rows() {
     return {.role = Role::modern,
             .summary = "a warp or a part of it per row in registers, cut by the parts' minima, the rest sorted",
-            .limits = "row-major; 2,048 columns, k <= 128 with 32 lanes",
+            .limits = "row-major or a single row; 2,048 columns, k <= 128 with 32 lanes",
             .tolerance = {.reason = "selects, computes nothing"},
             .space = {{"lanes", {32, 16, 8, 4}}},
             .optional_features = {"layout"},

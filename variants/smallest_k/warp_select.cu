@@ -15,6 +15,7 @@
 #include "device/kernel.hpp"
 #include "kernels/core/variant.hpp"
 #include "kernels/problems/smallest_k.hpp"
+#include "variants/smallest_k/bitonic_warp.cuh"
 #include "variants/smallest_k/order.hpp"
 
 namespace espalier::smallest_k {
@@ -22,8 +23,6 @@ namespace {
 
 using namespace device;
 
-constexpr int kLanes = 32;
-constexpr unsigned kAll = 0xFFFFFFFF;
 constexpr int kBuffer = 64;  // up to 31 that wait and one batch of 32
 
 /// The matrix itself: its elements become entries only if they are kept.
@@ -78,28 +77,6 @@ struct ToLists {
         entries[j * rows + row] = entry;
     }
 };
-
-/// Keeps the smaller or the larger of two lanes' entries.
-__device__ std::uint64_t exchange(std::uint64_t entry, int stride, bool keep_smaller) {
-    const std::uint64_t other = __shfl_xor_sync(kAll, entry, stride);
-    return (other < entry) == keep_smaller ? other : entry;
-}
-
-/// Sorts 32 entries of which the halves ascend and descend (or any bitonic sequence).
-__device__ std::uint64_t merge_bitonic(std::uint64_t entry, unsigned lane) {
-#pragma unroll
-    for (int stride = kLanes / 2; stride > 0; stride /= 2) entry = exchange(entry, stride, (lane & stride) == 0);
-    return entry;
-}
-
-__device__ std::uint64_t sort(std::uint64_t entry, unsigned lane) {
-#pragma unroll
-    for (int size = 2; size <= kLanes; size *= 2)
-#pragma unroll
-        for (int stride = size / 2; stride > 0; stride /= 2)
-            entry = exchange(entry, stride, ((lane & stride) == 0) == ((lane & size) == 0));
-    return entry;
-}
 
 /// What a block keeps of its 32 rows in shared memory.
 struct RowLists {

@@ -1,0 +1,233 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "device/kernel.hpp"
+#include "kernels/problems/smallest_k.hpp"
+#include "variants/smallest_k/bitonic_warp.cuh"
+#include "variants/smallest_k/order.hpp"
+#include "variants/smallest_k/row_cut.cuh"
+
+/// Selection from row-major rows of any length, each a block's or several blocks' in slices. A stripe of the row lies
+/// in the block's registers at a time; row_cut.cuh leaves little more than k elements of it, and once k are found only
+/// what comes before the last of them. They gather in shared memory and are sorted there by a bitonic network, when it
+/// is full and at the end. A stripe of which everything is better than all before, as in descending rows, costs what
+/// the first one costs.
+namespace espalier::smallest_k {
+namespace {
+
+/// 80 registers each, without spills, and enough blocks to hide the barriers of one.
+inline constexpr int kThreadsPerSm = 768;
+
+/// All threads of a block. Each warp leaves its part of an answer in shared memory, where all read it behind a barrier;
+/// the next answer takes the other half, so that one barrier each is enough.
+template <int threads>
+struct BlockGroup {
+    static constexpr int kSize = threads, kWarps = threads / kLanes;
+
+    __device__ int rank() const { return static_cast<int>(threadIdx.x); }
+    __device__ bool any(bool open) const { return open; }  // the same in every thread
+
+    __device__ int sum(int value) {
+        return combined(__reduce_add_sync(kAll, value), [](int a, int b) { return a + b; });
+    }
+    __device__ std::uint32_t least(std::uint32_t value) {
+        return combined(__reduce_min_sync(kAll, value), [](auto a, auto b) { return std::min(a, b); });
+    }
+    /// One barrier for both.
+    __device__ void extremes(std::uint32_t& least_of, std::uint32_t& most_of) {
+        auto& parts = shared<Parts[2][2], struct GroupExtremes>()[half_];
+        half_ ^= 1;
+        least_of = __reduce_min_sync(kAll, least_of), most_of = __reduce_max_sync(kAll, most_of);
+        if (rank() % kLanes == 0) parts[0][rank() / kLanes] = least_of, parts[1][rank() / kLanes] = most_of;
+        __syncthreads();
+#pragma unroll
+        for (int w = 0; w < kWarps; ++w)
+            least_of = std::min(least_of, parts[0][w]), most_of = std::max(most_of, parts[1][w]);
+    }
+
+    __device__ int before(int value, int& total) {
+        const int lane = rank() % kLanes, warp = rank() / kLanes;
+        int up_to = value;
+#pragma unroll
+        for (int stride = 1; stride < kLanes; stride *= 2) {
+            const int other = __shfl_up_sync(kAll, up_to, stride);
+            if (lane >= stride) up_to += other;
+        }
+        const auto& parts = exchanged(static_cast<std::uint32_t>(up_to), lane == kLanes - 1);
+        int earlier = 0;
+        total = 0;
+#pragma unroll
+        for (int w = 0; w < kWarps; ++w) {
+            const int part = static_cast<int>(parts[w]);
+            earlier += w < warp ? part : 0, total += part;
+        }
+        return earlier + up_to - value;
+    }
+
+private:
+    using Parts = std::uint32_t[kWarps];
+
+    __device__ const Parts& exchanged(std::uint32_t value, bool writes) {
+        Parts& parts = shared<Parts[2], struct GroupParts>()[half_];
+        half_ ^= 1;
+        if (writes) parts[rank() / kLanes] = value;
+        __syncthreads();
+        return parts;
+    }
+
+    template <class T, class Combine>
+    __device__ T combined(T value, Combine combine) {
+        const Parts& parts = exchanged(static_cast<std::uint32_t>(value), rank() % kLanes == 0);
+        T all = static_cast<T>(parts[0]);
+#pragma unroll
+        for (int w = 1; w < kWarps; ++w) all = combine(all, static_cast<T>(parts[w]));
+        return all;
+    }
+
+    int half_ = 0;
+};
+
+/// Sorts a power of two of entries. A pair that lies up to 32 apart is of the 64 entries that its warp has anyway.
+__device__ inline void sort_entries(std::uint64_t* entries, int count) {
+    __syncthreads();
+    int earlier = 0;
+    for (int size = 2; size <= count; size *= 2)
+        for (int stride = size / 2; stride > 0; stride /= 2) {
+            if (std::max(earlier, stride) > kLanes)
+                __syncthreads();
+            else
+                __syncwarp();
+            earlier = stride;
+            for (int i = static_cast<int>(threadIdx.x); i < count / 2; i += static_cast<int>(blockDim.x)) {
+                const int low = 2 * i - (i & (stride - 1)), high = low + stride;
+                const std::uint64_t a = entries[low], b = entries[high];
+                if ((a > b) == ((low & size) == 0)) {
+                    entries[low] = b;
+                    entries[high] = a;
+                }
+            }
+        }
+    __syncthreads();
+}
+
+/// The best of a row so far: `kept` sorted entries, then `added` that are not.
+struct Candidates {
+    std::uint64_t* entries;
+    int size, kept = 0, added = 0;
+    std::uint32_t limit = kInfinityKey;  ///< nothing of a larger key is wanted
+
+    __device__ int count() const { return kept + added; }
+
+    __device__ void limit_to(std::uint32_t before) {
+        if (before <= kInfinityKey) limit = std::min(limit, before - 1);
+    }
+
+    __device__ void sort(int k) {
+        if (added == 0) return;
+        int padded = kLanes;
+        while (padded < count()) padded *= 2;
+        for (int i = count() + static_cast<int>(threadIdx.x); i < padded; i += static_cast<int>(blockDim.x))
+            entries[i] = kEmptyEntry;
+        sort_entries(entries, padded);
+        kept = std::min(count(), k), added = 0;
+        if (kept == k) limit_to(key_of_entry(entries[k - 1]));
+    }
+};
+
+/// Room for k entries, what one stripe gives, and what another one does before the next sort.
+__host__ __device__ constexpr int capacity_for(int k) { return std::max(k, 64); }
+constexpr int entries_for(int k) {
+    return static_cast<int>(std::bit_ceil(static_cast<unsigned>(k + 2 * capacity_for(k))));
+}
+
+/// A block takes a whole row.
+struct WholeRows {
+    std::int64_t columns;
+
+    [[nodiscard]] std::int64_t blocks(std::int64_t rows) const { return rows; }
+    __device__ std::int64_t row() const { return blockIdx.x; }
+    __device__ std::int64_t begin() const { return 0; }
+    __device__ std::int64_t end() const { return columns; }
+};
+
+/// A block takes one of `count` slices of a row, as long as each other to within 4 columns and beginning at multiples
+/// of 4.
+struct Slices {
+    std::int64_t columns;  ///< of a row
+    std::int64_t count;    ///< of a row
+
+    [[nodiscard]] std::int64_t blocks(std::int64_t rows) const { return rows * count; }
+    __device__ std::int64_t row() const { return blockIdx.x / count; }
+    __device__ std::int64_t begin() const { return columns * (blockIdx.x % count) / count / kVector * kVector; }
+    __device__ std::int64_t end() const {
+        const std::int64_t next = blockIdx.x % count + 1;
+        return next == count ? columns : columns * next / count / kVector * kVector;
+    }
+};
+
+/// What an element's column is called in the output: as it is, or as a list says that is laid out as the matrix is.
+struct OwnColumn {
+    __device__ std::int32_t operator()(std::int64_t, std::int32_t column) const { return column; }
+};
+struct ListedColumn {
+    const std::int32_t* columns;
+    std::int64_t per_row;
+    __device__ std::int32_t operator()(std::int64_t row, std::int32_t column) const {
+        return column == kNoIndex ? kNoIndex : columns[row * per_row + column];
+    }
+};
+
+/// A block's list of k goes to values[blockIdx.x * k].
+template <int threads, int per_thread, class Part, class Column>
+__global__ void __launch_bounds__(threads, kThreadsPerSm / threads)
+    select_rows(Part part, int k, int size, bool aligned, const float* distances, Column column, float* values,
+                std::int32_t* indices) {
+    constexpr int kStripe = threads * per_thread, kParts = 4;
+    const int capacity = capacity_for(k), thread = static_cast<int>(threadIdx.x);
+    const std::int64_t row = part.row(), end = part.end();
+    BlockGroup<threads> group;
+    Candidates best{dynamic_shared<std::uint64_t>(), size};
+    for (std::int64_t first = part.begin(); first < end; first += kStripe) {
+        const int columns = static_cast<int>(std::min<std::int64_t>(kStripe, end - first));
+        float elements[per_thread];
+        load_stripe(group, elements, distances + row * part.columns + first, columns, aligned);
+        const bool full = best.limit != kInfinityKey || best.count() >= k;
+        const int within = full ? group.sum(count_within(elements, bound_of(best.limit))) : 0;
+        if (within == 0 && full) continue;
+        Cut cut{bound_of(best.limit), within, 0, kNanKey, best.limit};
+        if (within > capacity || !full)
+            cut = find_cut<kParts>(group, elements, best.limit, k, std::max(k - best.count(), 0), k / 3 + 2, capacity);
+        if (best.count() + capacity > size) best.sort(k);
+        std::uint64_t* const to = best.entries + best.count();
+        const int taken = take(group, elements, cut, columns, to);
+        __syncthreads();
+        for (int i = thread; i < taken; i += threads) to[i] = sortable(to[i] + static_cast<std::uint64_t>(first));
+        best.added += taken;
+        // k elements of no larger key are found; equal ones of later stripes come behind them.
+        if (cut.count + (cut.tie_key == kNanKey ? 0 : cut.ties) >= k) best.limit_to(cut.last);
+    }
+    best.sort(k);
+    const std::int64_t list = static_cast<std::int64_t>(blockIdx.x) * k;
+    for (int j = thread; j < k; j += threads) {
+        const std::uint64_t entry = j < best.kept ? best.entries[j] : kEmptyEntry;
+        values[list + j] = value_of(key_of_entry(entry));
+        indices[list + j] = column(row, index_of_entry(entry));
+    }
+}
+
+template <int threads, int per_thread, class Part, class Column>
+void launch_select(Stream stream, std::int64_t rows, const Part& part, std::int64_t k, const float* distances,
+                   Column column, float* values, std::int32_t* indices) {
+    const bool aligned =
+        part.columns % kVector == 0 && reinterpret_cast<std::uintptr_t>(distances) % sizeof(float4) == 0;
+    const int size = entries_for(static_cast<int>(k));
+    launch(select_rows<threads, per_thread, Part, Column>, dim3(static_cast<unsigned>(part.blocks(rows))),
+           dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(size) * sizeof(std::uint64_t), stream, part,
+           static_cast<int>(k), size, aligned, distances, column, values, indices);
+}
+
+}  // namespace
+}  // namespace espalier::smallest_k
