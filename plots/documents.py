@@ -12,6 +12,7 @@ from pathlib import Path
 
 from coherence_page import coherence_page
 from evidence import Evidence
+from peers_page import peers_page
 from published_page import published_page
 from selector_tables import with_figures
 from story_page import story_page
@@ -40,6 +41,7 @@ def pages(program: Path | None) -> dict[Path, str]:
         ROOT / "docs/performance/published.md": published_page(published, h200, cpu),
         ROOT / "docs/performance/coherent-sum.md": coherence_page(published, h200),
         ROOT / "docs/performance/profiler-story.md": story_page(h200),
+        ROOT / "docs/performance/peers.md": peers_page(results),
     }
     selectors = ROOT / "docs/performance/selectors.md"
     devices = {h200.device["key"]: h200.device["name"], cpu.device["key"]: cpu.device["key"]}

@@ -44,8 +44,7 @@ Variant<Problem> peer_opencv_filter2d() {
             .tolerance = kFractionTolerance,
             .space = {},
             .supports = supports,
-            .run = run,
-            .name = "peer_opencv_filter2d"};
+            .run = run};
 }
 
 }  // namespace espalier::convolution_2d
