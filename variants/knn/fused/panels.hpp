@@ -18,29 +18,34 @@ struct Slice {
     [[nodiscard]] const float* attribute(std::int64_t a) const { return values + a * items + first; }
 };
 
-/// A panel of (value - centre) * scale, zeros beyond the slice, and the sums of the squares of value - centre.
-template <int kWidth>
-[[gnu::always_inline]] inline void pack_panel(const Slice& slice, const float* centre, float scale, float* panel,
-                                              double* squares) {
-    std::array<double, kWidth> sums{};
+/// Calls `take(a, j, value - centre)` for each value of a panel, zeros beyond the slice.
+template <int kWidth, class Take>
+[[gnu::always_inline]] inline void for_panel(const Slice& slice, const float* centre, Take take) {
     for (std::int64_t a = 0; a < slice.dims; ++a) {
         const float* from = slice.attribute(a);
-        float* to = panel + a * kWidth;
         const float middle = centre[a];
-        if (slice.count == kWidth) {
-            for (int j = 0; j < kWidth; ++j) {
-                const float value = from[j] - middle;
-                to[j] = value * scale;
-                sums[static_cast<std::size_t>(j)] += static_cast<double>(value) * static_cast<double>(value);
-            }
-            continue;
-        }
-        for (int j = 0; j < kWidth; ++j) {
-            const float value = j < slice.count ? from[j] - middle : 0;
-            to[j] = value * scale;
-            sums[static_cast<std::size_t>(j)] += static_cast<double>(value) * static_cast<double>(value);
-        }
+        if (slice.count == kWidth)
+            for (int j = 0; j < kWidth; ++j) take(a, j, from[j] - middle);
+        else
+            for (int j = 0; j < kWidth; ++j) take(a, j, j < slice.count ? from[j] - middle : 0);
     }
+}
+
+/// A panel of (value - centre) * scale.
+template <int kWidth>
+[[gnu::always_inline]] inline void pack_panel(const Slice& slice, const float* centre, float scale, float* panel) {
+    for_panel<kWidth>(slice, centre, [&](std::int64_t a, int j, float value) __attribute__((always_inline)) {
+        panel[a * kWidth + j] = value * scale;
+    });
+}
+
+/// The sums of the squares of value - centre.
+template <int kWidth>
+[[gnu::always_inline]] inline void sum_squares(const Slice& slice, const float* centre, double* squares) {
+    std::array<double, kWidth> sums{};
+    for_panel<kWidth>(slice, centre, [&](std::int64_t, int j, float value) __attribute__((always_inline)) {
+        sums[static_cast<std::size_t>(j)] += static_cast<double>(value) * static_cast<double>(value);
+    });
     std::copy_n(sums.data(), slice.count, squares);
 }
 

@@ -23,67 +23,75 @@
 /// points as they lie, since packing would read them as often. How much each form costs: docs/performance/knn-cpu.md.
 namespace espalier::knn::fused {
 
-/// Squares of `kCount` distances at once, each a chain of multiply-adds in the order of the attributes.
-template <int kCount>
-[[gnu::always_inline]] inline void direct_squares(const float* query, const float* const* points, std::int64_t step,
-                                                  std::int64_t dims, float* sums) {
-    std::array<float, kCount> chains{};
-    for (std::int64_t a = 0; a < dims; ++a)
-        for (std::size_t j = 0; j < kCount; ++j) {
-            const float difference = query[a] - points[j][a * step];
-            chains[j] = __builtin_fmaf(difference, difference, chains[j]);
-        }
-    std::copy(chains.begin(), chains.end(), sums);
-}
-
 constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
 
-/// Up to so many queries the points are not packed.
-inline constexpr std::int64_t kFewQueries = 8;
-/// Below, expanded squares save nothing.
-inline constexpr std::int64_t kLeastScreenedDims = 3;
-
 /// What of a call does not depend on its values.
-template <class Kernel>
-struct Shape {
-    bool streamed;     ///< the points are read as they lie
-    bool may_screen;   ///< by expanded squares, if the values allow it
-    bool has_rows;     ///< the direct form after a screen reads copies of the points, side by side
-    std::int64_t panels;
-    std::int64_t panel_floats, start_floats, row_floats;
-
-    explicit Shape(const Problem& problem)
-        : streamed(problem.queries <= kFewQueries && problem.points >= Kernel::kStream),
-          may_screen(!streamed && problem.metric == Metric::euclidean && problem.dims >= kLeastScreenedDims &&
-                     problem.dims <= kMostScreenedDims),
-          has_rows(may_screen && problem.queries * (problem.k + 8) > problem.points / 4),
-          panels(streamed ? 0 : (problem.points + Kernel::kPoints - 1) / Kernel::kPoints),
-          panel_floats(panels * Kernel::kPoints * problem.dims),
-          start_floats(may_screen ? panels * Kernel::kPoints : 0),
-          row_floats(has_rows ? problem.points * problem.dims : 0) {}
-};
-
-/// How the work is cut: blocks of queries times parts of the points.
-struct Cut {
-    std::int64_t block, blocks, parts;
+struct Plan {
+    bool streamed;       ///< points are read as they lie
+    bool screened;       ///< by expanded squares, if the values allow it
+    bool packed;         ///< all points are packed first, not by each task for itself
+    bool has_rows;       ///< what passes the screen is compared with copies of the points, side by side
+    std::int64_t panels; ///< of points
+    std::int64_t block, blocks, parts;  ///< blocks of queries times parts of the points
 
     template <class Kernel>
-    static Cut of(const Problem& problem, std::int64_t panels, std::int64_t threads) {
-        // A block's packed queries stay in the second-level cache while all points go by.
-        constexpr std::int64_t kBlockFloats = 48 << 10, kMostQueries = 256, kListBytes = 32 << 20;
-        const std::int64_t most = std::clamp(kBlockFloats / std::max<std::int64_t>(problem.dims, 1) / Kernel::kQueries *
-                                                 Kernel::kQueries,
-                                             std::int64_t{Kernel::kQueries} * 4, kMostQueries);
-        const std::int64_t least = (problem.queries + most - 1) / most;
+    static Plan of(const Problem& problem, std::int64_t threads) {
+        constexpr std::int64_t kFewQueries = 8;  // as many times the points are read at most, instead of packed
+        constexpr std::int64_t kLeastDims = 3;   // of fewer, expanded squares save nothing
+        Plan plan{};
+        plan.streamed = problem.queries <= kFewQueries && problem.points >= Kernel::kStream;
+        if (plan.streamed) return plan;
+        plan.screened = problem.metric == Metric::euclidean && problem.dims >= kLeastDims &&
+                        problem.dims <= kMostScreenedDims;
+        plan.has_rows = plan.screened && problem.queries * (problem.k + 8) > problem.points / 4;
+        plan.panels = (problem.points + Kernel::kPoints - 1) / Kernel::kPoints;
+        plan.cut<Kernel>(problem, threads);
+        return plan;
+    }
+
+    /// The squares of the points' norms.
+    template <class Kernel>
+    [[nodiscard]] std::int64_t start_floats() const {
+        return screened ? panels * Kernel::kPoints : 0;
+    }
+    template <class Kernel>
+    [[nodiscard]] std::int64_t panel_floats(std::int64_t dims) const {
+        return packed ? panels * Kernel::kPoints * dims : 0;
+    }
+    [[nodiscard]] std::int64_t row_floats(const Problem& problem) const {
+        return has_rows ? problem.points * problem.dims : 0;
+    }
+
+private:
+    /// Memory that a call touches first costs more than packing again, which takes a task about as long as 40 queries:
+    /// points that few blocks read are packed by each of them, and the blocks are large.
+    template <class Kernel>
+    void cut(const Problem& problem, std::int64_t threads) {
+        constexpr std::int64_t kPackedFloats = 2 << 20, kFewBlocks = 4;
+        const std::int64_t each = rounded_up((problem.queries + threads - 1) / threads, Kernel::kQueries);
+        const std::int64_t large = most<Kernel>(problem, 256 << 10, 1024);
+        packed = rounded_up(problem.points, Kernel::kPoints) * problem.dims <= kPackedFloats || each > kFewBlocks * large;
+        // A block's queries stay in the second-level cache while all points go by.
+        const std::int64_t most_queries = packed ? most<Kernel>(problem, 48 << 10, 256) : large;
         if (problem.queries >= 64 * threads) {
-            const std::int64_t even = rounded_up(std::max(least, 2 * threads), threads);
-            const std::int64_t block = rounded_up((problem.queries + even - 1) / even, Kernel::kQueries);
-            return {block, (problem.queries + block - 1) / block, 1};
+            const std::int64_t least = (problem.queries + most_queries - 1) / most_queries;
+            const std::int64_t even = rounded_up(std::max(least, packed ? 2 * threads : threads), threads);
+            block = rounded_up((problem.queries + even - 1) / even, Kernel::kQueries);
+            parts = 1;
+        } else {
+            constexpr std::int64_t kListBytes = 32 << 20;
+            const std::int64_t lists = problem.queries * list_capacity(problem.k) * 8;
+            block = std::min(rounded_up(problem.queries, Kernel::kQueries), large);
+            parts = std::min({4 * threads, panels * Kernel::kPoints / 1024, kListBytes / lists});
+            if (threads == 1 || parts < 1) parts = 1;
         }
-        const std::int64_t block = rounded_up((problem.queries + least - 1) / least, Kernel::kQueries);
-        const std::int64_t lists = problem.queries * list_capacity(problem.k) * 8;
-        const std::int64_t parts = std::min({4 * threads, panels * Kernel::kPoints / 1024, kListBytes / lists});
-        return {block, least, threads > 1 ? std::max<std::int64_t>(parts, 1) : 1};
+        blocks = (problem.queries + block - 1) / block;
+    }
+
+    template <class Kernel>
+    static std::int64_t most(const Problem& problem, std::int64_t floats, std::int64_t queries) {
+        const std::int64_t fit = floats / std::max<std::int64_t>(problem.dims, 1);
+        return std::clamp(fit - fit % Kernel::kQueries, std::int64_t{Kernel::kQueries} * 4, queries);
     }
 };
 
@@ -101,8 +109,8 @@ public:
             Slice panel = slice;
             panel.first += q;
             panel.count = std::min<std::int64_t>(Kernel::kQueries, count_ - q);
-            Kernel::template pack<Kernel::kQueries>(panel, centre, scale, panels_.get() + q * dims_,
-                                                    squares_.data() + q);
+            Kernel::template pack<Kernel::kQueries>(panel, centre, scale, panels_.get() + q * dims_);
+            Kernel::template squares<Kernel::kQueries>(panel, centre, squares_.data() + q);
         }
         pack_rows(slice, rows_.get());
     }
@@ -136,16 +144,20 @@ inline void predict_from_nothing(const Problem& problem, const Buffers& buffers)
         vote(problem, buffers, {distances.data(), indices.data(), 1, 0, problem.k, problem.vote}, q);
 }
 
-/// The nearest points that one task found: `k` entries per query of its own, empty ones among them.
-using Found = std::vector<std::uint64_t>;
+/// The nearest points that one task found: those of query q are entries [ends[q], ends[q + 1]).
+struct Found {
+    std::vector<std::uint64_t> entries;
+    std::vector<std::size_t> ends{0};
+};
 
 /// Finishes all lists and keeps their entries.
 template <class L>
-Found found_in(L& lists, std::int64_t queries, std::int64_t k) {
-    Found found(static_cast<std::size_t>(queries * k), smallest_k::kEmptyEntry);
+Found found_in(L& lists, std::int64_t queries) {
+    Found found;
     for (std::int64_t q = 0; q < queries; ++q) {
         lists.finish(static_cast<std::size_t>(q));
-        std::ranges::copy(lists.entries(static_cast<std::size_t>(q)), found.begin() + q * k);
+        lists.entries(static_cast<std::size_t>(q), found.entries);
+        found.ends.push_back(found.entries.size());
     }
     return found;
 }
@@ -154,21 +166,22 @@ template <class Kernel>
 class Pipeline {
 public:
     Pipeline(const Context& context, const Problem& problem, const Buffers& buffers)
-        : problem_(problem), buffers_(buffers), shape_(problem), threads_(std::max(context.device.threads, 1)),
-          cut_(Cut::of<Kernel>(problem, shape_.panels, threads_)),
+        : problem_(problem), buffers_(buffers), threads_(std::max(context.device.threads, 1)),
+          plan_(Plan::of<Kernel>(problem, threads_)),
           query_values_(problem.queries_in == QueriesIn::host ? buffers.on_host.query_values : buffers.query_values),
           bound_(problem.dims), centre_(static_cast<std::size_t>(problem.dims), 0.0F), origin_(centre_),
-          panels_(reinterpret_cast<float*>(context.workspace.data())), starts_(panels_ + shape_.panel_floats),
-          rows_(starts_ + shape_.start_floats) {}
+          starts_(reinterpret_cast<float*>(context.workspace.data())),
+          panels_(starts_ + plan_.start_floats<Kernel>()),
+          rows_(panels_ + plan_.panel_floats<Kernel>(problem.dims)) {}
 
     void run() {
         if (problem_.metric == Metric::manhattan) return run_direct<Terms::magnitudes>();
         if (problem_.metric == Metric::chebyshev) return run_direct<Terms::largest>();
-        if (!shape_.may_screen) return run_direct<Terms::squares>();
+        if (!plan_.screened) return run_direct<Terms::squares>();
         for (std::size_t a = 0; a < centre_.size(); ++a)
             centre_[a] =
                 rough_mean(buffers_.point_values + static_cast<std::int64_t>(a) * problem_.points, problem_.points);
-        if (pack_points<Terms::products>()) return run_tasks<Terms::products>();
+        if (prepare_points<Terms::products>()) return run_tasks<Terms::products>();
         run_direct<Terms::squares>();
     }
 
@@ -177,8 +190,8 @@ private:
 
     template <Terms terms>
     void run_direct() {
-        if (shape_.streamed) return stream<terms>();
-        pack_points<terms>();
+        if (plan_.streamed) return stream<terms>();
+        prepare_points<terms>();
         run_tasks<terms>();
     }
 
@@ -189,15 +202,19 @@ private:
         explicit Results(std::int64_t k) : distances(static_cast<std::size_t>(k)), indices(distances.size()) {}
         std::vector<float> distances;
         std::vector<std::int32_t> indices;
+        std::vector<std::uint64_t> entries;  ///< sorted from here
     };
 
-    void predict(Results& results, std::int64_t query, std::span<std::uint64_t> entries) const {
+    void predict(Results& results, std::int64_t query) const {
+        auto& entries = results.entries;
         const std::size_t k = std::min(results.indices.size(), entries.size());
-        std::ranges::partial_sort(entries, entries.begin() + static_cast<std::ptrdiff_t>(k));
+        const auto end = entries.begin() + static_cast<std::ptrdiff_t>(k);
+        if (k < entries.size()) std::nth_element(entries.begin(), end, entries.end());
+        std::sort(entries.begin(), end);
         for (std::size_t j = 0; j < results.indices.size(); ++j) {
             const std::uint64_t entry = j < k ? entries[j] : smallest_k::kEmptyEntry;
-            results.distances[j] = value_of(key_of_entry(entry));
-            results.indices[j] = index_of_entry(entry);
+            results.distances[j] = smallest_k::value_of(smallest_k::key_of_entry(entry));
+            results.indices[j] = smallest_k::index_of_entry(entry);
         }
         vote(problem_, buffers_, {results.distances.data(), results.indices.data(), 1, 0, problem_.k, problem_.vote},
              query);
@@ -208,13 +225,14 @@ private:
 #pragma omp parallel num_threads(threads_) if (queries > threads_)
         {
             Results results(problem_.k);
-            std::vector<std::uint64_t> entries;
 #pragma omp for schedule(static)
             for (std::int64_t q = 0; q < queries; ++q) {
-                entries.clear();
+                results.entries.clear();
+                const auto i = static_cast<std::size_t>(q);
                 for (const Found& task : tasks)
-                    entries.insert(entries.end(), task.begin() + q * problem_.k, task.begin() + (q + 1) * problem_.k);
-                predict(results, first + q, entries);
+                    results.entries.insert(results.entries.end(), task.entries.begin() + static_cast<std::ptrdiff_t>(task.ends[i]),
+                                   task.entries.begin() + static_cast<std::ptrdiff_t>(task.ends[i + 1]));
+                predict(results, first + q);
             }
         }
     }
@@ -230,17 +248,17 @@ private:
         std::vector<Found> found(static_cast<std::size_t>(parts));
 #pragma omp parallel for schedule(static) num_threads(threads_) if (parts > 1)
         for (std::int64_t part = 0; part < parts; ++part) {
-            ExactLists lists(problem_.queries, problem_.k, terms == Terms::squares);
+            ExactLists<Kernel> lists(problem_.queries, problem_.k, terms == Terms::squares);
             for (std::int64_t g = groups * part / parts; g < groups * (part + 1) / parts; ++g)
                 stream_group<terms>(lists, queries.data(), g * Kernel::kStream);
-            found[static_cast<std::size_t>(part)] = found_in(lists, problem_.queries, problem_.k);
+            found[static_cast<std::size_t>(part)] = found_in(lists, problem_.queries);
         }
         predict_all(found, 0, problem_.queries);
     }
 
     /// The last group begins early enough to be whole: of it only those points that nobody has seen.
     template <Terms terms>
-    void stream_group(ExactLists& lists, const float* queries, std::int64_t first) const {
+    void stream_group(ExactLists<Kernel>& lists, const float* queries, std::int64_t first) const {
         const std::int64_t begin = std::min<std::int64_t>(first, problem_.points - Kernel::kStream);
         typename Kernel::Stream out;
         for (std::int64_t q = 0; q < problem_.queries; ++q) {
@@ -269,20 +287,24 @@ private:
         return terms == Terms::products ? centre_.data() : origin_.data();
     }
 
-    /// False if a point is none that a screen may see.
+    /// What the tasks read of the points. False if one is none that a screen may see.
     template <Terms terms>
-    bool pack_points() {
+    bool prepare_points() {
+        constexpr bool kScreened = terms == Terms::products;
+        if (!kScreened && !plan_.packed) return true;
         bool small = true;
 #pragma omp parallel for schedule(static) num_threads(threads_) reduction(&& : small)
-        for (std::int64_t panel = 0; panel < shape_.panels; ++panel) {
+        for (std::int64_t panel = 0; panel < plan_.panels; ++panel) {
             const Slice slice = points_of(panel);
             std::array<double, Kernel::kPoints> squares{};
-            Kernel::template pack<Kernel::kPoints>(slice, centre<terms>(), 1.0F, panels_ + slice.first * problem_.dims,
-                                                   squares.data());
-            if constexpr (terms == Terms::products) {
+            if (plan_.packed)
+                Kernel::template pack<Kernel::kPoints>(slice, centre<terms>(), 1.0F,
+                                                       panels_ + slice.first * problem_.dims);
+            if constexpr (kScreened) {
+                Kernel::template squares<Kernel::kPoints>(slice, centre<terms>(), squares.data());
                 small = small && std::ranges::all_of(squares, may_be_screened);
                 std::ranges::transform(squares, starts_ + slice.first, [&](double s) { return bound_.start(s); });
-                if (shape_.has_rows) pack_rows(slice, rows_ + slice.first * problem_.dims);
+                if (plan_.has_rows) pack_rows(slice, rows_ + slice.first * problem_.dims);
             }
         }
         return small;
@@ -292,64 +314,59 @@ private:
 
     template <Terms terms>
     void run_tasks() {
-        const std::int64_t parts = cut_.parts;
-        std::vector<Found> found(static_cast<std::size_t>(parts > 1 ? cut_.blocks * parts : 0));
+        const std::int64_t parts = plan_.parts;
+        std::vector<Found> found(static_cast<std::size_t>(parts > 1 ? plan_.blocks * parts : 0));
 #pragma omp parallel num_threads(threads_)
         {
             Results results(problem_.k);
 #pragma omp for schedule(dynamic)
-            for (std::int64_t task = 0; task < cut_.blocks * parts; ++task)
+            for (std::int64_t task = 0; task < plan_.blocks * parts; ++task)
                 run_task<terms>(results, task / parts, task % parts,
                                 parts > 1 ? &found[static_cast<std::size_t>(task)] : nullptr);
         }
-        for (std::int64_t b = 0; parts > 1 && b < cut_.blocks; ++b)
+        for (std::int64_t b = 0; parts > 1 && b < plan_.blocks; ++b)
             predict_all(std::span(found).subspan(static_cast<std::size_t>(b * parts), static_cast<std::size_t>(parts)),
-                        b * cut_.block, queries_of(b).count);
+                        b * plan_.block, queries_of(b).count);
     }
 
     [[nodiscard]] Slice queries_of(std::int64_t b) const {
-        const std::int64_t first = b * cut_.block;
-        return {query_values_, problem_.queries, problem_.dims, first, std::min(cut_.block, problem_.queries - first)};
+        const std::int64_t first = b * plan_.block;
+        return {query_values_, problem_.queries, problem_.dims, first, std::min(plan_.block, problem_.queries - first)};
     }
 
     /// A block of queries and a part of the points: predictions, or what was found if there are other parts.
     template <Terms terms>
     void run_task(Results& results, std::int64_t b, std::int64_t part, Found* found) {
         const Block block(queries_of(b), centre<terms>(), terms == Terms::products ? -2.0F : 1.0F);
-        const std::int64_t begin = shape_.panels * part / cut_.parts, end = shape_.panels * (part + 1) / cut_.parts;
+        const std::int64_t begin = plan_.panels * part / plan_.parts, end = plan_.panels * (part + 1) / plan_.parts;
         if constexpr (terms == Terms::products) {
             if (gives_up_ || !std::ranges::all_of(block.squares(), may_be_screened)) {
                 const Block plain(queries_of(b), origin_.data(), 1.0F);
-                ExactLists lists(block.count(), problem_.k, true);
-                scan<Terms::squares, true>(plain, lists, begin, end);
+                ExactLists<Kernel> lists(block.count(), problem_.k, true);
+                scan<Terms::squares>(plain, lists, begin, end, true);
                 return keep(results, plain, lists, found);
             }
             ScreenedLists<Kernel> lists(block.count(), problem_.k, bound_, point_rows(), block.rows(),
                                         block.squares().data(), starts_);
-            scan<terms, false>(block, lists, begin, end);
+            scan<terms>(block, lists, begin, end, !plan_.packed);
             keep(results, block, lists, found);
             note(lists.in_vain(), block.count() * (end - begin) * Kernel::kPoints);
         } else {
-            ExactLists lists(block.count(), problem_.k, terms == Terms::squares);
-            scan<terms, false>(block, lists, begin, end);
+            ExactLists<Kernel> lists(block.count(), problem_.k, terms == Terms::squares);
+            scan<terms>(block, lists, begin, end, !plan_.packed);
             keep(results, block, lists, found);
         }
     }
 
-    /// Panels [begin, end) against all of the block's. `own`: the packed points are centred, and the direct form needs
-    /// them as they are.
-    template <Terms terms, bool own, class L>
-    void scan(const Block& block, L& lists, std::int64_t begin, std::int64_t end) const {
+    /// Panels [begin, end) against all of the block's, packed here or before.
+    template <Terms terms, class L>
+    void scan(const Block& block, L& lists, std::int64_t begin, std::int64_t end, bool packs) const {
         typename Kernel::Tile tile;
-        std::vector<float> copy(own ? static_cast<std::size_t>(Kernel::kPoints * problem_.dims) : 0);
+        std::vector<float> copy(packs ? static_cast<std::size_t>(Kernel::kPoints * problem_.dims) : 0);
         for (std::int64_t panel = begin; panel < end; ++panel) {
             const Slice slice = points_of(panel);
-            const float* points = panels_ + slice.first * problem_.dims;
-            if constexpr (own) {
-                std::array<double, Kernel::kPoints> unused;
-                Kernel::template pack<Kernel::kPoints>(slice, origin_.data(), 1.0F, copy.data(), unused.data());
-                points = copy.data();
-            }
+            const float* points = packs ? copy.data() : panels_ + slice.first * problem_.dims;
+            if (packs) Kernel::template pack<Kernel::kPoints>(slice, centre<terms>(), 1.0F, copy.data());
             for (std::int64_t q = 0; q < block.count(); q += Kernel::kQueries) {
                 if (!Kernel::template tile<terms>(
                         {block.panel(q), points, starts_ + slice.first, problem_.dims, lists.limits() + q}, tile))
@@ -365,12 +382,14 @@ private:
     template <class L>
     void keep(Results& results, const Block& block, L& lists, Found* found) const {
         if (found) {
-            *found = found_in(lists, block.count(), problem_.k);
+            *found = found_in(lists, block.count());
             return;
         }
         for (std::int64_t i = 0; i < block.count(); ++i) {
             lists.finish(static_cast<std::size_t>(i));
-            predict(results, block.first() + i, lists.entries(static_cast<std::size_t>(i)));
+            results.entries.clear();
+            lists.entries(static_cast<std::size_t>(i), results.entries);
+            predict(results, block.first() + i);
         }
     }
 
@@ -382,26 +401,27 @@ private:
     }
 
     [[nodiscard]] PointRows point_rows() const {
-        if (shape_.has_rows) return {rows_, problem_.dims, 1, problem_.dims};
+        if (plan_.has_rows) return {rows_, problem_.dims, 1, problem_.dims};
         return {buffers_.point_values, 1, problem_.points, problem_.dims};
     }
 
     const Problem& problem_;
     const Buffers& buffers_;
-    Shape<Kernel> shape_;
     int threads_;
-    Cut cut_;
+    Plan plan_;
     const float* query_values_;
     ScreenBound bound_;
     std::vector<float> centre_, origin_;
-    float *panels_, *starts_, *rows_;
+    float *starts_, *panels_, *rows_;
     std::atomic<bool> gives_up_ = false;
 };
 
 template <class Kernel>
-std::size_t workspace(const Problem& problem, const Configuration&, const DeviceInfo&) {
-    const Shape<Kernel> shape(problem);
-    return static_cast<std::size_t>(shape.panel_floats + shape.start_floats + shape.row_floats) * sizeof(float);
+std::size_t workspace(const Problem& problem, const Configuration&, const DeviceInfo& device) {
+    const Plan plan = Plan::of<Kernel>(problem, std::max(device.threads, 1));
+    return static_cast<std::size_t>(plan.start_floats<Kernel>() + plan.panel_floats<Kernel>(problem.dims) +
+                                    plan.row_floats(problem)) *
+           sizeof(float);
 }
 
 inline Support supports(const Problem& problem) {

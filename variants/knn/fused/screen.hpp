@@ -3,7 +3,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
+#include <utility>
+#include <vector>
 
 #include "variants/knn/fused/lists.hpp"
 
@@ -46,15 +47,14 @@ struct PointRows {
     std::int64_t point_step, attribute_step, dims;
 };
 
-/// For tiles of expanded squares. An entry is an upper bound of the square and the index; `finish` makes it what those
-/// of ExactLists are.
+/// For tiles of expanded squares. A key is an upper bound of the square; `finish` makes it the distance.
 template <class Kernel>
-class ScreenedLists : public Lists {
+class ScreenedLists : public Lists<Kernel> {
 public:
     /// `queries` lie side by side, `squares` are those of their norms after centring, `starts` those of the points.
     ScreenedLists(std::int64_t count, std::int64_t k, const ScreenBound& bound, const PointRows& points,
                   const float* queries, const double* squares, const float* starts)
-        : Lists(count, k), bound_(bound), points_(points), queries_(queries), starts_(starts),
+        : Lists<Kernel>(count, k), bound_(bound), point_rows_(points), queries_(queries), starts_(starts),
           start_spread_(static_cast<float>(2 * bound.spread / (1 - bound.spread))),
           of_query_(static_cast<std::size_t>(count)) {
         for (std::size_t i = 0; i < of_query_.size(); ++i)
@@ -63,18 +63,13 @@ public:
     }
 
     void offer(std::size_t i, float value, std::int64_t point) {
-        const float upper = value + of_query_[i].least + spread(i, point);
-        if (append(i, entry_of(key_of(upper), static_cast<std::uint32_t>(point)))) cut(i);
+        if (this->append(i, list_key(value + of_query_[i].least + spread(i, point)), point)) cut(i);
     }
 
-    /// Leaves the k nearest with their distances, in no order.
+    /// Leaves the nearest, with their distances.
     void finish(std::size_t i) {
-        if (counts_[i] > k_) drop(i);
+        drop_at_end(i);
         compare(i);
-        if (counts_[i] > k_) {
-            part(i);
-            counts_[i] = k_;
-        }
     }
 
     /// How many points were compared directly before it was known which ones had to be.
@@ -90,63 +85,79 @@ private:
         return of_query_[i].spread + starts_[point] * start_spread_;
     }
 
-    void cut(std::size_t i) {
-        drop(i);
-        if (2 * (counts_[i] - k_) > capacity_ - k_) settle(i);
+    [[gnu::noinline]] void cut(std::size_t i) {
+        drop_beyond(i, this->bound(i));
+        if (2 * (this->counts_[i] - this->k_) > this->capacity_ - this->k_) settle(i);
     }
 
-    /// Drops what cannot be among the k nearest.
-    void drop(std::size_t i) {
-        const double most = bound_.most(static_cast<double>(value_of(key_of_entry(part(i)))));
+    /// `upper`: the key of an upper bound of at least k squares. Drops what cannot be among the k nearest.
+    void drop_beyond(std::size_t i, std::int32_t upper) {
+        const double most = bound_.most(static_cast<double>(value_of(upper)));
         limit(i, most);
-        const auto all = entries(i);
-        std::size_t kept = k_;
-        for (std::size_t j = k_; j < all.size(); ++j) {
-            const float upper = value_of(key_of_entry(all[j]));
-            if (static_cast<double>(upper - spread(i, index_of_entry(all[j]))) <= most) all[kept++] = all[j];
-        }
-        counts_[i] = kept;
+        const auto most_lower = static_cast<float>(most * (1 + 0x1p-22));
+        this->keep(i, [&](std::int32_t key, std::int32_t point) {
+            return value_of(key) - spread(i, point) <= most_lower;
+        });
+    }
+
+    void drop_at_end(std::size_t i) {
+        if (this->counts_[i] <= this->k_) return;
+        const std::int32_t* keys = this->keys_.get() + i * this->capacity_;
+        std::vector<std::int32_t> sorted(keys, keys + this->counts_[i]);
+        const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(this->k_) - 1;
+        std::ranges::nth_element(sorted, last);
+        drop_beyond(i, *last);
     }
 
     /// Too many are within the bound: lets the direct form decide between them.
     void settle(std::size_t i) {
-        in_vain_ += static_cast<std::int64_t>(counts_[i]);
+        in_vain_ += static_cast<std::int64_t>(this->counts_[i]);
         compare(i);
-        const auto upper = [&](std::uint64_t entry) {
-            const auto distance = static_cast<double>(value_of(key_of_entry(entry)));
-            return distance * distance * (1 + 2 * bound_.direct + 0x1p-21) + bound_.smallest;
-        };
-        limit(i, bound_.most(upper(part(i))));
-        counts_[i] = k_;
-        for (std::uint64_t& entry : entries(i))
-            entry = entry_of(key_of(static_cast<float>(upper(entry))), static_cast<std::uint32_t>(entry));
+        std::vector<std::uint64_t> all;
+        this->entries(i, all);
+        const auto last = all.begin() + static_cast<std::ptrdiff_t>(this->k_) - 1;
+        std::ranges::nth_element(all, last);
+        const auto [key, point] = std::pair(smallest_k::key_of_entry(*last), smallest_k::index_of_entry(*last));
+        this->keep(i, [&](std::int32_t other, std::int32_t other_point) {
+            return std::pair(smallest_k::key_of(value_of(other)), other_point) <= std::pair(key, point);
+        });
+        limit(i, bound_.most(upper_of(smallest_k::value_of(key))));
+        std::int32_t* keys = this->keys_.get() + i * this->capacity_;
+        for (std::size_t j = 0; j < this->counts_[i]; ++j)
+            keys[j] = list_key(static_cast<float>(upper_of(value_of(keys[j]))));
     }
 
+    /// Of the square, from the distance that the direct form gave.
+    [[nodiscard]] double upper_of(float distance) const {
+        const auto exact = static_cast<double>(distance);
+        return exact * exact * (1 + 2 * bound_.direct + 0x1p-21) + bound_.smallest;
+    }
+
+    /// Rounded up, and beyond: what is at the limit is turned away.
     void limit(std::size_t i, double most) {
         const auto rounded = static_cast<float>(most - static_cast<double>(of_query_[i].least));
-        constexpr float kInfinity = std::numeric_limits<float>::infinity();
-        limits_[i] = std::nextafter(std::nextafter(rounded, kInfinity), kInfinity);  // which is itself excluded
+        this->limits_[i] = rounded + (std::fabs(rounded) * 0x1p-22F + 0x1p-140F);
     }
 
-    /// Entries become distances by the direct form.
+    /// Keys become those of distances by the direct form.
     void compare(std::size_t i) {
-        const auto all = entries(i);
+        std::int32_t* keys = this->keys_.get() + i * this->capacity_;
+        const std::int32_t* points = this->points_.get() + i * this->capacity_;
+        const std::size_t all = this->counts_[i];
         std::array<const float*, Kernel::kDirect> at;
         std::array<float, Kernel::kDirect> sums;
-        for (std::size_t first = 0; first < all.size(); first += at.size()) {
-            const std::size_t count = std::min(at.size(), all.size() - first);
+        for (std::size_t first = 0; first < all; first += at.size()) {
+            const std::size_t count = std::min(at.size(), all - first);
             for (std::size_t j = 0; j < at.size(); ++j)
-                at[j] = points_.values +
-                        points_.point_step * index_of_entry(all[first + std::min(j, count - 1)]);
-            Kernel::direct(queries_ + static_cast<std::int64_t>(i) * points_.dims, at.data(), points_.attribute_step,
-                           points_.dims, sums.data());
-            for (std::size_t j = 0; j < count; ++j)
-                all[first + j] = entry_of(key_of(std::sqrt(sums[j])), static_cast<std::uint32_t>(all[first + j]));
+                at[j] = point_rows_.values + point_rows_.point_step * points[first + std::min(j, count - 1)];
+            Kernel::direct(queries_ + static_cast<std::int64_t>(i) * point_rows_.dims, at.data(),
+                           point_rows_.attribute_step, point_rows_.dims, sums.data());
+            for (std::size_t j = 0; j < count; ++j) keys[first + j] = list_key(std::sqrt(sums[j]));
         }
     }
 
     ScreenBound bound_;
-    PointRows points_;
+    PointRows point_rows_;
     const float* queries_;
     const float* starts_;
     float start_spread_;

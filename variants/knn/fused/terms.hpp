@@ -23,7 +23,8 @@ enum class Terms {
 ///       the same for one query, points as they lie in their table
 ///   static void direct(const float* query, const float* const* points, std::int64_t step, std::int64_t dims, float* sums)
 ///       squares, as above, of any points: value a of point j is points[j][a * step]
-///   static void pack_points(...), pack_queries(...)   pack_panel of so many
+///   static std::int32_t bound(...)               bound_of
+///   template <int kWidth> static void pack(...), squares(...)   pack_panel, sum_squares
 /// All forms of one term add up in the order of the attributes, so that they give the same.
 struct TileInput {
     const float* queries;  ///< dims x kQueries

@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include "variants/knn/fused/pipeline.hpp"
+#include "variants/knn/x86/direct_squares.hpp"
 
 namespace espalier::knn {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 using fused::Terms;
 
 struct Avx2 {
-    static constexpr int kQueries = 4, kPoints = 24, kStream = 64, kDirect = 8;
+    static constexpr int kQueries = 4, kPoints = 24, kStream = 64, kDirect = fused::kDirect;
     using Tile = fused::TileValues<kQueries, kPoints>;
     using Stream = fused::StreamValues<kStream>;
 
@@ -86,15 +87,24 @@ struct Avx2 {
         }
     }
 
-    __attribute__((target("avx2,fma"))) static void direct(const float* query, const float* const* points,
-                                                           std::int64_t step, std::int64_t dims, float* sums) {
-        fused::direct_squares<kDirect>(query, points, step, dims, sums);
+    static void direct(const float* query, const float* const* points, std::int64_t step, std::int64_t dims,
+                       float* sums) {
+        fused::direct_squares(query, points, step, dims, sums);
+    }
+
+    __attribute__((target("avx2,fma"))) static std::int32_t bound(const std::int32_t* keys, std::size_t count, std::int32_t wanted,
+                                                   std::int32_t enough) {
+        return fused::bound_of(keys, count, wanted, enough);
     }
 
     template <int kWidth>
-    __attribute__((target("avx2,fma"))) static void pack(const fused::Slice& slice, const float* centre, float scale,
-                                                         float* panel, double* squares) {
-        fused::pack_panel<kWidth>(slice, centre, scale, panel, squares);
+    __attribute__((target("avx2,fma"))) static void pack(const fused::Slice& slice, const float* centre, float scale, float* panel) {
+        fused::pack_panel<kWidth>(slice, centre, scale, panel);
+    }
+
+    template <int kWidth>
+    __attribute__((target("avx2,fma"))) static void squares(const fused::Slice& slice, const float* centre, double* sums) {
+        fused::sum_squares<kWidth>(slice, centre, sums);
     }
 
 private:
