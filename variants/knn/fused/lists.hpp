@@ -32,7 +32,7 @@ constexpr std::int64_t list_capacity(std::int64_t k) {
     return (least + kKeysAtOnce - 1) / kKeysAtOnce * kKeysAtOnce;
 }
 
-/// A key that at least `wanted` of `count` keys, a multiple of kKeysAtOnce, are at most, and, if that is soon found, no
+/// A key that at least `wanted` of `count` keys are at most, and, if that is soon found, no
 /// more than `enough` of them. `inline` into functions that have a target attribute.
 [[gnu::always_inline]] inline std::int32_t bound_of(const std::int32_t* keys, std::size_t count, std::int32_t wanted,
                                                     std::int32_t enough) {

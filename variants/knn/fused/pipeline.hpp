@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/core/variant.hpp"
@@ -432,7 +433,12 @@ inline Support supports(const Problem& problem) {
 }
 
 template <class Kernel>
-void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
+void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
+    const std::size_t needed = workspace<Kernel>(problem, configuration, context.device);
+    if (context.workspace.size() < needed)
+        throw device::DeviceError(std::to_string(problem.points) + " points need " + std::to_string(needed) +
+                                      " bytes of workspace, given are " + std::to_string(context.workspace.size()),
+                                  2);
     if (problem.points == 0 || problem.k == 0 || problem.queries == 0)
         predict_from_nothing(problem, buffers);
     else

@@ -102,11 +102,8 @@ private:
 
     void drop_at_end(std::size_t i) {
         if (this->counts_[i] <= this->k_) return;
-        const std::int32_t* keys = this->keys_.get() + i * this->capacity_;
-        std::vector<std::int32_t> sorted(keys, keys + this->counts_[i]);
-        const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(this->k_) - 1;
-        std::ranges::nth_element(sorted, last);
-        drop_beyond(i, *last);
+        const auto wanted = static_cast<std::int32_t>(this->k_);
+        drop_beyond(i, Kernel::bound(this->keys_.get() + i * this->capacity_, this->counts_[i], wanted, wanted));
     }
 
     /// Too many are within the bound: lets the direct form decide between them.
