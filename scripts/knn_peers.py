@@ -291,7 +291,8 @@ def main():
         return serve(sys.argv[2], sys.argv[3], *map(int, sys.argv[4:8]))
     parser = argparse.ArgumentParser(prog="scripts/peers --family knn", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runner", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--runner", default="build/host/harness/peers/espalier_knn_runner",
+                        help="our side (default that of the build host)")
     parser.add_argument("--seconds", type=int, default=60, help="measuring time in all (default 60)")
     parser.add_argument("--variant", dest="variants", action="append",
                         help="of ours, instead of the tree's choice; may be given several times; "" for the tree's")

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <span>
+#include <numeric>
 #include <vector>
 
 #include "variants/smallest_k/order.hpp"
@@ -43,7 +43,7 @@ constexpr std::int64_t list_capacity(std::int64_t k) {
         high = keys[j] > high ? keys[j] : high;
     }
     while (low < high) {  // the bound is from low to high
-        const std::int32_t middle = low + (high - low) / 2;
+        const std::int32_t middle = std::midpoint(low, high);
         std::int32_t found = 0;
 #pragma omp simd reduction(+ : found)
         for (std::size_t j = 0; j < count; ++j) found += keys[j] <= middle ? 1 : 0;
