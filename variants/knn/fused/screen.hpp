@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -63,7 +64,8 @@ public:
     }
 
     void offer(std::size_t i, float value, std::int64_t point) {
-        if (this->append(i, list_key(value + of_query_[i].least + spread(i, point)), point)) cut(i);
+        const float upper = value + of_query_[i].least + spread(i, point);
+        if (this->append(i, list_key(std::max(upper, 0.0F)), point)) cut(i);  // keys are of what is not negative
     }
 
     /// Leaves the nearest, with their distances.
