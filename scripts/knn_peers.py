@@ -255,8 +255,7 @@ def check(folder, contenders, shape):
 
 
 def report(problem, contenders):
-    best = min(c.times for c in contenders if c.role != "peer")
-    print("{}x{}x{}, k={}".format(*problem), f"({len(best)} rounds)")
+    print("{}x{}x{}, k={}".format(*problem), f"({len(contenders[0].times)} rounds)")
     for c in contenders:
         middle, low, high = median_interval(c.times)
         ratio = statistics.median(t / o for t, o in zip(c.times, contenders[0].times))
@@ -295,7 +294,7 @@ def main():
                         help="our side (default that of the build host)")
     parser.add_argument("--seconds", type=int, default=60, help="measuring time in all (default 60)")
     parser.add_argument("--variant", dest="variants", action="append",
-                        help="of ours, instead of the tree's choice; may be given several times; "" for the tree's")
+                        help="of ours, instead of the tree's choice; may be given again")
     parser.add_argument("--peer", dest="peers", action="append", choices=PEERS, help="only this one; may be given again")
     parser.add_argument("--problem", dest="problems", action="append", type=parsed_problem,
                         metavar="QUERIESxPOINTSxDIMS:K", help="instead of " + ", ".join(PROBLEMS))

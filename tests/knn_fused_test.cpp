@@ -47,8 +47,7 @@ Tables tables(const Problem& problem, const Value& value) {
     const auto items = [&](std::int64_t count) {
         std::vector<float> all(static_cast<std::size_t>(count * problem.dims));
         for (std::int64_t a = 0; a < problem.dims; ++a)
-            for (std::int64_t i = 0; i < count; ++i)
-                all[static_cast<std::size_t>(a * count + i)] = value(i, a, random);
+            for (std::int64_t i = 0; i < count; ++i) all[static_cast<std::size_t>(a * count + i)] = value(i, a, random);
         return all;
     };
     return {problem, items(problem.queries), items(problem.points)};
@@ -144,8 +143,8 @@ TEST_P(Fused, SizesAroundEveryTileAndBlock) {
         for (const std::int64_t points : {1, 23, 49, 127, 129, 1030})
             for (const std::int64_t dims : {1, 3, 8, 33}) {
                 const Problem problem{.queries = queries, .points = points, .dims = dims, .k = 7};
-                expect_direct(problem, uniform, std::to_string(queries) + " x " + std::to_string(points) + " x " +
-                                                    std::to_string(dims));
+                expect_direct(problem, uniform,
+                              std::to_string(queries) + " x " + std::to_string(points) + " x " + std::to_string(dims));
             }
 }
 
@@ -230,7 +229,8 @@ TEST_P(Fused, SaysWhatWorkspaceItLacks) {
         FAIL() << "ran";
     } catch (const device::DeviceError& error) {
         EXPECT_TRUE(error.out_of_memory());
-        EXPECT_NE(std::string(error.what()).find("bytes of workspace, given are 16"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("bytes of workspace, given are 16"), std::string::npos)
+            << error.what();
     }
 }
 

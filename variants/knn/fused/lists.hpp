@@ -78,7 +78,8 @@ public:
     /// After `finish`: distances and points as smallest_k's entries, in no order.
     void entries(std::size_t i, std::vector<std::uint64_t>& to) const {
         for (std::size_t j = i * capacity_; j < i * capacity_ + counts_[i]; ++j)
-            to.push_back(smallest_k::entry_of(smallest_k::key_of(value_of(keys_[j])), static_cast<std::uint32_t>(points_[j])));
+            to.push_back(
+                smallest_k::entry_of(smallest_k::key_of(value_of(keys_[j])), static_cast<std::uint32_t>(points_[j])));
     }
 
 protected:

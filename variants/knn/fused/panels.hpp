@@ -34,18 +34,20 @@ template <int kWidth, class Take>
 /// A panel of (value - centre) * scale.
 template <int kWidth>
 [[gnu::always_inline]] inline void pack_panel(const Slice& slice, const float* centre, float scale, float* panel) {
-    for_panel<kWidth>(slice, centre, [&](std::int64_t a, int j, float value) __attribute__((always_inline)) {
-        panel[a * kWidth + j] = value * scale;
-    });
+    for_panel<kWidth>(
+        slice, centre, [&](std::int64_t a, int j, float value) __attribute__((always_inline)) {
+            panel[a * kWidth + j] = value * scale;
+        });
 }
 
 /// The sums of the squares of value - centre.
 template <int kWidth>
 [[gnu::always_inline]] inline void sum_squares(const Slice& slice, const float* centre, double* squares) {
     std::array<double, kWidth> sums{};
-    for_panel<kWidth>(slice, centre, [&](std::int64_t, int j, float value) __attribute__((always_inline)) {
-        sums[static_cast<std::size_t>(j)] += static_cast<double>(value) * static_cast<double>(value);
-    });
+    for_panel<kWidth>(
+        slice, centre, [&](std::int64_t, int j, float value) __attribute__((always_inline)) {
+            sums[static_cast<std::size_t>(j)] += static_cast<double>(value) * static_cast<double>(value);
+        });
     std::copy_n(sums.data(), slice.count, squares);
 }
 
@@ -70,7 +72,8 @@ inline float rough_mean(const float* values, std::int64_t count) {
     std::int64_t seen = 0;
     const std::int64_t step = std::max(kRun, count / kRuns);
     for (std::int64_t begin = 0; begin < count; begin += step)
-        for (std::int64_t i = begin; i < std::min(begin + kRun, count); ++i, ++seen) sum += static_cast<double>(values[i]);
+        for (std::int64_t i = begin; i < std::min(begin + kRun, count); ++i, ++seen)
+            sum += static_cast<double>(values[i]);
     const auto mean = static_cast<float>(sum / static_cast<double>(std::max<std::int64_t>(seen, 1)));
     return mean - mean == 0 ? mean : 0;
 }

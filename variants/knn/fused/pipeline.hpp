@@ -28,11 +28,11 @@ constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t step) { return (n
 
 /// What of a call does not depend on its values.
 struct Plan {
-    bool streamed;       ///< points are read as they lie
-    bool screened;       ///< by expanded squares, if the values allow it
-    bool packed;         ///< all points are packed first, not by each task for itself
-    bool has_rows;       ///< what passes the screen is compared with copies of the points, side by side
-    std::int64_t panels; ///< of points
+    bool streamed;                      ///< points are read as they lie
+    bool screened;                      ///< by expanded squares, if the values allow it
+    bool packed;                        ///< all points are packed first, not by each task for itself
+    bool has_rows;                      ///< what passes the screen is compared with copies of the points, side by side
+    std::int64_t panels;                ///< of points
     std::int64_t block, blocks, parts;  ///< blocks of queries times parts of the points
 
     template <class Kernel>
@@ -42,8 +42,8 @@ struct Plan {
         Plan plan{};
         plan.streamed = problem.queries <= kFewQueries && problem.points >= Kernel::kStream;
         if (plan.streamed) return plan;
-        plan.screened = problem.metric == Metric::euclidean && problem.dims >= kLeastDims &&
-                        problem.dims <= kMostScreenedDims;
+        plan.screened =
+            problem.metric == Metric::euclidean && problem.dims >= kLeastDims && problem.dims <= kMostScreenedDims;
         plan.has_rows = plan.screened && problem.queries * (problem.k + 8) > problem.points / 4;
         plan.panels = (problem.points + Kernel::kPoints - 1) / Kernel::kPoints;
         plan.cut<Kernel>(problem, threads);
@@ -64,29 +64,37 @@ struct Plan {
     }
 
 private:
-    /// Memory that a call touches first costs more than packing again, which takes a task about as long as 40 queries:
-    /// points that few blocks read are packed by each of them, and the blocks are large.
+    /// Memory that a call touches first costs more than packing the points again, which takes a task about as long as
+    /// 40 queries: where few and large blocks read them, each packs for itself.
     template <class Kernel>
     void cut(const Problem& problem, std::int64_t threads) {
-        constexpr std::int64_t kPackedFloats = 2 << 20, kFewBlocks = 4;
+        constexpr std::int64_t kPackedFloats = 2 << 20, kFewBlocks = 4, kLargeBlock = 384;
+        const bool few = problem.queries < 64 * threads;  // then the points are dealt to the threads
         const std::int64_t each = rounded_up((problem.queries + threads - 1) / threads, Kernel::kQueries);
         const std::int64_t large = most<Kernel>(problem, 256 << 10, 1024);
-        packed = rounded_up(problem.points, Kernel::kPoints) * problem.dims <= kPackedFloats || each > kFewBlocks * large;
-        // A block's queries stay in the second-level cache while all points go by.
-        const std::int64_t most_queries = packed ? most<Kernel>(problem, 48 << 10, 256) : large;
-        if (problem.queries >= 64 * threads) {
+        packed = rounded_up(problem.points, Kernel::kPoints) * problem.dims <= kPackedFloats ||
+                 each > kFewBlocks * large || (!few && std::min(each, large) < kLargeBlock);
+        if (few) {
+            block = std::min(rounded_up(problem.queries, Kernel::kQueries), large);
+            parts = threads == 1 ? 1 : most_parts<Kernel>(problem, threads);
+        } else {
+            // A block's queries stay in the second-level cache while all points go by.
+            const std::int64_t most_queries = packed ? most<Kernel>(problem, 48 << 10, 256) : large;
             const std::int64_t least = (problem.queries + most_queries - 1) / most_queries;
             const std::int64_t even = rounded_up(std::max(least, packed ? 2 * threads : threads), threads);
             block = rounded_up((problem.queries + even - 1) / even, Kernel::kQueries);
             parts = 1;
-        } else {
-            constexpr std::int64_t kListBytes = 32 << 20;
-            const std::int64_t lists = problem.queries * list_capacity(problem.k) * 8;
-            block = std::min(rounded_up(problem.queries, Kernel::kQueries), large);
-            parts = std::min({4 * threads, panels * Kernel::kPoints / 1024, kListBytes / lists});
-            if (threads == 1 || parts < 1) parts = 1;
         }
         blocks = (problem.queries + block - 1) / block;
+    }
+
+    /// Each part begins with empty lists, and all lists are kept to the end.
+    template <class Kernel>
+    [[nodiscard]] std::int64_t most_parts(const Problem& problem, std::int64_t threads) const {
+        constexpr std::int64_t kListBytes = 32 << 20, kLeastPoints = 1024;
+        const std::int64_t lists = problem.queries * list_capacity(problem.k) * 8;
+        const std::int64_t parts_that_pay = std::min(panels * Kernel::kPoints / kLeastPoints, kListBytes / lists);
+        return std::clamp<std::int64_t>(parts_that_pay, 1, 4 * threads);
     }
 
     template <class Kernel>
@@ -101,7 +109,9 @@ template <class Kernel>
 class QueryBlock {
 public:
     QueryBlock(const Slice& slice, const float* centre, float scale)
-        : first_(slice.first), count_(slice.count), dims_(slice.dims),
+        : first_(slice.first),
+          count_(slice.count),
+          dims_(slice.dims),
           panels_(std::make_unique_for_overwrite<float[]>(
               static_cast<std::size_t>(rounded_up(count_, Kernel::kQueries) * dims_))),
           rows_(std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(count_ * dims_))),
@@ -167,10 +177,14 @@ template <class Kernel>
 class Pipeline {
 public:
     Pipeline(const Context& context, const Problem& problem, const Buffers& buffers)
-        : problem_(problem), buffers_(buffers), threads_(std::max(context.device.threads, 1)),
+        : problem_(problem),
+          buffers_(buffers),
+          threads_(std::max(context.device.threads, 1)),
           plan_(Plan::of<Kernel>(problem, threads_)),
           query_values_(problem.queries_in == QueriesIn::host ? buffers.on_host.query_values : buffers.query_values),
-          bound_(problem.dims), centre_(static_cast<std::size_t>(problem.dims), 0.0F), origin_(centre_),
+          bound_(problem.dims),
+          centre_(static_cast<std::size_t>(problem.dims), 0.0F),
+          origin_(centre_),
           starts_(reinterpret_cast<float*>(context.workspace.data())),
           panels_(starts_ + plan_.start_floats<Kernel>()),
           rows_(panels_ + plan_.panel_floats<Kernel>(problem.dims)) {}
@@ -231,8 +245,9 @@ private:
                 results.entries.clear();
                 const auto i = static_cast<std::size_t>(q);
                 for (const Found& task : tasks)
-                    results.entries.insert(results.entries.end(), task.entries.begin() + static_cast<std::ptrdiff_t>(task.ends[i]),
-                                   task.entries.begin() + static_cast<std::ptrdiff_t>(task.ends[i + 1]));
+                    results.entries.insert(results.entries.end(),
+                                           task.entries.begin() + static_cast<std::ptrdiff_t>(task.ends[i]),
+                                           task.entries.begin() + static_cast<std::ptrdiff_t>(task.ends[i + 1]));
                 predict(results, first + q);
             }
         }

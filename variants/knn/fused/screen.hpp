@@ -33,9 +33,7 @@ struct ScreenBound {
 
     /// The largest lower bound that a point may have to be among the k nearest, if k points are as near as `upper`:
     /// direct sums may change the order of their squares, and roots of two neighbours may be one number.
-    [[nodiscard]] double most(double upper) const {
-        return upper * (1 + 2.1 * direct + 0x1p-21) + smallest;
-    }
+    [[nodiscard]] double most(double upper) const { return upper * (1 + 2.1 * direct + 0x1p-21) + smallest; }
 };
 
 /// Squares up to here leave room for all sums in single precision; what is larger, or not finite, is not screened.
@@ -55,7 +53,11 @@ public:
     /// `queries` lie side by side, `squares` are those of their norms after centring, `starts` those of the points.
     ScreenedLists(std::int64_t count, std::int64_t k, const ScreenBound& bound, const PointRows& points,
                   const float* queries, const double* squares, const float* starts)
-        : Lists<Kernel>(count, k), bound_(bound), point_rows_(points), queries_(queries), starts_(starts),
+        : Lists<Kernel>(count, k),
+          bound_(bound),
+          point_rows_(points),
+          queries_(queries),
+          starts_(starts),
           start_spread_(static_cast<float>(2 * bound.spread / (1 - bound.spread))),
           of_query_(static_cast<std::size_t>(count)) {
         for (std::size_t i = 0; i < of_query_.size(); ++i)
@@ -97,9 +99,8 @@ private:
         const double most = bound_.most(static_cast<double>(value_of(upper)));
         limit(i, most);
         const auto most_lower = static_cast<float>(most * (1 + 0x1p-22));
-        this->keep(i, [&](std::int32_t key, std::int32_t point) {
-            return value_of(key) - spread(i, point) <= most_lower;
-        });
+        this->keep(
+            i, [&](std::int32_t key, std::int32_t point) { return value_of(key) - spread(i, point) <= most_lower; });
     }
 
     void drop_at_end(std::size_t i) {

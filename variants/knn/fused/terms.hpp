@@ -21,7 +21,8 @@ enum class Terms {
 ///       false if every value is at or beyond its query's limit; else the values and which ones are not
 ///   template <Terms> static void stream(const StreamInput&, StreamValues&)
 ///       the same for one query, points as they lie in their table
-///   static void direct(const float* query, const float* const* points, std::int64_t step, std::int64_t dims, float* sums)
+///   static void direct(const float* query, const float* const* points, std::int64_t step, std::int64_t dims, float*
+///   sums)
 ///       squares, as above, of any points: value a of point j is points[j][a * step]
 ///   static std::int32_t bound(...)               bound_of
 ///   template <int kWidth> static void pack(...), squares(...)   pack_panel, sum_squares

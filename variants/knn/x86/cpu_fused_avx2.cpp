@@ -92,18 +92,20 @@ struct Avx2 {
         fused::direct_squares(query, points, step, dims, sums);
     }
 
-    __attribute__((target("avx2,fma"))) static std::int32_t bound(const std::int32_t* keys, std::size_t count, std::int32_t wanted,
-                                                   std::int32_t enough) {
+    __attribute__((target("avx2,fma"))) static std::int32_t bound(const std::int32_t* keys, std::size_t count,
+                                                                  std::int32_t wanted, std::int32_t enough) {
         return fused::bound_of(keys, count, wanted, enough);
     }
 
     template <int kWidth>
-    __attribute__((target("avx2,fma"))) static void pack(const fused::Slice& slice, const float* centre, float scale, float* panel) {
+    __attribute__((target("avx2,fma"))) static void pack(const fused::Slice& slice, const float* centre, float scale,
+                                                         float* panel) {
         fused::pack_panel<kWidth>(slice, centre, scale, panel);
     }
 
     template <int kWidth>
-    __attribute__((target("avx2,fma"))) static void squares(const fused::Slice& slice, const float* centre, double* sums) {
+    __attribute__((target("avx2,fma"))) static void squares(const fused::Slice& slice, const float* centre,
+                                                            double* sums) {
         fused::sum_squares<kWidth>(slice, centre, sums);
     }
 

@@ -95,13 +95,14 @@ struct Avx512 {
         fused::direct_squares(query, points, step, dims, sums);
     }
 
-    __attribute__((ESPALIER_AVX512)) static std::int32_t bound(const std::int32_t* keys, std::size_t count, std::int32_t wanted,
-                                                   std::int32_t enough) {
+    __attribute__((ESPALIER_AVX512)) static std::int32_t bound(const std::int32_t* keys, std::size_t count,
+                                                               std::int32_t wanted, std::int32_t enough) {
         return fused::bound_of(keys, count, wanted, enough);
     }
 
     template <int kWidth>
-    __attribute__((ESPALIER_AVX512)) static void pack(const fused::Slice& slice, const float* centre, float scale, float* panel) {
+    __attribute__((ESPALIER_AVX512)) static void pack(const fused::Slice& slice, const float* centre, float scale,
+                                                      float* panel) {
         fused::pack_panel<kWidth>(slice, centre, scale, panel);
     }
 
@@ -118,8 +119,8 @@ private:
         if constexpr (terms == Terms::products) return _mm512_fmadd_ps(x, y, sum);
         const __m512 difference = _mm512_sub_ps(x, y);
         if constexpr (terms == Terms::squares) return _mm512_fmadd_ps(difference, difference, sum);
-        const __m512 magnitude = _mm512_castsi512_ps(
-            _mm512_and_si512(_mm512_castps_si512(difference), _mm512_set1_epi32(0x7FFFFFFF)));
+        const __m512 magnitude =
+            _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(difference), _mm512_set1_epi32(0x7FFFFFFF)));
         if constexpr (terms == Terms::magnitudes) return _mm512_add_ps(sum, magnitude);
         // As whole numbers they have the same order, and NaN beyond all others is kept.
         return _mm512_castsi512_ps(
