@@ -1,0 +1,344 @@
+"""k-NN beside FAISS, scikit-learn and NumPy on the CPU, beside PyTorch on a GPU; scripts/peers --family knn starts it.
+
+Each implementation lives in a process of its own, with all processors to itself while its turn lasts: a round gives
+everyone one turn, in random order. Rows of floats go in; neighbours (ours: classes, too) come out. Whoever lists other
+neighbours than ours, beyond ties and roundings of single precision, is `wrong`. On a GPU everyone's arrays are in its
+memory; PyTorch multiplies in single precision or, where more of the neighbours may be others, in TF32.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from peers_csv import keep
+
+PEERS = {"faiss": "faiss-cpu", "sklearn": "scikit-learn", "numpy": "numpy"}
+GPU_PEERS = {"torch": "torch", "torch_tf32": "torch"}
+MODULES = {**{peer: peer for peer in PEERS}, **GPU_PEERS}
+DISTANCES_OFF = {"torch_tf32": 0.1}  # relative; else 1e-3
+NEIGHBOURS_SAME = {"torch_tf32": 0.9}  # share; else 0.99
+PROBLEMS = ["16384x4096x128:16", "2000x100000x50:10", "1x1000000x50:10", "10000x10000x8:5", "1000x1000x4:5",
+            "100x200000x20:100"]
+GPU_PROBLEMS = ["16384x4096x128:16", "10000x10000x50:10", "100000x100000x50:10", "100000x100000x8:10",
+                "10000x1000000x128:10"]
+FEATURES = ("queries,points,dims,k,classes,metric,missing,vote,task,queries_in,distances,terms").split(",")
+COLUMNS = ("family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,bytes,ops,gb_per_s,"
+           "gop_per_s,roofline_share,regret").split(",")
+PAUSE = 0.02  # seconds until the threads of whoever had its turn sleep
+
+
+# --- a peer's process ---------------------------------------------------------------------------------------------
+
+def faiss_search(queries, points, k):
+    import faiss
+    index = faiss.IndexFlatL2(points.shape[1])
+    index.add(points)
+    return lambda: index.search(queries, k), lambda found: (found[0].clip(0) ** 0.5, found[1])
+
+
+def sklearn_search(queries, points, k):
+    from sklearn.neighbors import NearestNeighbors
+    model = NearestNeighbors(n_neighbors=k, algorithm="brute", n_jobs=-1).fit(points)
+    return lambda: model.kneighbors(queries), lambda found: found
+
+
+def numpy_search(queries, points, k):
+    """Expanded squares and a partial sort, some queries at a time, as people write it."""
+    import numpy
+    squares = (points * points).sum(1)
+
+    def search():
+        distances, indices = [], []
+        step = max(1, (64 << 20) // (4 * len(points)))
+        for first in range(0, len(queries), step):
+            some = queries[first:first + step]
+            matrix = squares - 2 * (some @ points.T)
+            nearest = numpy.argpartition(matrix, k - 1, axis=1)[:, :k]
+            values = numpy.take_along_axis(matrix, nearest, axis=1) + (some * some).sum(1)[:, None]
+            order = numpy.argsort(values, axis=1, kind="stable")
+            distances.append(numpy.sqrt(numpy.take_along_axis(values, order, axis=1).clip(0)))
+            indices.append(numpy.take_along_axis(nearest, order, axis=1))
+        return numpy.concatenate(distances), numpy.concatenate(indices)
+    return search, lambda found: found
+
+
+def torch_search(queries, points, k, tf32=False):
+    """Expanded squares and top-k of matrices of up to 1 GiB."""
+    import torch
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    queries, points = torch.from_numpy(queries).cuda(), torch.from_numpy(points).cuda()
+    step = max(1, (1 << 30) // (4 * len(points)))
+
+    def search():
+        squares = (points * points).sum(1)
+        found = []
+        for some in queries.split(step):
+            values, indices = torch.addmm(squares, some, points.T, alpha=-2).topk(k, largest=False)
+            found.append(((values + (some * some).sum(1)[:, None]).clamp(min=0).sqrt(), indices))
+        torch.cuda.synchronize()
+        return found
+    return search, lambda found: tuple(torch.cat(part).cpu().numpy() for part in zip(*found))
+
+
+def torch_tf32_search(queries, points, k):
+    return torch_search(queries, points, k, tf32=True)
+
+
+def serve(peer, folder, queries, points, dims, k):
+    import numpy
+    folder = pathlib.Path(folder)
+    q = numpy.fromfile(folder / "queries.f32", numpy.float32).reshape(queries, dims)
+    p = numpy.fromfile(folder / "points.f32", numpy.float32).reshape(points, dims)
+    search, lists = globals()[f"{peer}_search"](q, p, k)
+    print(importlib.import_module(MODULES[peer]).__version__, flush=True)
+    found = None
+    for line in sys.stdin:
+        if line.strip() == "save":
+            distances, indices = lists(found)
+            numpy.ascontiguousarray(distances, numpy.float32).tofile(folder / f"{peer}.f32")
+            numpy.ascontiguousarray(indices, numpy.int32).tofile(folder / f"{peer}.i32")
+            print("saved", flush=True)
+            continue
+        before = time.perf_counter_ns()
+        found = search()
+        print(time.perf_counter_ns() - before, flush=True)
+
+
+# --- the comparison -----------------------------------------------------------------------------------------------
+
+class Contender:
+    """One implementation, waiting for its turn."""
+
+    def __init__(self, name, command, environment):
+        self.name, self.times, self.reason = name, [], ""
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env=environment)
+        self.greeting = self.process.stdout.readline().strip()
+        if not self.greeting:
+            sys.exit(f"{name} did not start: see above")
+
+    def ask(self, what):
+        try:
+            self.process.stdin.write(what + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline().strip()
+        except BrokenPipeError:
+            answer = ""
+        if not answer:
+            sys.exit(f"{self.name} ended with code {self.process.wait()}: see above")
+        return answer
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def median_interval(times):
+    """The median and the 95% interval of it that order statistics give."""
+    ordered, n = sorted(times), len(times)
+    if n < 6:
+        return statistics.median(ordered), ordered[0], ordered[-1]
+    reach = 0.98 * n ** 0.5
+    low, high = int(max(0, n / 2 - reach)), int(min(n - 1, n / 2 + reach))
+    return statistics.median(ordered), ordered[low], ordered[high]
+
+
+def disagreement(folder, mine, theirs, shape):
+    """Empty if the lists of distances are the same but for single precision and cancelled squares."""
+    import numpy
+    a = numpy.fromfile(folder / f"{mine}.f32", numpy.float32).reshape(shape)
+    b = numpy.fromfile(folder / f"{theirs}.f32", numpy.float32).reshape(shape)
+    off = numpy.abs(a - b) / numpy.maximum(a, 1e-2)
+    if not (off <= DISTANCES_OFF.get(theirs, 1e-3)).all():
+        return f"distances differ by up to {off.max():.2g} of ours"
+    i = numpy.fromfile(folder / f"{mine}.i32", numpy.int32).reshape(shape)
+    j = numpy.fromfile(folder / f"{theirs}.i32", numpy.int32).reshape(shape)
+    same = (i == j).mean()
+    return "" if same >= NEIGHBOURS_SAME.get(theirs, 0.99) else f"only {same:.2%} of the neighbours are ours"
+
+
+def problem_row(problem):
+    queries, points, dims, k = problem
+    values = [queries, points, dims, k, 10, "euclidean", "none", "majority", "classification", "device",
+              queries * points, queries * points * dims]
+    key = ";".join(f"{name}={value}" for name, value in list(zip(FEATURES, values))[:10])
+    moved = 4 * (queries + points) * (dims + 1)
+    return {"family": "knn", "problem": key, "bytes": moved, "ops": 2 * values[-1] + values[-2],
+            **dict(zip(FEATURES, values))}
+
+
+def rows_of(problem, contenders, ceilings):
+    rows = []
+    for c in contenders:
+        row = problem_row(problem) | {"variant": c.variant, "role": c.role, "status": "wrong" if c.reason else "ok",
+                                      "reason": c.reason, "configuration": c.configuration}
+        if not c.reason:
+            middle, low, high = median_interval(c.times)
+            floor = 0
+            if ceilings:
+                floor = max(row["bytes"] / ceilings["bandwidth"], 2 * row["terms"] / ceilings["fp32_per_second"]) * 1e9
+            row |= {"time_ns": f"{middle:.6g}", "time_lo_ns": f"{low:.6g}", "time_hi_ns": f"{high:.6g}",
+                    "gb_per_s": f"{row['bytes'] / middle:.6g}", "gop_per_s": f"{row['ops'] / middle:.6g}",
+                    "roofline_share": f"{floor / middle:.6g}" if floor else "", "middle": middle}
+        rows.append(row)
+    best = min((row["middle"] for row in rows if "middle" in row), default=None)
+    for row in rows:
+        if "middle" in row:
+            row["regret"] = f"{row.pop('middle') / best:.6g}"
+    return rows
+
+
+def ceilings_of(device_file, moved):
+    """Of the device's description, if there is one: small problems stay in caches."""
+    try:
+        device = json.loads(device_file.read_text())["device"]
+    except (OSError, ValueError, KeyError):
+        return None
+    cached = moved < device["l2_bytes"] and device["cached_bytes_per_second"]
+    return {"bandwidth": cached or device["bytes_per_second"], "fp32_per_second": device["fp32_per_second"]}
+
+
+def environment():
+    """OpenBLAS takes these two for the processor's: set on some machines for others' sake, they slow NumPy down."""
+    return {name: value for name, value in os.environ.items() if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+
+
+def start(arguments, folder, problem):
+    sizes = [str(n) for n in problem]
+    contenders = []
+    for variant in arguments.variants:
+        contender = Contender(f"ours ({variant or 'by the tree'})",
+                              [arguments.runner, arguments.device, str(folder), *sizes, *([variant] if variant else [])], environment())
+        contender.key, contender.variant, contender.configuration = contender.greeting.split(" ")
+        contender.role = "modern" if "fused" in contender.variant else "baseline"
+        contenders.append(contender)
+    for peer in arguments.peers:
+        contender = Contender(peer, [sys.executable, __file__, "--serve", peer, str(folder), *sizes], environment())
+        contender.variant, contender.role = f"peer_{peer}", "peer"
+        contender.configuration = f"version={contender.greeting}"
+        contenders.append(contender)
+    for contender in contenders:
+        if contender.configuration == "-":
+            contender.configuration = ""
+    return contenders
+
+
+def compare(arguments, folder, problem):
+    import numpy
+    generator = numpy.random.default_rng(1)
+    queries, points, dims, k = problem
+    generator.uniform(-1, 1, (queries, dims)).astype(numpy.float32).tofile(folder / "queries.f32")
+    generator.uniform(-1, 1, (points, dims)).astype(numpy.float32).tofile(folder / "points.f32")
+    contenders = start(arguments, folder, problem)
+    for contender in contenders:
+        contender.ask("run")
+    check(folder, contenders, (queries, k))
+    until = time.monotonic() + arguments.seconds / len(arguments.problems)
+    order = list(contenders)
+    while time.monotonic() < until or len(contenders[0].times) < 3:
+        random.shuffle(order)
+        for contender in order:
+            time.sleep(PAUSE)
+            contender.times.append(int(contender.ask("run")))
+    for contender in contenders:
+        contender.end()
+    return contenders
+
+
+def check(folder, contenders, shape):
+    for number, contender in enumerate(contenders):
+        contender.ask("save")
+        if contender.role == "peer":
+            contender.reason = disagreement(folder, "first", contender.variant.removeprefix("peer_"), shape)
+            continue
+        for stem, kind in (("distances", "f32"), ("indices", "i32")):
+            (folder / f"{stem}.{kind}").rename(folder / f"{'first' if number == 0 else 'ours'}.{kind}")
+        if number:
+            contender.reason = disagreement(folder, "first", "ours", shape)
+
+
+def report(problem, contenders):
+    print("{}x{}x{}, k={}".format(*problem), f"({len(contenders[0].times)} rounds)")
+    for c in contenders:
+        middle, low, high = median_interval(c.times)
+        ratio = statistics.median(t / o for t, o in zip(c.times, contenders[0].times))
+        print(f"  {c.variant:20} {middle / 1e6:10.3f} ms ({low / 1e6:.3f} to {high / 1e6:.3f}), least "
+              f"{min(c.times) / 1e6:.3f}, {ratio:.2f} of {contenders[0].variant} {c.reason}", flush=True)
+
+
+def parsed_problem(text):
+    try:
+        sizes, k = text.split(":")
+        queries, points, dims = sizes.split("x")
+        problem = tuple(int(n) for n in (queries, points, dims, k))
+    except ValueError:
+        problem = (0,)
+    if min(problem) < 1 or problem[3] > problem[1]:
+        raise argparse.ArgumentTypeError(f"{text!r} is no QUERIESxPOINTSxDIMS:K with K at most POINTS")
+    return problem
+
+
+def missing_modules(peers):
+    missing = []
+    for peer in {*peers, "numpy"}:
+        try:
+            importlib.import_module(MODULES[peer])
+        except ImportError:
+            missing.append({**PEERS, **GPU_PEERS}[peer])
+    return sorted(set(missing))
+
+
+def main():
+    if sys.argv[1:2] == ["--serve"]:
+        return serve(sys.argv[2], sys.argv[3], *map(int, sys.argv[4:8]))
+    parser = argparse.ArgumentParser(prog="scripts/peers --family knn", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cpu", help="cpu (default), or a GPU by number")
+    parser.add_argument("--runner", default="build/host/harness/peers/espalier_knn_runner",
+                        help="our side (default that of the build host)")
+    parser.add_argument("--seconds", type=int, default=60, help="measuring time in all (default 60)")
+    parser.add_argument("--variant", dest="variants", action="append",
+                        help="of ours, instead of the tree's choice; may be given again")
+    parser.add_argument("--peer", dest="peers", action="append", choices=MODULES, help="only this one; may be given again")
+    parser.add_argument("--problem", dest="problems", action="append", type=parsed_problem,
+                        metavar="QUERIESxPOINTSxDIMS:K",
+                        help=f"instead of {', '.join(PROBLEMS)}; on a GPU {', '.join(GPU_PROBLEMS)}")
+    parser.add_argument("--results", type=pathlib.Path, default=pathlib.Path("results"),
+                        help="folder of the device's folders (default results)")
+    parser.add_argument("--show", action="store_true", help="only say what came of it; keep nothing")
+    arguments = parser.parse_args()
+    arguments.variants = arguments.variants or [""]
+    on_gpu = arguments.device != "cpu"
+    arguments.peers = arguments.peers or list(GPU_PEERS if on_gpu else PEERS)
+    arguments.problems = arguments.problems or [parsed_problem(text) for text in (GPU_PROBLEMS if on_gpu else PROBLEMS)]
+    if missing := missing_modules(arguments.peers):
+        sys.exit(f"scripts/peers: error: {sys.executable} lacks {', '.join(missing)}: make an environment with\n"
+                 "  python3 -m venv /tmp/peers && /tmp/peers/bin/pip install " + " ".join(missing) + "\n"
+                 "and give --python /tmp/peers/bin/python")
+    rows, key = [], None
+    for problem in arguments.problems:
+        with tempfile.TemporaryDirectory() as folder:
+            contenders = compare(arguments, pathlib.Path(folder), problem)
+        report(problem, contenders)
+        key = contenders[0].key
+        rows += rows_of(problem, contenders, ceilings_of(arguments.results / key / "device.json",
+                                                         problem_row(problem)["bytes"]))
+    if not arguments.show:
+        keep(arguments.results / key / "peers.csv", rows, COLUMNS + FEATURES)
+        print(f"peers: kept {arguments.results / key / 'peers.csv'}")
+    if wrong := sorted({row["variant"] for row in rows if row["status"] != "ok"}):
+        print(f"peers: wrong: {', '.join(wrong)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

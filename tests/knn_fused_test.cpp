@@ -1,0 +1,259 @@
+// The fused pipelines list the neighbours that the direct form gives, to the bit, whatever was screened, packed, split
+// or streamed on the way: on values that screens like and on those that they cannot see.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/device/host_cpu.hpp"
+#include "kernels/device/runtime.hpp"
+#include "registries/knn/registry.hpp"
+
+namespace espalier::knn {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+struct Lists {
+    std::vector<float> distances;
+    std::vector<std::int32_t> indices;
+
+    /// All NaN are one.
+    [[nodiscard]] std::vector<std::uint32_t> bits() const {
+        std::vector<std::uint32_t> all;
+        for (const float d : distances) all.push_back(std::bit_cast<std::uint32_t>(d == d ? d : kNan));
+        return all;
+    }
+    friend bool operator==(const Lists& a, const Lists& b) { return a.indices == b.indices && a.bits() == b.bits(); }
+};
+
+struct Tables {
+    Problem problem;
+    std::vector<float> queries, points;
+};
+
+using Value = std::function<float(std::int64_t item, std::int64_t attribute, std::mt19937&)>;
+
+Tables tables(const Problem& problem, const Value& value) {
+    std::mt19937 random(7);
+    const auto items = [&](std::int64_t count) {
+        std::vector<float> all(static_cast<std::size_t>(count * problem.dims));
+        for (std::int64_t a = 0; a < problem.dims; ++a)
+            for (std::int64_t i = 0; i < count; ++i) all[static_cast<std::size_t>(a * count + i)] = value(i, a, random);
+        return all;
+    };
+    return {problem, items(problem.queries), items(problem.points)};
+}
+
+float direct(const Tables& tables, std::int64_t q, std::int64_t p) {
+    const Problem& problem = tables.problem;
+    float sum = 0;
+    for (std::int64_t a = 0; a < problem.dims; ++a) {
+        const float difference = tables.queries[static_cast<std::size_t>(a * problem.queries + q)] -
+                                 tables.points[static_cast<std::size_t>(a * problem.points + p)];
+        const float magnitude = std::fabs(difference);
+        switch (problem.metric) {
+            case Metric::manhattan: sum += magnitude; break;
+            case Metric::chebyshev: sum = magnitude > sum || magnitude != magnitude ? magnitude : sum; break;
+            default: sum = std::fma(difference, difference, sum);
+        }
+    }
+    return problem.metric == Metric::euclidean ? std::sqrt(sum) : sum;
+}
+
+Lists expected(const Tables& tables) {
+    const auto n = static_cast<std::size_t>(tables.problem.queries), k = static_cast<std::size_t>(tables.problem.k);
+    Lists lists{std::vector<float>(n * k, kNan), std::vector<std::int32_t>(n * k, kNoIndex)};
+    for (std::size_t q = 0; q < n; ++q) {
+        std::vector<std::uint64_t> all;  // none is negative: their bits ascend as they do, to the one NaN
+        for (std::int64_t p = 0; p < tables.problem.points; ++p) {
+            const float value = direct(tables, static_cast<std::int64_t>(q), p);
+            const float distance = value == value ? value : kNan;
+            all.push_back(std::uint64_t{std::bit_cast<std::uint32_t>(std::fabs(distance))} << 32 |
+                          static_cast<std::uint64_t>(p));
+        }
+        const std::size_t listed = std::min(k, all.size());
+        std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(listed), all.end());
+        for (std::size_t j = 0; j < listed; ++j) {
+            lists.distances[j * n + q] = std::bit_cast<float>(static_cast<std::uint32_t>(all[j] >> 32));
+            lists.indices[j * n + q] = static_cast<std::int32_t>(all[j]);
+        }
+    }
+    return lists;
+}
+
+class Fused : public testing::TestWithParam<const Registered<Problem>*> {
+protected:
+    void SetUp() override {
+        device_ = device::describe_cpu();
+        const Problem any{.queries = 1, .points = 1, .dims = 1, .k = 1};
+        const Support support = supports(*GetParam(), any, {}, device_);
+        if (!support) GTEST_SKIP() << support.reason;
+    }
+
+    Lists run(const Tables& tables, int threads) {
+        const Problem& problem = tables.problem;
+        device_.threads = threads;
+        const auto listed = static_cast<std::size_t>(problem.queries * problem.k);
+        Lists lists{std::vector<float>(listed, 99), std::vector<std::int32_t>(listed, 99)};
+        std::vector<std::int32_t> classes(static_cast<std::size_t>(problem.queries));
+        const std::vector<std::int32_t> point_classes(static_cast<std::size_t>(problem.points));
+        std::vector<std::byte> workspace(variant().workspace(problem, {}, device_), std::byte{0xFF});
+        Context context{device_, nullptr, workspace};
+        variant().run(context, problem,
+                      {.query_values = tables.queries.data(),
+                       .point_values = tables.points.data(),
+                       .point_classes = point_classes.data(),
+                       .classes = classes.data(),
+                       .neighbour_distances = lists.distances.data(),
+                       .neighbour_indices = lists.indices.data()},
+                      {});
+        return lists;
+    }
+
+    void expect_direct(const Problem& problem, const Value& value, const std::string& what) {
+        const Tables data = tables(problem, value);
+        const Lists wanted = expected(data);
+        for (const int threads : {1, 2, 5}) {
+            const Lists listed = run(data, threads);
+            EXPECT_EQ(listed.indices, wanted.indices) << what << ", " << threads << " threads";
+            EXPECT_TRUE(listed == wanted) << what << ", " << threads << " threads";
+        }
+    }
+
+    [[nodiscard]] const Variant<Problem>& variant() const { return GetParam()->variant; }
+
+    DeviceInfo device_;
+};
+
+float uniform(std::int64_t, std::int64_t, std::mt19937& random) {
+    return std::uniform_real_distribution<float>(-1, 1)(random);
+}
+
+TEST_P(Fused, SizesAroundEveryTileAndBlock) {
+    for (const std::int64_t queries : {1, 8, 9, 65, 301})
+        for (const std::int64_t points : {1, 23, 49, 127, 129, 1030})
+            for (const std::int64_t dims : {1, 3, 8, 33}) {
+                const Problem problem{.queries = queries, .points = points, .dims = dims, .k = 7};
+                expect_direct(problem, uniform,
+                              std::to_string(queries) + " x " + std::to_string(points) + " x " + std::to_string(dims));
+            }
+}
+
+TEST_P(Fused, AnyK) {
+    for (const std::int64_t k : {1, 2, 15, 16, 17, 100, 1000, 1024})
+        for (const std::int64_t queries : {3, 40})
+            expect_direct({.queries = queries, .points = 3000, .dims = 5, .k = k}, uniform, "k = " + std::to_string(k));
+}
+
+TEST_P(Fused, OtherMetrics) {
+    for (const auto metric : {Metric::manhattan, Metric::chebyshev})
+        for (const std::int64_t queries : {2, 130})
+            expect_direct({.queries = queries, .points = 1111, .dims = 9, .k = 10, .metric = metric}, uniform,
+                          metric == Metric::manhattan ? "manhattan" : "chebyshev");
+}
+
+TEST_P(Fused, ManyEquallyFar) {
+    const auto below = [](unsigned n) {
+        return [n](std::int64_t, std::int64_t, std::mt19937& random) { return static_cast<float>(random() % n); };
+    };
+    for (const std::int64_t queries : {4, 400})
+        for (const unsigned values : {1U, 2U, 16U})
+            expect_direct({.queries = queries, .points = 900, .dims = 4, .k = 9}, below(values),
+                          std::to_string(values) + " values");
+}
+
+/// What the screen's bound is far too wide for: the direct form decides, and soon does all.
+TEST_P(Fused, GroupsFarApart) {
+    const auto value = [](std::int64_t item, std::int64_t, std::mt19937& random) {
+        return static_cast<float>(item % 3) * 1e6F + std::uniform_real_distribution<float>(-1, 1)(random);
+    };
+    for (const std::int64_t queries : {70, 800})
+        expect_direct({.queries = queries, .points = 800, .dims = 6, .k = 5}, value, "far apart");
+}
+
+TEST_P(Fused, FarFromTheOrigin) {
+    const auto value = [](std::int64_t, std::int64_t, std::mt19937& random) {
+        return 1e4F + std::uniform_real_distribution<float>(-1, 1)(random);
+    };
+    expect_direct({.queries = 200, .points = 1000, .dims = 20, .k = 8}, value, "at 10,000");
+}
+
+TEST_P(Fused, TinyAndHugeValues) {
+    for (const float scale : {1e-44F, 1e-30F, 1e-22F, 1e-19F, 1e17F, 1e18F, 1e19F, 1e30F, 3e38F})
+        for (const std::int64_t queries : {2, 90}) {
+            const auto value = [&](std::int64_t, std::int64_t, std::mt19937& random) {
+                return scale * std::uniform_real_distribution<float>(-1, 1)(random);
+            };
+            expect_direct({.queries = queries, .points = 500, .dims = 4, .k = 6}, value, std::to_string(scale));
+        }
+}
+
+TEST_P(Fused, NanAndInfinities) {
+    for (const auto metric : {Metric::euclidean, Metric::manhattan, Metric::chebyshev})
+        for (const int share : {2, 40, 4000})
+            for (const std::int64_t queries : {2, 130}) {
+                const auto value = [&](std::int64_t, std::int64_t, std::mt19937& random) {
+                    if (random() % static_cast<unsigned>(share) == 0)
+                        return std::vector{kNan, kInfinity, -kInfinity, -0.0F}[random() % 4];
+                    return std::uniform_real_distribution<float>(-1, 1)(random);
+                };
+                expect_direct({.queries = queries, .points = 400, .dims = 5, .k = 12, .metric = metric}, value,
+                              "one in " + std::to_string(share));
+            }
+}
+
+/// One query cannot be screened, the points and the other queries can.
+TEST_P(Fused, AQueryThatIsNotFinite) {
+    Tables data = tables({.queries = 400, .points = 900, .dims = 7, .k = 5}, uniform);
+    data.queries[3 * 400 + 170] = kNan;
+    EXPECT_TRUE(run(data, 2) == expected(data));
+    data.queries[3 * 400 + 170] = kInfinity;
+    EXPECT_TRUE(run(data, 2) == expected(data));
+}
+
+TEST_P(Fused, SaysWhatWorkspaceItLacks) {
+    const Tables data = tables({.queries = 100, .points = 900, .dims = 7, .k = 5}, uniform);
+    std::vector<std::byte> workspace(16);
+    Context context{device_, nullptr, workspace};
+    try {
+        variant().run(context, data.problem, {}, {});
+        FAIL() << "ran";
+    } catch (const device::DeviceError& error) {
+        EXPECT_TRUE(error.out_of_memory());
+        EXPECT_NE(std::string(error.what()).find("bytes of workspace, given are 16"), std::string::npos)
+            << error.what();
+    }
+}
+
+TEST_P(Fused, DeclinesWhatItDoesNotKnow) {
+    const auto reason = [&](const Problem& problem) { return variant().supports(problem, {}, device_).reason; };
+    EXPECT_EQ(reason({.metric = Metric::cosine}), "the cosine distance");
+    EXPECT_EQ(reason({.metric = Metric::mixed_euclidean}), "nominal attributes");
+    EXPECT_EQ(reason({.missing = Missing::allowed}), "missing values");
+    EXPECT_EQ(reason({.k = 1025}), "k above 1,024");
+    DeviceInfo old = device_;
+    old.avx2 = old.avx512 = false;
+    EXPECT_FALSE(variant().supports({}, {}, old));
+}
+
+std::vector<const Registered<Problem>*> fused() {
+    std::vector<const Registered<Problem>*> all;
+    for (const auto& entry : registry())
+        if (entry.variant.name.starts_with("cpu_fused")) all.push_back(&entry);
+    return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Knn, Fused, testing::ValuesIn(fused()),
+                         [](const auto& fused) { return std::string(fused.param->variant.name); });
+
+}  // namespace
+}  // namespace espalier::knn

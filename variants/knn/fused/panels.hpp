@@ -1,0 +1,81 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+/// Items packed for register tiles: a panel of kWidth items holds their values attribute by attribute, side by side,
+/// so that a tile reads both of its panels from one end to the other. `inline` into functions that have a target
+/// attribute, whose instruction set the vectoriser then uses.
+namespace espalier::knn::fused {
+
+/// What to pack: `count` items from `first` of a table, attribute-major, of `items` items.
+struct Slice {
+    const float* values;
+    std::int64_t items, dims, first, count;
+
+    [[nodiscard]] const float* attribute(std::int64_t a) const { return values + a * items + first; }
+};
+
+/// Calls `take(a, j, value - centre)` for each value of a panel, zeros beyond the slice.
+template <int kWidth, class Take>
+[[gnu::always_inline]] inline void for_panel(const Slice& slice, const float* centre, Take take) {
+    for (std::int64_t a = 0; a < slice.dims; ++a) {
+        const float* from = slice.attribute(a);
+        const float middle = centre[a];
+        if (slice.count == kWidth)
+            for (int j = 0; j < kWidth; ++j) take(a, j, from[j] - middle);
+        else
+            for (int j = 0; j < kWidth; ++j) take(a, j, j < slice.count ? from[j] - middle : 0);
+    }
+}
+
+/// A panel of (value - centre) * scale.
+template <int kWidth>
+[[gnu::always_inline]] inline void pack_panel(const Slice& slice, const float* centre, float scale, float* panel) {
+    for_panel<kWidth>(
+        slice, centre, [&](std::int64_t a, int j, float value) __attribute__((always_inline)) {
+            panel[a * kWidth + j] = value * scale;
+        });
+}
+
+/// The sums of the squares of value - centre.
+template <int kWidth>
+[[gnu::always_inline]] inline void sum_squares(const Slice& slice, const float* centre, double* squares) {
+    std::array<double, kWidth> sums{};
+    for_panel<kWidth>(
+        slice, centre, [&](std::int64_t, int j, float value) __attribute__((always_inline)) {
+            sums[static_cast<std::size_t>(j)] += static_cast<double>(value) * static_cast<double>(value);
+        });
+    std::copy_n(sums.data(), slice.count, squares);
+}
+
+/// The items side by side: a cache line of each attribute at a time.
+inline void pack_rows(const Slice& slice, float* rows) {
+    constexpr std::int64_t kLine = 16;
+    for (std::int64_t begin = 0; begin < slice.count; begin += kLine) {
+        const std::int64_t count = std::min(kLine, slice.count - begin);
+        for (std::int64_t a = 0; a < slice.dims; ++a) {
+            const float* from = slice.attribute(a) + begin;
+            float* to = rows + begin * slice.dims + a;
+            for (std::int64_t j = 0; j < count; ++j) to[j * slice.dims] = from[j];
+        }
+    }
+}
+
+/// About the middle of the points: the mean of a few runs of them. Any centre is right; a near one keeps the squares
+/// of norms small, which the bounds of the screen are made of. 0 where the values have no mean.
+inline float rough_mean(const float* values, std::int64_t count) {
+    constexpr std::int64_t kRuns = 16, kRun = 16;
+    double sum = 0;
+    std::int64_t seen = 0;
+    const std::int64_t step = std::max(kRun, count / kRuns);
+    for (std::int64_t begin = 0; begin < count; begin += step)
+        for (std::int64_t i = begin; i < std::min(begin + kRun, count); ++i, ++seen)
+            sum += static_cast<double>(values[i]);
+    const auto mean = static_cast<float>(sum / static_cast<double>(std::max<std::int64_t>(seen, 1)));
+    return mean - mean == 0 ? mean : 0;
+}
+
+}  // namespace espalier::knn::fused

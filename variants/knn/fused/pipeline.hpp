@@ -1,0 +1,465 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/core/variant.hpp"
+#include "variants/knn/chunk.hpp"
+#include "variants/knn/fused/lists.hpp"
+#include "variants/knn/fused/panels.hpp"
+#include "variants/knn/fused/screen.hpp"
+#include "variants/knn/fused/terms.hpp"
+#include "variants/knn/vote.hpp"
+
+/// Distances, selection and vote in one pass on the CPU: no matrix between them. Points are packed once; blocks of
+/// queries are dealt to the threads, and of few queries the points are, too. A handful of queries is compared with the
+/// points as they lie, since packing would read them as often. How much each form costs: docs/performance/knn-cpu.md.
+namespace espalier::knn::fused {
+
+constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
+
+/// What of a call does not depend on its values.
+struct Plan {
+    bool streamed;                      ///< points are read as they lie
+    bool screened;                      ///< by expanded squares, if the values allow it
+    bool packed;                        ///< all points are packed first, not by each task for itself
+    bool has_rows;                      ///< what passes the screen is compared with copies of the points, side by side
+    std::int64_t panels;                ///< of points
+    std::int64_t block, blocks, parts;  ///< blocks of queries times parts of the points
+
+    template <class Kernel>
+    static Plan of(const Problem& problem, std::int64_t threads) {
+        constexpr std::int64_t kFewQueries = 8;  // as many times the points are read at most, instead of packed
+        constexpr std::int64_t kLeastDims = 3;   // of fewer, expanded squares save nothing
+        Plan plan{};
+        plan.streamed = problem.queries <= kFewQueries && problem.points >= Kernel::kStream;
+        if (plan.streamed) return plan;
+        plan.screened =
+            problem.metric == Metric::euclidean && problem.dims >= kLeastDims && problem.dims <= kMostScreenedDims;
+        plan.has_rows = plan.screened && problem.queries * (problem.k + 8) > problem.points / 4;
+        plan.panels = (problem.points + Kernel::kPoints - 1) / Kernel::kPoints;
+        plan.cut<Kernel>(problem, threads);
+        return plan;
+    }
+
+    /// The squares of the points' norms.
+    template <class Kernel>
+    [[nodiscard]] std::int64_t start_floats() const {
+        return screened ? panels * Kernel::kPoints : 0;
+    }
+    template <class Kernel>
+    [[nodiscard]] std::int64_t panel_floats(std::int64_t dims) const {
+        return packed ? panels * Kernel::kPoints * dims : 0;
+    }
+    [[nodiscard]] std::int64_t row_floats(const Problem& problem) const {
+        return has_rows ? problem.points * problem.dims : 0;
+    }
+
+private:
+    /// Memory that a call touches first costs more than packing the points again, which takes a task about as long as
+    /// 40 queries: where few and large blocks read them, each packs for itself.
+    template <class Kernel>
+    void cut(const Problem& problem, std::int64_t threads) {
+        constexpr std::int64_t kPackedFloats = 2 << 20, kFewBlocks = 4, kLargeBlock = 384;
+        const bool few = problem.queries < 64 * threads;  // then the points are dealt to the threads
+        const std::int64_t each = rounded_up((problem.queries + threads - 1) / threads, Kernel::kQueries);
+        const std::int64_t large = most<Kernel>(problem, 256 << 10, 1024);
+        packed = rounded_up(problem.points, Kernel::kPoints) * problem.dims <= kPackedFloats ||
+                 each > kFewBlocks * large || (!few && std::min(each, large) < kLargeBlock);
+        if (few) {
+            block = std::min(rounded_up(problem.queries, Kernel::kQueries), large);
+            parts = threads == 1 ? 1 : most_parts<Kernel>(problem, threads);
+        } else {
+            // A block's queries stay in the second-level cache while all points go by.
+            const std::int64_t most_queries = packed ? most<Kernel>(problem, 48 << 10, 256) : large;
+            const std::int64_t least = (problem.queries + most_queries - 1) / most_queries;
+            const std::int64_t even = rounded_up(std::max(least, packed ? 2 * threads : threads), threads);
+            block = rounded_up((problem.queries + even - 1) / even, Kernel::kQueries);
+            parts = 1;
+        }
+        blocks = (problem.queries + block - 1) / block;
+    }
+
+    /// Each part begins with empty lists, and all lists are kept to the end.
+    template <class Kernel>
+    [[nodiscard]] std::int64_t most_parts(const Problem& problem, std::int64_t threads) const {
+        constexpr std::int64_t kListBytes = 32 << 20, kLeastPoints = 1024;
+        const std::int64_t lists = problem.queries * list_capacity(problem.k) * 8;
+        const std::int64_t parts_that_pay = std::min(panels * Kernel::kPoints / kLeastPoints, kListBytes / lists);
+        return std::clamp<std::int64_t>(parts_that_pay, 1, 4 * threads);
+    }
+
+    template <class Kernel>
+    static std::int64_t most(const Problem& problem, std::int64_t floats, std::int64_t queries) {
+        const std::int64_t fit = floats / std::max<std::int64_t>(problem.dims, 1);
+        return std::clamp(fit - fit % Kernel::kQueries, std::int64_t{Kernel::kQueries} * 4, queries);
+    }
+};
+
+/// A block of queries, packed.
+template <class Kernel>
+class QueryBlock {
+public:
+    QueryBlock(const Slice& slice, const float* centre, float scale)
+        : first_(slice.first),
+          count_(slice.count),
+          dims_(slice.dims),
+          panels_(std::make_unique_for_overwrite<float[]>(
+              static_cast<std::size_t>(rounded_up(count_, Kernel::kQueries) * dims_))),
+          rows_(std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(count_ * dims_))),
+          squares_(static_cast<std::size_t>(count_)) {
+        for (std::int64_t q = 0; q < count_; q += Kernel::kQueries) {
+            Slice panel = slice;
+            panel.first += q;
+            panel.count = std::min<std::int64_t>(Kernel::kQueries, count_ - q);
+            Kernel::template pack<Kernel::kQueries>(panel, centre, scale, panels_.get() + q * dims_);
+            Kernel::template squares<Kernel::kQueries>(panel, centre, squares_.data() + q);
+        }
+        pack_rows(slice, rows_.get());
+    }
+
+    [[nodiscard]] std::int64_t first() const { return first_; }
+    [[nodiscard]] std::int64_t count() const { return count_; }
+    [[nodiscard]] const float* panel(std::int64_t q) const { return panels_.get() + q * dims_; }
+    [[nodiscard]] const float* rows() const { return rows_.get(); }
+    [[nodiscard]] const std::vector<double>& squares() const { return squares_; }
+
+private:
+    std::int64_t first_, count_, dims_;
+    std::unique_ptr<float[]> panels_, rows_;
+    std::vector<double> squares_;
+};
+
+/// Offers the values of interest of one query to its list.
+template <class L>
+void offer_all(L& lists, std::size_t i, const float* values, std::uint64_t wanted, std::int64_t first_point) {
+    for (; wanted; wanted &= wanted - 1) {
+        const int j = std::countr_zero(wanted);
+        if (smallest_k::may_come_before(values[j], lists.limits()[i])) lists.offer(i, values[j], first_point + j);
+    }
+}
+
+/// Without a neighbour, or with none asked for.
+inline void predict_from_nothing(const Problem& problem, const Buffers& buffers) {
+    const std::vector<float> distances(static_cast<std::size_t>(problem.k), std::numeric_limits<float>::quiet_NaN());
+    const std::vector<std::int32_t> indices(distances.size(), kNoIndex);
+    for (std::int64_t q = 0; q < problem.queries; ++q)
+        vote(problem, buffers, {distances.data(), indices.data(), 1, 0, problem.k, problem.vote}, q);
+}
+
+/// The nearest points that one task found: those of query q are entries [ends[q], ends[q + 1]).
+struct Found {
+    std::vector<std::uint64_t> entries;
+    std::vector<std::size_t> ends{0};
+};
+
+/// Finishes all lists and keeps their entries.
+template <class L>
+Found found_in(L& lists, std::int64_t queries) {
+    Found found;
+    for (std::int64_t q = 0; q < queries; ++q) {
+        lists.finish(static_cast<std::size_t>(q));
+        lists.entries(static_cast<std::size_t>(q), found.entries);
+        found.ends.push_back(found.entries.size());
+    }
+    return found;
+}
+
+template <class Kernel>
+class Pipeline {
+public:
+    Pipeline(const Context& context, const Problem& problem, const Buffers& buffers)
+        : problem_(problem),
+          buffers_(buffers),
+          threads_(std::max(context.device.threads, 1)),
+          plan_(Plan::of<Kernel>(problem, threads_)),
+          query_values_(problem.queries_in == QueriesIn::host ? buffers.on_host.query_values : buffers.query_values),
+          bound_(problem.dims),
+          centre_(static_cast<std::size_t>(problem.dims), 0.0F),
+          origin_(centre_),
+          starts_(reinterpret_cast<float*>(context.workspace.data())),
+          panels_(starts_ + plan_.start_floats<Kernel>()),
+          rows_(panels_ + plan_.panel_floats<Kernel>(problem.dims)) {}
+
+    void run() {
+        if (problem_.metric == Metric::manhattan) return run_direct<Terms::magnitudes>();
+        if (problem_.metric == Metric::chebyshev) return run_direct<Terms::largest>();
+        if (!plan_.screened) return run_direct<Terms::squares>();
+        for (std::size_t a = 0; a < centre_.size(); ++a)
+            centre_[a] =
+                rough_mean(buffers_.point_values + static_cast<std::int64_t>(a) * problem_.points, problem_.points);
+        if (prepare_points<Terms::products>()) return run_tasks<Terms::products>();
+        run_direct<Terms::squares>();
+    }
+
+private:
+    using Block = QueryBlock<Kernel>;
+
+    template <Terms terms>
+    void run_direct() {
+        if (plan_.streamed) return stream<terms>();
+        prepare_points<terms>();
+        run_tasks<terms>();
+    }
+
+    // The end of a query
+
+    /// Room for the neighbours of one query.
+    struct Results {
+        explicit Results(std::int64_t k) : distances(static_cast<std::size_t>(k)), indices(distances.size()) {}
+        std::vector<float> distances;
+        std::vector<std::int32_t> indices;
+        std::vector<std::uint64_t> entries;  ///< sorted from here
+    };
+
+    void predict(Results& results, std::int64_t query) const {
+        auto& entries = results.entries;
+        const std::size_t k = std::min(results.indices.size(), entries.size());
+        const auto end = entries.begin() + static_cast<std::ptrdiff_t>(k);
+        if (k < entries.size()) std::nth_element(entries.begin(), end, entries.end());
+        std::sort(entries.begin(), end);
+        for (std::size_t j = 0; j < results.indices.size(); ++j) {
+            const std::uint64_t entry = j < k ? entries[j] : smallest_k::kEmptyEntry;
+            results.distances[j] = smallest_k::value_of(smallest_k::key_of_entry(entry));
+            results.indices[j] = smallest_k::index_of_entry(entry);
+        }
+        vote(problem_, buffers_, {results.distances.data(), results.indices.data(), 1, 0, problem_.k, problem_.vote},
+             query);
+    }
+
+    /// For queries from `first` on, of which each of the tasks saw other points.
+    void predict_all(std::span<const Found> tasks, std::int64_t first, std::int64_t queries) const {
+#pragma omp parallel num_threads(threads_) if (queries > threads_)
+        {
+            Results results(problem_.k);
+#pragma omp for schedule(static)
+            for (std::int64_t q = 0; q < queries; ++q) {
+                results.entries.clear();
+                const auto i = static_cast<std::size_t>(q);
+                for (const Found& task : tasks)
+                    results.entries.insert(results.entries.end(),
+                                           task.entries.begin() + static_cast<std::ptrdiff_t>(task.ends[i]),
+                                           task.entries.begin() + static_cast<std::ptrdiff_t>(task.ends[i + 1]));
+                predict(results, first + q);
+            }
+        }
+    }
+
+    // Points as they lie
+
+    template <Terms terms>
+    void stream() const {
+        const std::int64_t groups = (problem_.points + Kernel::kStream - 1) / Kernel::kStream;
+        const std::int64_t parts = std::min<std::int64_t>(groups, threads_);
+        std::vector<float> queries(static_cast<std::size_t>(problem_.queries * problem_.dims));
+        pack_rows({query_values_, problem_.queries, problem_.dims, 0, problem_.queries}, queries.data());
+        std::vector<Found> found(static_cast<std::size_t>(parts));
+#pragma omp parallel for schedule(static) num_threads(threads_) if (parts > 1)
+        for (std::int64_t part = 0; part < parts; ++part) {
+            ExactLists<Kernel> lists(problem_.queries, problem_.k, terms == Terms::squares);
+            for (std::int64_t g = groups * part / parts; g < groups * (part + 1) / parts; ++g)
+                stream_group<terms>(lists, queries.data(), g * Kernel::kStream);
+            found[static_cast<std::size_t>(part)] = found_in(lists, problem_.queries);
+        }
+        predict_all(found, 0, problem_.queries);
+    }
+
+    /// The last group begins early enough to be whole: of it only those points that nobody has seen.
+    template <Terms terms>
+    void stream_group(ExactLists<Kernel>& lists, const float* queries, std::int64_t first) const {
+        const std::int64_t begin = std::min<std::int64_t>(first, problem_.points - Kernel::kStream);
+        typename Kernel::Stream out;
+        for (std::int64_t q = 0; q < problem_.queries; ++q) {
+            const auto i = static_cast<std::size_t>(q);
+            Kernel::template stream<terms>({queries + q * problem_.dims, buffers_.point_values + begin, problem_.points,
+                                            problem_.dims, lists.limits()[i]},
+                                           out);
+            for (std::int64_t word = 0; word < Kernel::kStream / 64; ++word) {
+                const std::int64_t seen = std::clamp<std::int64_t>(first - begin - word * 64, 0, 64);
+                const std::uint64_t fresh = seen == 64 ? 0 : ~std::uint64_t{0} << seen;
+                offer_all(lists, i, out.values + word * 64, out.wanted[word] & fresh, begin + word * 64);
+            }
+        }
+    }
+
+    // Points in panels
+
+    [[nodiscard]] Slice points_of(std::int64_t panel) const {
+        const std::int64_t first = panel * Kernel::kPoints;
+        return {buffers_.point_values, problem_.points, problem_.dims, first,
+                std::min<std::int64_t>(Kernel::kPoints, problem_.points - first)};
+    }
+
+    template <Terms terms>
+    [[nodiscard]] const float* centre() const {
+        return terms == Terms::products ? centre_.data() : origin_.data();
+    }
+
+    /// What the tasks read of the points. False if one is none that a screen may see.
+    template <Terms terms>
+    bool prepare_points() {
+        constexpr bool kScreened = terms == Terms::products;
+        if (!kScreened && !plan_.packed) return true;
+        bool small = true;
+#pragma omp parallel for schedule(static) num_threads(threads_) reduction(&& : small)
+        for (std::int64_t panel = 0; panel < plan_.panels; ++panel) {
+            const Slice slice = points_of(panel);
+            std::array<double, Kernel::kPoints> squares{};
+            if (plan_.packed)
+                Kernel::template pack<Kernel::kPoints>(slice, centre<terms>(), 1.0F,
+                                                       panels_ + slice.first * problem_.dims);
+            if constexpr (kScreened) {
+                Kernel::template squares<Kernel::kPoints>(slice, centre<terms>(), squares.data());
+                small = small && std::ranges::all_of(squares, may_be_screened);
+                std::ranges::transform(squares, starts_ + slice.first, [&](double s) { return bound_.start(s); });
+                if (plan_.has_rows) pack_rows(slice, rows_ + slice.first * problem_.dims);
+            }
+        }
+        return small;
+    }
+
+    static bool may_be_screened(double square) { return square <= kMostScreened; }
+
+    template <Terms terms>
+    void run_tasks() {
+        const std::int64_t parts = plan_.parts;
+        std::vector<Found> found(static_cast<std::size_t>(parts > 1 ? plan_.blocks * parts : 0));
+#pragma omp parallel num_threads(threads_)
+        {
+            Results results(problem_.k);
+#pragma omp for schedule(dynamic)
+            for (std::int64_t task = 0; task < plan_.blocks * parts; ++task)
+                run_task<terms>(results, task / parts, task % parts,
+                                parts > 1 ? &found[static_cast<std::size_t>(task)] : nullptr);
+        }
+        for (std::int64_t b = 0; parts > 1 && b < plan_.blocks; ++b)
+            predict_all(std::span(found).subspan(static_cast<std::size_t>(b * parts), static_cast<std::size_t>(parts)),
+                        b * plan_.block, queries_of(b).count);
+    }
+
+    [[nodiscard]] Slice queries_of(std::int64_t b) const {
+        const std::int64_t first = b * plan_.block;
+        return {query_values_, problem_.queries, problem_.dims, first, std::min(plan_.block, problem_.queries - first)};
+    }
+
+    /// A block of queries and a part of the points: predictions, or what was found if there are other parts.
+    template <Terms terms>
+    void run_task(Results& results, std::int64_t b, std::int64_t part, Found* found) {
+        const Block block(queries_of(b), centre<terms>(), terms == Terms::products ? -2.0F : 1.0F);
+        const std::int64_t begin = plan_.panels * part / plan_.parts, end = plan_.panels * (part + 1) / plan_.parts;
+        if constexpr (terms == Terms::products) {
+            if (gives_up_ || !std::ranges::all_of(block.squares(), may_be_screened)) {
+                const Block plain(queries_of(b), origin_.data(), 1.0F);
+                ExactLists<Kernel> lists(block.count(), problem_.k, true);
+                scan<Terms::squares>(plain, lists, begin, end, true);
+                return keep(results, plain, lists, found);
+            }
+            ScreenedLists<Kernel> lists(block.count(), problem_.k, bound_, point_rows(), block.rows(),
+                                        block.squares().data(), starts_);
+            scan<terms>(block, lists, begin, end, !plan_.packed);
+            keep(results, block, lists, found);
+            note(lists.in_vain(), block.count() * (end - begin) * Kernel::kPoints);
+        } else {
+            ExactLists<Kernel> lists(block.count(), problem_.k, terms == Terms::squares);
+            scan<terms>(block, lists, begin, end, !plan_.packed);
+            keep(results, block, lists, found);
+        }
+    }
+
+    /// Panels [begin, end) against all of the block's, packed here or before.
+    template <Terms terms, class L>
+    void scan(const Block& block, L& lists, std::int64_t begin, std::int64_t end, bool packs) const {
+        typename Kernel::Tile tile;
+        std::vector<float> copy(packs ? static_cast<std::size_t>(Kernel::kPoints * problem_.dims) : 0);
+        for (std::int64_t panel = begin; panel < end; ++panel) {
+            const Slice slice = points_of(panel);
+            const float* points = packs ? copy.data() : panels_ + slice.first * problem_.dims;
+            if (packs) Kernel::template pack<Kernel::kPoints>(slice, centre<terms>(), 1.0F, copy.data());
+            for (std::int64_t q = 0; q < block.count(); q += Kernel::kQueries) {
+                if (!Kernel::template tile<terms>(
+                        {block.panel(q), points, starts_ + slice.first, problem_.dims, lists.limits() + q}, tile))
+                    continue;
+                const std::uint64_t real = ~std::uint64_t{0} >> (64 - slice.count);
+                for (std::int64_t i = q; i < std::min<std::int64_t>(q + Kernel::kQueries, block.count()); ++i)
+                    offer_all(lists, static_cast<std::size_t>(i), tile.values[i - q], tile.wanted[i - q] & real,
+                              slice.first);
+            }
+        }
+    }
+
+    template <class L>
+    void keep(Results& results, const Block& block, L& lists, Found* found) const {
+        if (found) {
+            *found = found_in(lists, block.count());
+            return;
+        }
+        for (std::int64_t i = 0; i < block.count(); ++i) {
+            lists.finish(static_cast<std::size_t>(i));
+            results.entries.clear();
+            lists.entries(static_cast<std::size_t>(i), results.entries);
+            predict(results, block.first() + i);
+        }
+    }
+
+    /// Where many points are within the bound, because they are as far as each other or close together and far from
+    /// the rest, the screen leaves too much to the direct form.
+    void note(std::int64_t in_vain, std::int64_t compared) {
+        constexpr std::int64_t kCost = 32;  // of a distance outside of tiles, in those of tiles
+        if (in_vain * kCost > compared) gives_up_ = true;
+    }
+
+    [[nodiscard]] PointRows point_rows() const {
+        if (plan_.has_rows) return {rows_, problem_.dims, 1, problem_.dims};
+        return {buffers_.point_values, 1, problem_.points, problem_.dims};
+    }
+
+    const Problem& problem_;
+    const Buffers& buffers_;
+    int threads_;
+    Plan plan_;
+    const float* query_values_;
+    ScreenBound bound_;
+    std::vector<float> centre_, origin_;
+    float *starts_, *panels_, *rows_;
+    std::atomic<bool> gives_up_ = false;
+};
+
+template <class Kernel>
+std::size_t workspace(const Problem& problem, const Configuration&, const DeviceInfo& device) {
+    const Plan plan = Plan::of<Kernel>(problem, std::max(device.threads, 1));
+    return static_cast<std::size_t>(plan.start_floats<Kernel>() + plan.panel_floats<Kernel>(problem.dims) +
+                                    plan.row_floats(problem)) *
+           sizeof(float);
+}
+
+inline Support supports(const Problem& problem) {
+    if (problem.metric == Metric::mixed_euclidean) return Support::no("nominal attributes");
+    if (problem.metric == Metric::cosine) return Support::no("the cosine distance");
+    if (problem.missing == Missing::allowed) return Support::no("missing values");
+    return pipeline_supports(problem);
+}
+
+template <class Kernel>
+void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
+    const std::size_t needed = workspace<Kernel>(problem, configuration, context.device);
+    if (context.workspace.size() < needed)
+        throw device::DeviceError(std::to_string(problem.points) + " points need " + std::to_string(needed) +
+                                      " bytes of workspace, given are " + std::to_string(context.workspace.size()),
+                                  2);
+    if (problem.points == 0 || problem.k == 0 || problem.queries == 0)
+        predict_from_nothing(problem, buffers);
+    else
+        Pipeline<Kernel>(context, problem, buffers).run();
+    if (problem.queries_in == QueriesIn::host && problem.queries > 0)
+        std::memcpy(buffers.on_host.predictions, predictions_of(buffers), prediction_bytes(problem.queries));
+}
+
+}  // namespace espalier::knn::fused
