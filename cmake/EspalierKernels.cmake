@@ -83,7 +83,7 @@ template Tables<${family}::Problem> tables();
 template Chosen<${family}::Problem> choose(const ${family}::Problem&, const DeviceInfo&);
 
 ")
-    string(APPEND entries "        KernelFamily{\"${family}\", explain_key<${family}::Problem>},\n")
+    string(APPEND entries "        KernelFamily{\"${family}\", explain_key<${family}::Problem>, loaded_tree<${family}::Problem>,\n                     loaded_table<${family}::Problem>, publish_table<${family}::Problem>},\n")
   endforeach()
   set(source ${ESPALIER_GENERATED_DIR}/kernels/families.cpp)
   write_if_changed(${source} "#include <array>

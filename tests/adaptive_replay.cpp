@@ -111,7 +111,7 @@ struct Judgement {
 
 /// What a tree costs on the problems of other results of the same device.
 Judgement judge(const Trained& tree, const Trained& on, const DeviceInfo& device) {
-    const auto decisions = decisions_of(tree_json(tree, device.key), on, device);
+    const auto decisions = decisions_of(tree_json(tree, device), on, device);
     if (!decisions) throw BadEvidence(device.key + ": a tree that cannot be read");
     Judgement judgement;
     std::vector<double> logs = decisions->logs;

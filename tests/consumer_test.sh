@@ -54,6 +54,20 @@ run_consumer() {
         fi
         grep -q ESPALIER_FORCE_VARIANT "$scratch/errors" || fail "the error does not name the variable"
     done
+    load_trees "$1"
+}
+
+# Trees that this library was not built with, by a call and by the environment. It knows those of tests/data alone.
+load_trees() {
+    "$1" "$source/results" >"$scratch/loaded" || fail "$1 does not load the committed trees"
+    grep -q '^loaded: smallest_k on nvidia-h200 from .*/smallest_k.tree.json$' "$scratch/loaded" || fail "$1 loads no tree"
+    ESPALIER_SELECTORS=$source/results "$1" >"$scratch/loaded"
+    grep -q '^loaded: smallest_k on nvidia-h200 ' "$scratch/loaded" || fail "$1 ignores ESPALIER_SELECTORS"
+    sed 's/cpu_openmp/cpu_opnemp/' "$source/results/cpu-emeraldrapids-avx2-2t/dot.tree.json" >"$scratch/dot.tree.json"
+    ESPALIER_SELECTORS=$scratch/dot.tree.json "$1" >"$scratch/loaded" || fail "$1 stops at a damaged tree"
+    grep -q '^ignored: ESPALIER_SELECTORS: .*dot.tree.json: its checksum' "$scratch/loaded" || fail "$1 says nothing of it"
+    if "$1" "$scratch/dot.tree.json" >/dev/null 2>"$scratch/errors"; then fail "$1 loads a damaged tree"; fi
+    grep -q checksum "$scratch/errors" || fail "the error does not name the fault"
 }
 
 for kind in static shared; do

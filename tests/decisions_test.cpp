@@ -18,7 +18,7 @@ Trained train_on(const std::vector<CaseRecord>& records, const TrainOptions& opt
     return train(synthetic::family(), synthetic::device(), records, options);
 }
 
-std::string written(const Trained& trained) { return tree_json(trained, synthetic::device().key); }
+std::string written(const Trained& trained) { return tree_json(trained, synthetic::device()); }
 
 std::vector<CaseRecord> sweep() { return synthetic::records(synthetic::regions, synthetic::problems()); }
 

@@ -13,7 +13,7 @@
 #include <optional>
 #include <thread>
 
-#include "harness/records/bad_data.hpp"
+#include "kernels/json/bad_data.hpp"
 #include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/sweep/device_loop.hpp"

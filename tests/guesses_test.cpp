@@ -75,17 +75,17 @@ TEST(Guesses, DoNotDependOnTheOrderOfRecords) {
     std::ranges::shuffle(records, std::mt19937_64(7));
     const Trained second = trained_on(records);
     EXPECT_EQ(first.source, second.source);
-    EXPECT_EQ(tree_json(first, "cpu-test-2t"), tree_json(second, "cpu-test-2t"));
+    EXPECT_EQ(tree_json(first, synthetic::device()), tree_json(second, synthetic::device()));
     EXPECT_EQ(first.evidence.data_sha256, second.evidence.data_sha256);
 }
 
 TEST(Guesses, AreMarkedAndNeverJudgedBy) {
     const Trained full = trained_on(complete()), guessed = trained_on(adaptive(3));
     EXPECT_EQ(full.source.find("Guesses:"), std::string::npos);
-    EXPECT_EQ(tree_json(full, "cpu-test-2t").find("guessed_times"), std::string::npos);
+    EXPECT_EQ(tree_json(full, synthetic::device()).find("guessed_times"), std::string::npos);
     EXPECT_FALSE(summary(full, nullptr).contains("guessed_times"));
     EXPECT_NE(guessed.source.find("Guesses:"), std::string::npos);
-    EXPECT_NE(tree_json(guessed, "cpu-test-2t").find("guessed_times"), std::string::npos);
+    EXPECT_NE(tree_json(guessed, synthetic::device()).find("guessed_times"), std::string::npos);
     EXPECT_EQ(summary(guessed, nullptr).at("guessed_times"), guessed.evidence.matrix.count(CellState::guessed));
     EXPECT_TRUE(summary(guessed, nullptr).at("held_out").is_null());
     EXPECT_EQ(static_cast<std::size_t>(guessed.evaluation.training.problems), (synthetic::problems().size() + 2) / 3);

@@ -11,7 +11,7 @@
 #include <random>
 #include <set>
 
-#include "harness/records/bad_data.hpp"
+#include "kernels/json/bad_data.hpp"
 #include "harness/records/codec.hpp"
 #include "tests/record_samples.hpp"
 #include "tests/temporary_folder.hpp"

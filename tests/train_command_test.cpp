@@ -55,6 +55,30 @@ TEST_F(TrainCommand, TrainsEveryDeviceAndChecksItsOwnWork) {
     EXPECT_EQ(check.out, first.out);
 }
 
+// Without a compiler: what was trained is loaded, and decides as the tree that it is.
+TEST_F(TrainCommand, TellsHowToUseItsTreesWithoutACompiler) {
+    const auto run = train("--device cpu-avx512-64t");
+    ASSERT_EQ(run.code, 0) << run.err;
+    const std::string folder = (results_ / "cpu-avx512-64t").string();
+    const std::string setting = "ESPALIER_SELECTORS='" + folder + "'";
+    expect_holds(run.err, {setting.c_str(), "without a compiler"});
+    const auto tree = nlohmann::json::parse(read_bytes(folder + "/convolution_2d.tree.json"));
+    const auto explained = run_espalier(
+        folder_,
+        "explain --family convolution_2d --device cpu-avx512-64t --json --results " + quoted(results_.string()),
+        setting + " ");
+    ASSERT_EQ(explained.code, 0) << explained.err;
+    const auto why = nlohmann::json::parse(explained.out);
+    EXPECT_EQ(why.at("tree"), "exact");
+    EXPECT_EQ(why.at("tree_file"), folder + "/convolution_2d.tree.json");
+    EXPECT_EQ(why.at("tree_data_sha256"), tree.at("data_sha256"));
+    // All devices at once; and nothing where nothing was written.
+    const auto all = train();
+    expect_holds(all.err, {("ESPALIER_SELECTORS='" + results_.string() + "'").c_str()});
+    for (const char* option : {"--check", "--quiet", "--ship 1"})
+        EXPECT_EQ(train(option).err.find("ESPALIER_SELECTORS"), std::string::npos) << option;
+}
+
 TEST_F(TrainCommand, TreesAloneAreTheSameTrees) {
     ASSERT_EQ(train("--trees").code, 0);
     const DeviceInfo device = invented_devices().front();

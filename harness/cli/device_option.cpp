@@ -34,6 +34,7 @@ ExitCode exit_code_of(ErrorCode code) {
         case ErrorCode::no_device: return ExitCode::no_device;
         case ErrorCode::out_of_memory:
         case ErrorCode::device_failure:
+        case ErrorCode::bad_file:
         case ErrorCode::internal: break;
     }
     return ExitCode::bad_data;

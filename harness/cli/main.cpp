@@ -17,6 +17,7 @@
 #include "harness/files/same_file.hpp"
 #include "harness/text/printable.hpp"
 #include "kernels/device/host_cpu.hpp"
+#include "kernels/dispatch/loaded_trees.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -25,6 +26,12 @@ namespace {
 ExitCode report(ExitCode code, const std::string& message) {
     std::fputs((printable_lines("espalier: " + message) + "\n").c_str(), stderr);
     return code;
+}
+
+/// Of a command that chose by trees. It is no failure: the results are the same.
+void tell_of_ignored_selectors() {
+    if (const std::string& ignored = ignored_selectors_so_far(); !ignored.empty())
+        std::fputs((printable_lines("espalier: left out: " + ignored) + "\n").c_str(), stderr);
 }
 
 void describe(CLI::App& app, ExitCode& code) {
@@ -75,6 +82,7 @@ int main(int argc, char** argv) {
     cli::hold_standard_descriptors();
     clean_up_on_signals();
     cli::ExitCode code = cli::run(argc, argv);
+    cli::tell_of_ignored_selectors();
     const bool told = std::ferror(stdout) != 0 && code == cli::ExitCode::bad_data;
     if (const auto lost = cli::finish_standard_output(); lost && !told)
         code = cli::report(cli::ExitCode::bad_data, *lost);

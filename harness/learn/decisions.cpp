@@ -11,8 +11,8 @@
 #include "harness/learn/emit.hpp"
 #include "harness/learn/ranking.hpp"
 #include "harness/learn/rounded.hpp"
-#include "harness/records/bad_data.hpp"
-#include "harness/records/checked_json.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/checked_json.hpp"
 
 namespace espalier::bench::learn {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "harness/learn/emit.hpp"
 #include "harness/learn/tree_json.hpp"
-#include "harness/records/bad_data.hpp"
-#include "harness/records/checked_json.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/checked_json.hpp"
 
 namespace espalier::bench::learn {
 namespace {
@@ -145,7 +145,7 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
         const fs::path path = folder / (std::string(now.family->name()) + ".tree.json");
         const auto earlier = read_file(path);
         trained.diffs.push_back(earlier ? compare(*earlier, now, results.device) : std::nullopt);
-        trained.files.push_back(compare(path, tree_json(now, device_key)));
+        trained.files.push_back(compare(path, tree_json(now, results.device)));
     }
     // Families in the order of their names, whatever the order of training them.
     const nlohmann::json sorted = summaries;

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/learn/rounded.hpp"
+#include "kernels/core/device_traits.hpp"
+#include "kernels/dispatch/tree_file.hpp"
 
 namespace espalier::bench::learn {
 namespace {
@@ -85,17 +87,34 @@ private:
     ordered_json nodes_ = ordered_json::array();
 };
 
+/// What the likeness of devices is judged by, as the generated C++ has it.
+ordered_json traits_json(const DeviceInfo& device) {
+    const DeviceTraits traits = traits_of(device);
+    if (device.kind == DeviceKind::cpu)
+        return {{"kind", "cpu"},
+                {"isa", to_string(traits.isa)},
+                {"microarchitecture", traits.microarchitecture},
+                {"threads", traits.threads}};
+    return {{"kind", "cuda"},
+            {"sm", traits.sm},
+            {"sm_count", traits.sm_count},
+            {"shared_per_block", traits.shared_per_block},
+            {"l2_bytes", traits.l2_bytes},
+            {"bytes_per_second", std::llround(traits.bytes_per_second)}};
+}
+
 }  // namespace
 
-std::string tree_json(const Trained& trained, const std::string& device_key) {
+std::string tree_json(const Trained& trained, const DeviceInfo& device) {
     ordered_json tree{{"schema", "espalier.tree/1"},
                       {"family", trained.family->name()},
-                      {"device_key", device_key},
+                      {"device_key", device.key},
+                      {"device", traits_json(device)},
                       {"data_sha256", trained.evidence.data_sha256}};
     if (const std::size_t guessed = trained.evidence.matrix.count(CellState::guessed); guessed > 0)
         tree["guessed_times"] = guessed;
     tree["nodes"] = Writer(trained).nodes();
-    return tree.dump(1) + "\n";
+    return seal_tree(tree.dump(1) + "\n");
 }
 
 }  // namespace espalier::bench::learn

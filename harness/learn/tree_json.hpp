@@ -9,7 +9,8 @@ namespace espalier::bench::learn {
 /// A trained tree for readers that do not read C++: results/<device-key>/<family>.tree.json, which the report
 /// draws. Nodes in pre-order, the root first. An inner node asks `feature <= threshold`, or whether it is one of
 /// `categories`, and continues at node `left` if so, else at `right`. Any other node is a leaf: what to run,
-/// best first, with the evidence that the generated selector carries too.
-std::string tree_json(const Trained& trained, const std::string& device_key);
+/// best first, with the evidence that the generated selector carries too. The library can load it in place of that one
+/// (espalier/selectors.hpp).
+std::string tree_json(const Trained& trained, const DeviceInfo& device);
 
 }  // namespace espalier::bench::learn

@@ -3,7 +3,7 @@
 #include <system_error>
 
 #include "harness/files/replaced_file.hpp"
-#include "harness/records/bad_data.hpp"
+#include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench {
 

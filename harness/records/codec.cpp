@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "harness/records/bad_data.hpp"
-#include "harness/records/checked_json.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/checked_json.hpp"
 #include "harness/text/printable.hpp"
 
 namespace espalier::bench {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/records/bad_data.hpp"
+#include "kernels/json/bad_data.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/journal.hpp"
 #include "harness/records/lines.hpp"

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "harness/records/bad_data.hpp"
-#include "harness/records/checked_json.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/checked_json.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/lines.hpp"
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "harness/records/bad_data.hpp"
+#include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench {
 namespace {

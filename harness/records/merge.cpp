@@ -7,7 +7,7 @@
 #include <set>
 
 #include "harness/files/same_file.hpp"
-#include "harness/records/bad_data.hpp"
+#include "kernels/json/bad_data.hpp"
 #include "harness/records/counted.hpp"
 #include "harness/records/roofline.hpp"
 

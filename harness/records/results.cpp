@@ -5,8 +5,8 @@
 #include <set>
 
 #include "harness/records/atomic_file.hpp"
-#include "harness/records/bad_data.hpp"
-#include "harness/records/checked_json.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/checked_json.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/csv.hpp"
 #include "harness/records/gzip.hpp"

@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "harness/families/family.hpp"
-#include "harness/records/bad_data.hpp"
-#include "harness/records/checked_json.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/checked_json.hpp"
 
 namespace espalier::bench {
 

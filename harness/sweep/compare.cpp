@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "harness/records/bad_data.hpp"
+#include "kernels/json/bad_data.hpp"
 #include "harness/sweep/statistics.hpp"
 #include "harness/text/printable.hpp"
 

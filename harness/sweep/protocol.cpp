@@ -1,6 +1,6 @@
 #include "harness/sweep/protocol.hpp"
 
-#include "harness/records/bad_data.hpp"
+#include "kernels/json/bad_data.hpp"
 #include "harness/records/codec.hpp"
 
 namespace espalier::bench::protocol {

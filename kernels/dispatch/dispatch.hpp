@@ -185,13 +185,13 @@ Result<Decision<P>> decide(const Tables<P>& tables, const P& problem, const Devi
                            const ForcedVariant* forced, const Demands& demands = {}) {
     SimilarTrees<P> trees(tables.selectors, device);
     const Selector<P>* const nearest = trees.next();
-    const Leaf<P>* const nearest_leaf = nearest ? &nearest->select(problem, device) : nullptr;
+    const Leaf<P>* const nearest_leaf = nearest ? &nearest->leaf_of(problem, device) : nullptr;
     if (forced)
         return detail::decide_forced(tables, problem, device, {.tree = nearest, .leaf = nearest_leaf}, *forced,
                                      demands);
     const Leaf<P>* leaf = nearest_leaf;
     for (const Selector<P>* tree = nearest; tree; tree = trees.next()) {
-        if (tree != nearest) leaf = &tree->select(problem, device);
+        if (tree != nearest) leaf = &tree->leaf_of(problem, device);
         // A decision is made whole and not filled in: copying one whose parts were just written waits for the stores,
         // which cost 6 of 40 ns.
         if (const Choice<P>* choice = detail::first_that_runs(tables, *leaf, problem, device, demands))

@@ -5,6 +5,7 @@
 #include "espalier/explanation.hpp"
 #include "kernels/core/feature.hpp"
 #include "kernels/dispatch/dispatch.hpp"
+#include "kernels/dispatch/loaded_trees.hpp"
 
 namespace espalier {
 
@@ -20,6 +21,7 @@ void describe_leaf(Explanation& explanation, const Tables<P>& tables, const P& p
     const Leaf<P>& leaf = *decision.leaf;
     explanation.tree = tree.device_key == device.key ? Explanation::Tree::exact : Explanation::Tree::related;
     explanation.tree_device = tree.device_key;
+    explanation.tree_file = tree.file;
     explanation.difference = difference(traits_of(device), tree.device);
     explanation.tree_data = tree.data_sha256;
     explanation.leaf = leaf.id;
@@ -55,6 +57,7 @@ Explanation explanation_of(const Decision<P>& decision, const Tables<P>& tables,
     explanation.workspace_bytes = workspace_bytes(decision, problem, device);
     explanation.nondeterminism = variant.nondeterminism;
     explanation.forced_by = decision.forced_by;
+    explanation.ignored = ignored_selectors();
     if (decision.tree) detail::describe_leaf(explanation, tables, problem, device, decision, demands);
     explanation.reason = detail::summary(explanation);
     return explanation;

@@ -1,5 +1,6 @@
 #include "espalier/explanation.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "kernels/api/device_state.hpp"
@@ -31,11 +32,12 @@ std::ptrdiff_t place(const Explanation& explanation) {
 }
 
 std::string tree_in_words(const Explanation& explanation) {
+    const std::string loaded = explanation.tree_file.empty() ? "" : ", loaded from " + explanation.tree_file;
     if (explanation.tree == Explanation::Tree::exact)
-        return "the tree trained on this very device, " + explanation.device;
+        return "the tree trained on this very device, " + explanation.device + loaded;
     const std::string& difference = explanation.difference;
     return "the tree of a similar device, " + explanation.tree_device +
-           " (here: " + (difference.empty() ? "nothing that is known differs" : difference) + ")";
+           " (here: " + (difference.empty() ? "nothing that is known differs" : difference) + ")" + loaded;
 }
 
 std::string ranking_text(const Explanation& explanation) {
@@ -74,7 +76,13 @@ std::string Explanation::text() const {
     text += "why: " + reason + "\n";
     if (workspace_bytes > 0) text += "workspace: " + std::to_string(workspace_bytes) + " bytes\n";
     if (!deterministic()) text += "equal calls may differ: " + nondeterminism + "\n";
+    for (std::string_view lines = ignored; !lines.empty();) {
+        const auto line = lines.substr(0, lines.find('\n'));
+        lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+        text.append("ignored: ").append(line).append("\n");
+    }
     if (tree == Tree::none) return text;
+    if (!tree_file.empty()) text += "tree: loaded from " + tree_file + "\n";
     text += "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
     text += "path: " + (path.empty() ? "(the only leaf)" : path) + "\n";
     text += "margin: " + two_decimals(margin) + "x to the best other variant\n";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -10,10 +11,19 @@
 
 namespace espalier {
 
+struct LoadedTable;
+struct LoadedTree;
+struct TreeFile;
+
 /// A family with its problem type erased.
 struct KernelFamily {
     std::string_view name;
     Result<Explanation> (*explain)(std::string_view problem, const DeviceInfo&, const ForcedVariant*, const Demands&);
+
+    // Of trees from files, see loaded_trees.hpp.
+    std::unique_ptr<LoadedTree> (*tree)(const TreeFile&);  ///< throws BadData
+    std::unique_ptr<LoadedTable> (*table)(std::span<const LoadedTree* const>);
+    void (*publish)(const LoadedTable*) noexcept;
 };
 
 /// Every family, in the order of its folder's name. Generated.

@@ -6,13 +6,32 @@
 #include "kernels/dispatch/dispatch.hpp"
 #include "kernels/dispatch/explain.hpp"
 #include "kernels/dispatch/families.hpp"
+#include "kernels/dispatch/loaded_trees.hpp"
 #include "kernels/dispatch/refusal.hpp"
 
 namespace espalier {
 
 template <class P>
-Tables<P> tables() {
+Tables<P> compiled_tables() {
     return tables_of(static_cast<const P*>(nullptr));  // generated, in the family's namespace
+}
+
+template <class P>
+Tables<P> tables() {
+    Tables<P> all = compiled_tables<P>();
+    load_selectors_of_environment();
+    if (const auto* loaded = current_table<P>.load(std::memory_order_acquire)) all.selectors = loaded->selectors;
+    return all;
+}
+
+template <class P>
+std::unique_ptr<LoadedTree> loaded_tree(const TreeFile& file) {
+    return tree_of<P>(file, compiled_tables<P>().registry);
+}
+
+template <class P>
+std::unique_ptr<LoadedTable> loaded_table(std::span<const LoadedTree* const> trees) {
+    return make_table<P>(trees, compiled_tables<P>().selectors);
 }
 
 template <class P>

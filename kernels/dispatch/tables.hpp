@@ -15,7 +15,7 @@ template <class P>
 struct Tables {
     std::string_view family;
     std::span<const Registered<P>> registry;  ///< in the order of P::Id
-    std::span<const Selector<P>> selectors;
+    std::span<const Selector<P>> selectors;   ///< loaded ones first
 };
 
 /// Instantiated for the problem of every family by generated code.

@@ -1,6 +1,6 @@
 // What docs/library.md shows, as a program of its own: filters a small image and says how that was done, adds up
-// repeatably, plans once and runs twice, finds neighbours. Exits with 1 and the library's message on an error, with 2
-// on a wrong result.
+// repeatably, plans once and runs twice, finds neighbours. Loads the trees of the path that it is given. Exits with 1
+// and the library's message on an error, with 2 on a wrong result.
 
 #include <cstddef>
 #include <cstdint>
@@ -78,9 +78,21 @@ void find_neighbours(const Device& device) {
     expect(nearest.indices == std::vector<std::int32_t>{0, 1, 3, 2}, "the neighbours");
 }
 
+void load_trees(const char* path) {
+    const auto loaded = value_of(load_selectors(path));
+    expect(value_of(loaded_selectors()).selectors.size() >= loaded.size(), "the trees in use");
+}
+
+void list_loaded_trees() {
+    for (const LoadedSelector& tree : value_of(loaded_selectors()).selectors)
+        std::printf("loaded: %s on %s from %s\n", tree.family.c_str(), tree.device.c_str(), tree.file.c_str());
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    if (argc > 1) load_trees(argv[1]);
+    list_loaded_trees();
     const Device device = Device::best();
     std::printf("espalier %s on %s\n", library_version(), device.description().c_str());
     filter_an_image(device);

@@ -8,13 +8,14 @@
 #include <string_view>
 
 #include "harness/families/family.hpp"
-#include "harness/records/bad_data.hpp"
-#include "harness/records/checked_json.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/csv.hpp"
 #include "harness/records/roofline.hpp"
 #include "harness/text/csv_field.hpp"
 #include "harness/text/printable.hpp"
+#include "kernels/dispatch/tree_file.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/checked_json.hpp"
 
 /// The readers alone are linked, no family.
 const espalier::bench::Family* espalier::bench::find_family(std::string_view) { return nullptr; }
@@ -34,6 +35,20 @@ void refused_or_fine(Read read) {
 
 void require(bool condition) {
     if (!condition) std::abort();
+}
+
+/// What the library loads at run time, as it stands and with the checksum of what it has become.
+void read_trees(std::string_view text) {
+    refused_or_fine([&] { static_cast<void>(read_tree(text)); });
+    const auto end = text.rfind(",\n \"crc32\"");
+    const std::string body(text.substr(0, end));
+    refused_or_fine([&] {
+        const TreeFile tree = read_tree(seal_tree(body + "\n}\n"));
+        for (std::size_t i = 0; i < tree.nodes.size(); ++i)
+            require(tree.nodes[i].feature.empty()
+                        ? !tree.nodes[i].ranking.empty()
+                        : tree.nodes[i].left > i && tree.nodes[i].right > i && tree.nodes[i].right < tree.nodes.size());
+    });
 }
 
 /// What was accepted can be written, shown and read again, and is then the same.
@@ -66,6 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     refused_or_fine([&] { static_cast<void>(unseal(text)); });
     refused_or_fine([&] { read_body(text); });
+    read_trees(text);
     for (const char c : printable(text)) require(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F);
     static_cast<void>(csv_field(text));
     return 0;

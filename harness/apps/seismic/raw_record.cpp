@@ -16,8 +16,8 @@
 #include "harness/apps/io/cell.hpp"
 #include "harness/apps/io/file.hpp"
 #include "harness/apps/seismic/formats.hpp"
-#include "harness/records/bad_data.hpp"
-#include "harness/records/checked_json.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/checked_json.hpp"
 
 namespace espalier::bench::seismic {
 namespace {

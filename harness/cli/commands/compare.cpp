@@ -10,7 +10,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
-#include "harness/records/bad_data.hpp"
+#include "kernels/json/bad_data.hpp"
 #include "harness/records/counted.hpp"
 #include "harness/records/roofline.hpp"
 #include "harness/text/printable.hpp"

@@ -7,10 +7,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "espalier/selectors.hpp"
 #include "harness/cli/command.hpp"
+#include "harness/cli/device_option.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/examine.hpp"
 #include "harness/sweep/provenance.hpp"
+#include "harness/text/printable.hpp"
 #include "kernels/core/isa.hpp"
 
 namespace espalier::bench::cli {
@@ -91,6 +94,19 @@ void print_text(const Examination& found) {
     fmt::print("  counters: {}\n", found.counters_refusal.empty() ? "yes" : found.counters_refusal);
 }
 
+nlohmann::ordered_json to_json(const LoadedSelectors& loaded) {
+    auto list = nlohmann::ordered_json::array();
+    for (const LoadedSelector& tree : loaded.selectors)
+        list.push_back({{"family", tree.family}, {"device", tree.device}, {"file", tree.file}});
+    return {{"loaded", std::move(list)}, {"ignored", loaded.ignored}};
+}
+
+void print_text(const LoadedSelectors& loaded) {
+    if (loaded.selectors.empty()) fmt::print("selectors: those that are compiled in\n");
+    for (const LoadedSelector& tree : loaded.selectors)
+        fmt::print("selector of {} on {}: loaded from {}\n", tree.family, tree.device, printable(tree.file));
+}
+
 std::vector<Examination> examine_named(const std::string& names, bool ceilings) {
     std::vector<Examination> found;
     for (const auto& turn : devices_named(names))
@@ -103,17 +119,20 @@ void run(const Arguments& arguments, ExitCode& code) {
     const auto devices = arguments.device == "all" ? examine_all(ceilings) : examine_named(arguments.device, ceilings);
     const std::string compiler = find_compiler();
     const std::uintmax_t disk = disk_free(arguments.results);
+    const LoadedSelectors selectors = value_or_fail(loaded_selectors());
     if (arguments.json) {
         auto list = nlohmann::ordered_json::array();
         for (const Examination& found : devices) list.push_back(to_json(found));
         const nlohmann::ordered_json output{{"build", build_identity()},
                                             {"cuda_compiler", compiler},
                                             {"disk_free_bytes", disk},
+                                            {"selectors", to_json(selectors)},
                                             {"devices", std::move(list)}};
-        fmt::print("{}\n", output.dump(2));
+        fmt::print("{}\n", output.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     } else {
         fmt::print("build: {}\nCUDA compiler: {}\ndisk: {} free for {}\n", build_identity(), compiler,
                    gib(static_cast<double>(disk)), arguments.results);
+        print_text(selectors);
         for (const Examination& found : devices) print_text(found);
     }
     const bool refused = !std::ranges::all_of(devices, &std::string::empty, &Examination::refusal);

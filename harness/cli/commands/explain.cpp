@@ -77,10 +77,12 @@ nlohmann::ordered_json to_json(const Explanation& why) {
                                 {"reason", why.reason},
                                 {"nondeterminism", why.nondeterminism},
                                 {"forced_by", why.forced_by},
+                                {"ignored", why.ignored},
                                 {"tree", name_of(why.tree)},
                                 {"trained_on_this_device", why.tree == Explanation::Tree::exact}};
     if (why.tree == Explanation::Tree::none) return json;
     json["tree_device"] = why.tree_device;
+    json["tree_file"] = why.tree_file;
     json["tree_data_sha256"] = why.tree_data;
     json["leaf"] = why.leaf;
     json["path"] = why.path;

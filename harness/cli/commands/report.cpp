@@ -8,7 +8,7 @@
 #include "harness/cli/command.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/records/atomic_file.hpp"
-#include "harness/records/bad_data.hpp"
+#include "kernels/json/bad_data.hpp"
 #include "harness/records/csv.hpp"
 #include "harness/records/results.hpp"
 #include "harness/report/exports.hpp"

@@ -13,7 +13,7 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/families/family.hpp"
-#include "harness/records/bad_data.hpp"
+#include "kernels/json/bad_data.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/report/winners.hpp"
 #include "harness/text/printable.hpp"

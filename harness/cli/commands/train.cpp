@@ -16,6 +16,7 @@
 #include "harness/records/atomic_file.hpp"
 #include "harness/records/counted.hpp"
 #include "harness/records/results.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -172,6 +173,17 @@ void print_transfer(const Options& options) {
     if (options.json) fmt::print("{}\n", json.dump(2));
 }
 
+/// What a machine without a compiler does with the trees, and others until the library is built anew.
+void tell_how_to_load(const Options& options) {
+    const auto& results = options.folders.results;
+    const bool one = options.devices.size() == 1;
+    const auto path = std::filesystem::absolute(one ? results / options.devices.front() : results).lexically_normal();
+    fmt::print(stderr,
+               "the new trees go into the library when it is built; to use them without a compiler: "
+               "export ESPALIER_SELECTORS='{}'\n",
+               printable(path.string()));
+}
+
 void run(Options options, ExitCode& code) {
     options.train.evaluate = !options.trees;
     for (const std::string& family : options.families) family_named(family);  // throws for one that there is not
@@ -220,6 +232,7 @@ void run(Options options, ExitCode& code) {
             fmt::print(stderr, "{}: has no results any more: remove it\n", path.string());
             different |= options.check;
         }
+    if (!options.check && options.train.evaluate && !options.quiet) tell_how_to_load(options);
     if (different) {
         fmt::print(stderr, "the selectors are not what the results give: run `espalier train` and commit its files\n");
         code = ExitCode::bad_data;

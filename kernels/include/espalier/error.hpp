@@ -15,6 +15,7 @@ enum class ErrorCode {
     no_device,         ///< the device asked for is not there, or not usable
     out_of_memory,     ///< device or host memory did not suffice
     device_failure,    ///< the device or its driver reported an error
+    bad_file,          ///< a file cannot be read, is damaged, or says what cannot be
     internal,          ///< a fault of the library itself; please report it with its message
 };
 

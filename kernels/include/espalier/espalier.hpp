@@ -15,6 +15,7 @@
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 #include "espalier/polyphase.hpp"
+#include "espalier/selectors.hpp"
 #include "espalier/smallest_k.hpp"
 #include "espalier/stream.hpp"
 #include "espalier/travel_time.hpp"

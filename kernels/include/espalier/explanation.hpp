@@ -41,6 +41,7 @@ struct ESPALIER_API Explanation {
 
     Tree tree = Tree::none;
     std::string tree_device;  ///< device key that the tree was trained on; empty without a tree
+    std::string tree_file;    ///< that the tree was loaded from; empty for one that is compiled in
     std::string difference;   ///< of the device from the tree's: "16 threads instead of 2"; empty if none is known
     std::string tree_data;    ///< SHA-256 of the measurements that it was trained from
     int leaf = -1;            ///< number of the leaf, from the left; -1 without a tree
@@ -52,6 +53,8 @@ struct ESPALIER_API Explanation {
     double regret_low = 0;    ///< its bootstrap 95% interval
     double regret_high = 0;
     std::vector<Candidate> ranking;  ///< best first
+
+    std::string ignored;  ///< what of ESPALIER_SELECTORS was not loaded, and why: a line each; empty if all is well
 
     std::string reason;  ///< one sentence that sums it up
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace espalier::bench {
+namespace espalier {
 
 /// Limits of what `parse_checked` takes: nothing that this project writes comes near them.
 struct JsonLimits {
@@ -34,6 +34,8 @@ public:
     [[nodiscard]] bool flag(const char* name);
     [[nodiscard]] const nlohmann::json& array(const char* name, std::size_t longest);
     [[nodiscard]] const nlohmann::json& object(const char* name, std::size_t longest);
+    /// Whether a member that may be left out is there; reading it is another call.
+    [[nodiscard]] bool has(const char* name) const { return object_.contains(name); }
     void done() const;
 
     [[noreturn]] void refuse(const char* name, const std::string& why) const;
@@ -49,4 +51,4 @@ private:
 /// A finite double; anything else is a `BadData` about `what`.
 double finite(const nlohmann::json& value, const std::string& what);
 
-}  // namespace espalier::bench
+}  // namespace espalier

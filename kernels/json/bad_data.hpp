@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-namespace espalier::bench {
+namespace espalier {
 
 /// A file is malformed, damaged, newer than this program or cannot be written. `what()` names the file,
 /// the place in it and the fix; the command line exits with `bad_data`.
@@ -15,4 +15,4 @@ class NewerSchema : public BadData {
     using BadData::BadData;
 };
 
-}  // namespace espalier::bench
+}  // namespace espalier

@@ -1,12 +1,12 @@
-#include "harness/records/checked_json.hpp"
+#include "kernels/json/checked_json.hpp"
 
 #include <cmath>
 #include <unordered_set>
 #include <vector>
 
-#include "harness/records/bad_data.hpp"
+#include "kernels/json/bad_data.hpp"
 
-namespace espalier::bench {
+namespace espalier {
 namespace {
 
 using nlohmann::json;
@@ -157,4 +157,4 @@ void Fields::done() const {
     if (used_ != object_.size()) throw BadData(what_ + " has members that this version does not know");
 }
 
-}  // namespace espalier::bench
+}  // namespace espalier

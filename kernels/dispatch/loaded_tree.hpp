@@ -1,0 +1,244 @@
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/core/registry.hpp"
+#include "kernels/core/selector.hpp"
+#include "kernels/core/similar_name.hpp"
+#include "kernels/dispatch/tree_file.hpp"
+#include "kernels/json/bad_data.hpp"
+
+namespace espalier {
+
+/// A tree from a file with its problem type erased.
+struct LoadedTree {
+    virtual ~LoadedTree() = default;
+
+    std::string family, device_key;
+    std::string file;  ///< its path
+    std::string text;  ///< all of it: the same again is the same tree
+};
+
+/// A family's selectors with their problem type erased.
+struct LoadedTable {
+    virtual ~LoadedTable() = default;
+};
+
+/// The memory behind a selector that was read from a file: everything in it points here.
+template <class P>
+struct LoadedTreeOf final : LoadedTree {
+    std::string data_sha256, microarchitecture;
+    std::deque<std::string> names;  ///< of tunables whose variant is not linked
+    std::deque<std::string> paths;
+    std::deque<std::vector<Choice<P>>> rankings;
+    std::vector<Leaf<P>> leaves;
+    std::vector<TreeNode<P>> nodes;
+    Selector<P> selector;
+};
+
+namespace detail {
+
+/// As selectors in C++ have it: whole numbers in full, else the shortest spelling that reads back the same.
+inline std::string threshold_text(double value) {
+    char text[400];
+    constexpr double kLongestWhole = 1e18;
+    const bool whole = value == std::floor(value) && std::abs(value) < kLongestWhole;
+    const auto end = whole ? std::to_chars(std::begin(text), std::end(text), value, std::chars_format::fixed)
+                           : std::to_chars(std::begin(text), std::end(text), value, std::chars_format::general);
+    return {std::begin(text), end.ptr};
+}
+
+/// Looks up the names in a tree's file in a family's features and registry.
+template <class P>
+class TreeBuilder {
+public:
+    TreeBuilder(const TreeFile& file, std::span<const Registered<P>> registry)
+        : file_(file), registry_(registry), tree_(std::make_unique<LoadedTreeOf<P>>()) {}
+
+    /// Throws BadData.
+    std::unique_ptr<LoadedTreeOf<P>> build() {
+        tree_->family = file_.family;
+        tree_->device_key = file_.device_key;
+        tree_->data_sha256 = file_.data_sha256;
+        tree_->microarchitecture = file_.microarchitecture;
+        tree_->nodes.resize(file_.nodes.size());
+        tree_->leaves.reserve(file_.nodes.size());
+        add(0, "");
+        DeviceTraits device = file_.device;
+        device.microarchitecture = tree_->microarchitecture;
+        tree_->selector = {.device_key = tree_->device_key,
+                           .device = device,
+                           .data_sha256 = tree_->data_sha256,
+                           .select = nullptr,
+                           .leaves = tree_->leaves,
+                           .nodes = tree_->nodes};
+        return std::move(tree_);
+    }
+
+private:
+    using Asks = typename TreeNode<P>::Asks;
+
+    void add(std::size_t place, const std::string& path) {
+        const TreeFile::Node& from = file_.nodes[place];
+        if (from.feature.empty()) return add_leaf(from, path, tree_->nodes[place]);
+        TreeNode<P>& node = tree_->nodes[place];
+        ask(from, node);
+        node.yes = static_cast<std::uint32_t>(from.left);
+        node.no = static_cast<std::uint32_t>(from.right);
+        const std::string before = path.empty() ? "" : path + " and ";
+        add(from.left, before + condition(from, true));
+        add(from.right, before + condition(from, false));
+    }
+
+    static std::string condition(const TreeFile::Node& node, bool holds) {
+        if (node.categories.empty()) return node.feature + (holds ? " <= " : " > ") + threshold_text(node.threshold);
+        std::string list;
+        for (const std::string& name : node.categories) list.append(list.empty() ? "" : " or ").append(name);
+        return node.feature + (holds ? " == " : " != ") + list;
+    }
+
+    void ask(const TreeFile::Node& from, TreeNode<P>& node) const {
+        for (const auto& [sign, asks] : {std::pair{" / ", Asks::ratio}, {" * ", Asks::product}}) {
+            const auto at = from.feature.find(sign);
+            if (at == std::string::npos) continue;
+            node.first = number(from.feature.substr(0, at)).value;
+            node.second = number(from.feature.substr(at + 3)).value;
+            node.asks = asks;
+        }
+        if (node.asks == Asks::nothing && from.categories.empty()) {
+            node.first = number(from.feature).value;
+            node.asks = Asks::number;
+        }
+        node.threshold = from.threshold;
+        if (from.categories.empty()) return;
+        if (node.asks != Asks::nothing) throw BadData("it asks for a category of " + from.feature);
+        const Feature<P>& feature = known(from.feature);
+        if (feature.categories.empty()) throw BadData("it asks for a category of " + from.feature + ", a number");
+        node.first = feature.value;
+        node.asks = Asks::category;
+        for (const std::string& name : from.categories) {
+            const std::uint64_t bit = bit_of(feature, name);
+            if (node.categories & bit) throw BadData("it asks twice for " + from.feature + " " + name);
+            node.categories |= bit;
+        }
+    }
+
+    static std::uint64_t bit_of(const Feature<P>& feature, const std::string& name) {
+        const auto at = std::ranges::find(feature.categories, name);
+        if (at == feature.categories.end())
+            throw BadData(std::string(feature.name) + " has no category '" + name.substr(0, 60) + "'" +
+                          question(name, feature.categories, [](std::string_view n) { return n; }));
+        return std::uint64_t{1} << (at - feature.categories.begin());
+    }
+
+    static const Feature<P>& known(const std::string& name) {
+        const auto features = P::features();
+        const auto at = std::ranges::find(features, name, &Feature<P>::name);
+        if (at == features.end())
+            throw BadData("it asks for '" + name + "', which is no feature of the family" +
+                          question(name, features, [](const Feature<P>& f) { return f.name; }));
+        if (!at->known) throw BadData("it asks for " + name + ", which no caller knows");
+        return *at;
+    }
+
+    static const Feature<P>& number(const std::string& name) {
+        const Feature<P>& feature = known(name);
+        if (!feature.categories.empty()) throw BadData("it compares " + name + ", a category, with a number");
+        return feature;
+    }
+
+    template <class List, class NameOf>
+    static std::string question(const std::string& name, const List& list, NameOf name_of) {
+        SimilarName meant(name);
+        for (const auto& item : list) meant.offer(name_of(item));
+        return meant.question();
+    }
+
+    void add_leaf(const TreeFile::Node& from, const std::string& path, TreeNode<P>& node) {
+        node.yes = static_cast<std::uint32_t>(tree_->leaves.size());
+        std::vector<Choice<P>>& ranking = tree_->rankings.emplace_back();
+        for (const TreeFile::Choice& choice : from.ranking) ranking.push_back(choice_of(choice));
+        const Registered<P>& last = entry_of(ranking.back());
+        if (last.linked() && last.variant.role != Role::baseline)
+            throw BadData("a ranking ends in " + std::string(last.variant.name) + ", which is no baseline");
+        tree_->leaves.push_back({.id = static_cast<int>(node.yes),
+                                 .problems = from.problems,
+                                 .margin = from.margin,
+                                 .regret = from.regret,
+                                 .regret_lo = from.regret_lo,
+                                 .regret_hi = from.regret_hi,
+                                 .path = tree_->paths.emplace_back(path),
+                                 .ranking = ranking});
+    }
+
+    const Registered<P>& entry_of(const Choice<P>& choice) const {
+        return registry_[static_cast<std::size_t>(choice.variant)];
+    }
+
+    Choice<P> choice_of(const TreeFile::Choice& choice) {
+        const auto at = std::ranges::find_if(
+            registry_, [&](const Registered<P>& entry) { return entry.variant.name == choice.variant; });
+        if (at == registry_.end())
+            throw BadData("it ranks '" + choice.variant + "', which is no variant of the family here" +
+                          question(choice.variant, registry_, [](const Registered<P>& e) { return e.variant.name; }));
+        if (at->kind != file_.device.kind || at->variant.role == Role::peer)
+            throw BadData("it ranks " + choice.variant + ", which never runs on " +
+                          (file_.device.kind == DeviceKind::cpu ? "a CPU" : "a GPU") + " in the library");
+        return {static_cast<typename P::Id>(at - registry_.begin()), configuration_of(*at, choice), choice.slowdown};
+    }
+
+    Configuration configuration_of(const Registered<P>& entry, const TreeFile::Choice& choice) {
+        // What is not linked has no tunables here to compare with: it is shown and never run.
+        const auto found = entry.linked() ? linked_configuration(entry, choice.configuration)
+                                          : spelled_configuration(choice.configuration);
+        if (found) return *found;
+        throw BadData("it ranks " + choice.variant + " with '" + choice.configuration.substr(0, 100) +
+                      "', which is no configuration of it");
+    }
+
+    static std::optional<Configuration> linked_configuration(const Registered<P>& entry, const std::string& text) {
+        for (const Configuration& configuration : entry.variant.space.enumerate())
+            if (configuration.text() == text) return configuration;
+        return std::nullopt;
+    }
+
+    std::optional<Configuration> spelled_configuration(std::string_view text) {
+        Configuration configuration;
+        if (text == "default") return configuration;
+        while (!text.empty()) {
+            const auto item = text.substr(0, text.find(';'));
+            text.remove_prefix(std::min(text.size(), item.size() + 1));
+            const auto equals = std::min(item.find('='), item.size());
+            int value = 0;
+            const char* const first = item.data() + std::min(equals + 1, item.size());
+            const auto [end, error] = std::from_chars(first, item.data() + item.size(), value);
+            if (equals == 0 || error != std::errc{} || end != item.data() + item.size() ||
+                configuration.size() == Configuration::kCapacity)
+                return std::nullopt;
+            configuration.push_back({tree_->names.emplace_back(item.substr(0, equals)), value});
+        }
+        return configuration;
+    }
+
+    const TreeFile& file_;
+    std::span<const Registered<P>> registry_;
+    std::unique_ptr<LoadedTreeOf<P>> tree_;
+};
+
+}  // namespace detail
+
+/// The tree that a file spells, by the names of this program. Throws BadData, which names what is unknown.
+template <class P>
+std::unique_ptr<LoadedTreeOf<P>> tree_of(const TreeFile& file, std::span<const Registered<P>> registry) {
+    return detail::TreeBuilder<P>(file, registry).build();
+}
+
+}  // namespace espalier

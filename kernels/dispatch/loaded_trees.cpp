@@ -1,0 +1,222 @@
+#include "kernels/dispatch/loaded_trees.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <system_error>
+
+#include "kernels/dispatch/families.hpp"
+#include "kernels/json/bad_data.hpp"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSelectorsVariable = "ESPALIER_SELECTORS";
+constexpr std::string_view kEnding = ".tree.json";
+constexpr std::size_t kMostFiles = 1024;
+
+bool is_tree(const fs::path& path) { return path.filename().native().ends_with(kEnding); }
+
+void add_trees_of(const fs::path& folder, std::vector<fs::path>& files) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+        if (!is_tree(entry.path())) continue;
+        files.push_back(entry.path());
+        if (files.size() > kMostFiles)
+            throw BadData("it holds over " + std::to_string(kMostFiles) +
+                          " trees: name the folder of one device, results/<device-key>");
+    }
+}
+
+/// The files that a path stands for, in the order of their names.
+std::vector<fs::path> files_of(const fs::path& path) try {
+    if (!fs::is_directory(path)) return {path};
+    std::vector<fs::path> files;
+    add_trees_of(path, files);
+    for (const fs::directory_entry& entry : fs::directory_iterator(path))
+        if (entry.is_directory()) add_trees_of(entry.path(), files);
+    if (files.empty())
+        throw BadData(
+            "there is no <family>.tree.json in this folder, nor in the folders in it: name the folder of "
+            "results that `espalier train` was given");
+    std::ranges::sort(files);
+    return files;
+} catch (const BadData& error) {
+    throw BadData(path.string() + ": " + error.what());
+}
+
+std::string read_text(const fs::path& path) {
+    if (!fs::exists(path)) throw BadData("there is no such file or folder");
+    // Of a pipe or a terminal nobody would ever see the end.
+    if (!fs::is_regular_file(path)) throw BadData("it is neither a file nor a folder");
+    std::ifstream file(path, std::ios::binary);
+    std::string text(TreeLimits::kBytes + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!file.is_open() || file.bad()) throw BadData("it cannot be read: look at its permissions");
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    text.shrink_to_fit();
+    return text;
+}
+
+const KernelFamily& family_named(const std::string& name) {
+    std::string known;
+    SimilarName meant(name);
+    for (const KernelFamily& family : kernel_families()) {
+        if (family.name == name) return family;
+        known.append(known.empty() ? "" : ", ").append(family.name);
+        meant.offer(family.name);
+    }
+    throw BadData("it is a tree of the family '" + name + "', which this library has not; it has " + known +
+                  meant.question());
+}
+
+LoadedSelector described(const LoadedTree& tree) { return {tree.family, tree.device_key, tree.file}; }
+
+bool same_place(const LoadedTree& a, const LoadedTree& b) {
+    return a.family == b.family && a.device_key == b.device_key;
+}
+
+/// Everything that was ever loaded: nothing of it is freed, see `current_table`.
+class Store {
+public:
+    std::vector<LoadedSelector> load(const std::string& path) {
+        const std::lock_guard lock(mutex_);
+        std::vector<const LoadedTree*> fresh;
+        std::vector<LoadedSelector> result;
+        for (const fs::path& file : files_of(path)) {
+            const LoadedTree* tree = tree_in(file);
+            for (const LoadedTree* other : fresh)
+                if (same_place(*other, *tree))
+                    throw BadData(tree->file + " and " + other->file + " are both trees of " + tree->family + " on " +
+                                  tree->device_key + ": remove one");
+            fresh.push_back(tree);
+            result.push_back(described(*tree));
+        }
+        use(fresh);
+        return result;
+    }
+
+    std::vector<LoadedSelector> in_use() {
+        const std::lock_guard lock(mutex_);
+        std::vector<LoadedSelector> result;
+        for (const LoadedTree* tree : in_use_) result.push_back(described(*tree));
+        return result;
+    }
+
+private:
+    struct Table {
+        const KernelFamily* family;
+        std::vector<const LoadedTree*> trees;
+        std::unique_ptr<LoadedTable> table;
+    };
+
+    const LoadedTree* tree_in(const fs::path& file) try {
+        std::string text = read_text(file);
+        for (const auto& tree : trees_)
+            if (tree->file == file.string() && tree->text == text) return tree.get();
+        const TreeFile content = read_tree(text);
+        auto tree = family_named(content.family).tree(content);
+        tree->file = file.string();
+        tree->text = std::move(text);
+        trees_.push_back(std::move(tree));
+        return trees_.back().get();
+    } catch (const BadData& error) {
+        throw BadData(file.string() + ": " + error.what());
+    }
+
+    const Table& table_of(const KernelFamily& family, const std::vector<const LoadedTree*>& trees) {
+        for (const Table& table : tables_)
+            if (table.family == &family && table.trees == trees) return table;
+        tables_.push_back({&family, trees, family.table(trees)});
+        return tables_.back();
+    }
+
+    /// All or, if memory does not suffice, nothing.
+    void use(const std::vector<const LoadedTree*>& fresh) {
+        std::vector<const LoadedTree*> in_use = fresh;
+        for (const LoadedTree* tree : in_use_)
+            if (std::ranges::none_of(fresh, [&](const LoadedTree* other) { return same_place(*other, *tree); }))
+                in_use.push_back(tree);
+        std::vector<std::pair<const KernelFamily*, const LoadedTable*>> tables;
+        for (const KernelFamily& family : kernel_families()) {
+            std::vector<const LoadedTree*> own;
+            std::ranges::copy_if(in_use, std::back_inserter(own),
+                                 [&](const LoadedTree* tree) { return tree->family == family.name; });
+            if (!own.empty()) tables.emplace_back(&family, table_of(family, own).table.get());
+        }
+        in_use_ = std::move(in_use);
+        for (const auto& [family, table] : tables) family->publish(table);
+    }
+
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<LoadedTree>> trees_;
+    std::vector<Table> tables_;
+    std::vector<const LoadedTree*> in_use_;
+};
+
+/// Never destroyed: other threads may decide while the program ends.
+Store& store() {
+    static Store& all = *new Store;
+    return all;
+}
+
+std::vector<LoadedSelector> load(const std::string& path) try {
+    return store().load(path);
+} catch (const fs::filesystem_error& error) {
+    throw BadData(path + " cannot be read: " + error.code().message());
+}
+
+std::string& ignored() {
+    static std::string& lines = *new std::string;
+    return lines;
+}
+
+void load_listed(std::string_view paths) {
+    while (!paths.empty()) {
+        const auto path = paths.substr(0, paths.find(':'));
+        paths.remove_prefix(std::min(paths.size(), path.size() + 1));
+        if (path.empty()) continue;
+        try {
+            load(std::string(path));
+        } catch (const BadData& error) {
+            ignored()
+                .append(ignored().empty() ? "" : "\n")
+                .append(kSelectorsVariable)
+                .append(": ")
+                .append(error.what());
+        }
+    }
+}
+
+}  // namespace
+
+void detail::read_selectors_of_environment() {
+    static std::once_flag once;  // a call that throws, for want of memory, is not the one
+    std::call_once(once, [] {
+        ignored().clear();
+        if (const char* paths = std::getenv(kSelectorsVariable)) load_listed(paths);
+        environment_was_read.store(true, std::memory_order_release);
+    });
+}
+
+const std::string& ignored_selectors() {
+    load_selectors_of_environment();
+    return ignored();
+}
+
+const std::string& ignored_selectors_so_far() { return ignored(); }
+
+std::vector<LoadedSelector> load_trees(const std::string& path) {
+    load_selectors_of_environment();
+    return load(path);
+}
+
+std::vector<LoadedSelector> trees_in_use() {
+    load_selectors_of_environment();
+    return store().in_use();
+}
+
+}  // namespace espalier

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/core/device_traits.hpp"
+
+namespace espalier {
+
+/// A tree as `<family>.tree.json` spells it: of the right shape and within all limits, but its names not yet looked up.
+struct TreeFile {
+    struct Choice {
+        std::string variant;
+        std::string configuration;  ///< "block=256;items=4", or "default"
+        float slowdown;
+    };
+    struct Node {
+        // An inner node asks for a threshold of a feature, "rows", or of two, "rows / k" and "rows * k"; or for
+        // categories of one.
+        std::string feature{};  ///< empty for a leaf
+        double threshold = 0;
+        std::vector<std::string> categories{};  ///< empty for a threshold
+        std::size_t left = 0, right = 0;        ///< later nodes; a test that holds leads to the left
+
+        int problems = 0;
+        float margin = 0, regret = 0, regret_lo = 0, regret_hi = 0;
+        std::vector<Choice> ranking{};  ///< never empty in a leaf
+    };
+
+    std::string family;
+    std::string device_key;
+    DeviceTraits device;  ///< but for its microarchitecture
+    std::string microarchitecture;
+    std::string data_sha256;
+    std::vector<Node> nodes;  ///< in pre-order, the root first
+};
+
+/// What no tree that is trained comes near; a file beyond it is refused before memory is taken for it.
+struct TreeLimits {
+    static constexpr std::size_t kBytes = std::size_t{4} << 20;
+    static constexpr std::size_t kNodes = 4096;
+    static constexpr std::size_t kDepth = 64;  ///< tests on the way to a leaf
+    static constexpr std::size_t kChoices = 16;
+};
+
+/// Reads the text of a tree's file, whoever wrote it: the checksum, then every member. Throws BadData, which says what
+/// is wrong and names the fix, but not the file.
+TreeFile read_tree(std::string_view text);
+
+/// `text`, an object in JSON of an indentation of 1 with a line end after it, with the checksum as its last member.
+std::string seal_tree(std::string text);
+
+}  // namespace espalier
