@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/examine.hpp"
 #include "harness/sweep/provenance.hpp"
@@ -110,7 +111,7 @@ void run(const Arguments& arguments, ExitCode& code) {
                                             {"cuda_compiler", compiler},
                                             {"disk_free_bytes", disk},
                                             {"devices", std::move(list)}};
-        fmt::print("{}\n", output.dump(2));
+        print_json(output, 2);
     } else {
         fmt::print("build: {}\nCUDA compiler: {}\ndisk: {} free for {}\n", build_identity(), compiler,
                    gib(static_cast<double>(disk)), arguments.results);
