@@ -119,6 +119,21 @@ TEST_F(CompareCommand, WhatIsNotComparableIsRefused) {
     EXPECT_EQ(compare(before + " " + quoted(folder_ / "nowhere")).code, 4);
 }
 
+TEST_F(CompareCommand, OtherFilesAreNamedInFewLines) {
+    std::string lines;
+    for (int i = 0; i < 1000; ++i) lines += std::to_string(i) + "\n";
+    const std::string other = quoted(folder_.file("other.csv", lines));
+    for (const std::string& command : {"compare " + other + " " + other, "show " + other}) {
+        const Finished finished = run_espalier(folder_, command);
+        EXPECT_EQ(finished.code, 4);
+        expect_holds(finished.err, {"other.csv", "and 990 more warnings: espalier verify"});
+        EXPECT_LT(std::count(finished.err.begin(), finished.err.end(), '\n'), 15);
+    }
+    const Finished merged = run_espalier(folder_, "merge " + other + " --results " + quoted(folder_ / "results"));
+    EXPECT_EQ(merged.code, 4);
+    expect_holds(merged.err, {"nothing is merged", "no complete record", "espalier verify"});
+}
+
 TEST_F(CompareCommand, JournalsAreComparedAsTheyWouldBeMerged) {
     CaseRecord record = sample_record();
     for (const char* name : {"a.jsonl", "b.jsonl"}) {

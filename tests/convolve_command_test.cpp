@@ -100,6 +100,8 @@ TEST(ConvolveCommand, BadInputEndsWithItsExitCodeAndLeavesNoOutput) {
     expect(input + output + "--border wrap", 2, {"--border", "wrap"});
     expect(input + output + "--device tpu", 2, {"'tpu' is no device", "cuda:0"});
     expect(input + output + "--device cuda:x", 2, {"cuda:0"});
+    if (run_espalier(folder, input + quoted(folder / "probe.png") + " --device executor").code == 0)
+        expect(input + output + "--device cuda:7", 3, {"without CUDA"});
     expect(input + output + "--variant nothing", 2, {"nothing", "cpu_scalar"});
 }
 

@@ -1,9 +1,12 @@
 // What commands understand and how they refuse: sizes, mistyped names, nonsense; and that no output is lost in silence.
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <thread>
 
 #include "harness/cli/parse.hpp"
 #include "kernels/core/similar_name.hpp"
@@ -140,6 +143,140 @@ INSTANTIATE_TEST_SUITE_P(Commands, LostOutput,
                                          std::vector<std::string>{"doctor", "--device", "cpu", "--no-ceilings"},
                                          std::vector<std::string>{"explain", "--family", "dot", "--device", "cpu"},
                                          std::vector<std::string>{"histogram", "-", "--device", "cpu", "--quiet"}));
+
+/// Each prints the same every time.
+struct Messages {
+    const char* arguments;
+    int code;
+};
+
+/// Runs in a folder of inputs, through the shell, with the standard error where `errors` redirects it.
+class LostMessages : public testing::TestWithParam<Messages> {
+protected:
+    void SetUp() override {
+        if (!std::filesystem::is_character_file("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+        std::string table = "x,y,class\n";
+        for (int i = 0; i < 40; ++i) table += fmt::format("{},{},{}\n", i, i * i % 7, i < 20 ? "low" : "high");
+        static_cast<void>(folder_.file("a.csv", table));
+        ASSERT_EQ(run("synthesize record --receivers 10 --duration 2s --file-length 1s --gap 1.2,0.1", "2>&1"), 0)
+            << read_bytes(folder_ / "out");
+    }
+
+    [[nodiscard]] int run(const std::string& arguments, const std::string& errors) const {
+        const std::string command = "cd " + quoted(folder_.path().string()) + " && " + quoted(ESPALIER_PROGRAM) + " " +
+                                    arguments + " >out " + errors + " </dev/null";
+        const int status = std::system(command.c_str());
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_P(LostMessages, ChangeNothingElse) {
+    ASSERT_EQ(run(GetParam().arguments, "2>err"), GetParam().code) << read_bytes(folder_ / "err");
+    const std::string whole = read_bytes(folder_ / "out");
+    EXPECT_NE(read_bytes(folder_ / "err"), "") << "says nothing that could be lost";
+    for (const char* lost : {"2>/dev/full", "2>&-"}) {
+        EXPECT_EQ(run(GetParam().arguments, lost), GetParam().code) << lost;
+        EXPECT_EQ(read_bytes(folder_ / "out"), whole) << lost;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Commands, LostMessages,
+    testing::Values(Messages{"knn --data a.csv --explain", 0}, Messages{"knn --train a.csv --test a.csv -o -", 0},
+                    Messages{"locate record/record.json --velocity 2500 --grid 3x3x3 -o - --explain", 0},
+                    Messages{"histogram a.csv --format csv --explain", 0},
+                    Messages{"sweep --dry-run --device cpu --family dot --variant cpu_scalar", 0},
+                    Messages{"show nowhere", 4}, Messages{"knn --data nowhere.csv", 4}, Messages{"knn --k x", 2}));
+
+/// A terminal that nobody sits at.
+class Terminal {
+public:
+    Terminal() : keyboard_(posix_openpt(O_RDWR | O_NOCTTY)) {
+        if (keyboard_ >= 0 && grantpt(keyboard_) == 0 && unlockpt(keyboard_) == 0) name_ = ptsname(keyboard_);
+    }
+    ~Terminal() { close(keyboard_); }
+    Terminal(const Terminal&) = delete;
+    Terminal& operator=(const Terminal&) = delete;
+
+    [[nodiscard]] const std::string& name() const { return name_; }
+
+    /// What is written there until nobody holds it open any more.
+    [[nodiscard]] std::string read_to_end() const {
+        std::string text;
+        char chunk[4096];
+        for (ssize_t got = 0; (got = read(keyboard_, chunk, sizeof chunk)) > 0;)
+            text.append(chunk, static_cast<std::size_t>(got));
+        return text;
+    }
+
+private:
+    int keyboard_;
+    std::string name_;
+};
+
+class Progress : public testing::Test {
+protected:
+    /// What a run says on a terminal; its stdout goes to the file "out".
+    [[nodiscard]] std::string said_on_terminal(const std::string& arguments) const {
+        const Terminal terminal;
+        if (terminal.name().empty()) return {};
+        const std::string command = "TERM=xterm OMP_NUM_THREADS=1 " + quoted(ESPALIER_PROGRAM) + " " + arguments +
+                                    " >" + quoted(folder_ / "out") + " 2>" + terminal.name() + " </dev/null";
+        const int held = open(terminal.name().c_str(), O_RDWR | O_NOCTTY);  // or reading ends before the run begins
+        int code = -1;
+        std::thread run([&] {
+            code = std::system(command.c_str());
+            close(held);
+        });
+        const std::string said = terminal.read_to_end();
+        run.join();
+        EXPECT_EQ(code, 0) << said;
+        return said;
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(Progress, OfLocateIsOnTerminalsOnly) {
+    const std::string record = quoted(folder_ / "record");
+    ASSERT_EQ(run_espalier(folder_, "synthesize --receivers 32 --duration 20s " + record).code, 0);
+    const std::string arguments =
+        "locate --velocity 2500 --grid 12x12x12 --window 500 --device cpu --variant cpu_scalar -o - " + record +
+        "/record.json";
+    const std::string said = said_on_terminal(arguments);
+    if (said.empty()) GTEST_SKIP() << "no terminals here";
+    expect_holds(said, {" of 20, ", " s of record, ", " gone, ", " left", "\r\x1b[K"});
+    const auto silent = run_espalier(folder_, arguments);
+    EXPECT_EQ(read_bytes(folder_ / "out"), silent.out);
+    EXPECT_EQ(silent.err.find(" gone"), std::string::npos) << silent.err;
+    EXPECT_EQ(said_on_terminal(arguments + " --quiet").find(" gone"), std::string::npos);
+}
+
+TEST_F(Progress, OfKnnHasTheTimeLeft) {
+    std::string table;
+    for (int i = 0; i < 12'000; ++i) {
+        for (int a = 0; a < 40; ++a) table += fmt::format("{},", (i * (a + 7) * 2654435761U >> 8) % 1000);
+        table += i % 3 == 0 ? "a\n" : "b\n";
+    }
+    const std::string said =
+        said_on_terminal("knn --device cpu --test-rows 6000 --data " + quoted(folder_.file("t.csv", table)));
+    if (said.empty()) GTEST_SKIP() << "no terminals here";
+    EXPECT_EQ(read_bytes(folder_ / "out").substr(0, 9), "accuracy ");
+    if (said.find(" gone") == std::string::npos) GTEST_SKIP() << "too fast to tell how far it is: " << said;
+    expect_holds(said, {" rows, ", " gone, ", " left"});
+}
+
+/// Paths that colour, that end a C1 sequence and that turn the direction of writing.
+TEST(Json, PathsDoNothing) {
+    const TemporaryFolder folder;
+    const std::string name = "\x1b[31m\xC2\x9B\xE2\x80\xAE\xFF\x7F\xC3\xA4.csv";
+    const auto finished = run_espalier(folder, "histogram --json " + quoted(folder.file(name, "text")));
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    for (const char c : finished.out) EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << static_cast<int>(c);
+    expect_holds(finished.out, {R"(\u001b[31m\u009b\u202e\ufffd\u007f\u00e4.csv)"});
+}
 
 }  // namespace
 }  // namespace espalier::bench::cli

@@ -11,6 +11,7 @@
 
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/csv.hpp"
+#include "harness/apps/io/scale.hpp"
 #include "harness/apps/io/table.hpp"
 #include "harness/apps/io/table_summary.hpp"
 #include "tests/temporary_folder.hpp"
@@ -234,7 +235,8 @@ TEST(Table, BadTablesAreNamedWithLineColumnAndFix) {
                  {"t.csv: line 3, column 'a': 'two' is not a number", "leave it empty", "--nominal 1"});
     expect_holds(message("a,b\n1e309,x\n"), {"line 2, column 'a'", "infinite", "scale"});
     expect_holds(message("a,b\ninf,x\n"), {"line 2, column 'a'", "infinite"});
-    expect_holds(message("a,b\n1,x\n2,?\n"), {"line 3, column 'b'", "label is missing"});
+    expect_holds(message("a,b\n1,\n2,?\n"), {"no row has a label in column 'b'", "--label"});
+    expect_holds(message("1,\n2,?\n", {.numeric_label = true}), {"no row has a label in column 'column 2'"});
     expect_holds(message("a,b,c\n1,,x\n2,NA,y\n"), {"column 'b' has no value in any of the 2 rows", "--ignore 2"});
     expect_holds(message("1;2;3\n4;5;6\n"), {"no column to compute distances from", "--delimiter"});
     expect_holds(message("1,2\n3,oops\n", {.numeric_label = true}), {"line 2, column 'column 2'", "'oops'"});
@@ -306,8 +308,96 @@ TEST(Table, WordsForMissingMayBeChosen) {
     EXPECT_EQ(table.schema.label.values, (std::vector<std::string>{"+", "-"}));
     // A class may be called - or None without being asked for; that a label is missing is never silent.
     EXPECT_EQ(read_table(path, {.ignored = {"area"}}).schema.label.values.size(), 2U);
-    expect_holds(message_of<BadFile>([&] { read_table(path, {.ignored = {"area"}, .missing = {"-"}}); }),
-                 {"line 2, column 'y'", "label is missing"});
+    EXPECT_EQ(read_table(path, {.ignored = {"area"}, .missing = {"-"}}).unlabelled.rows, 2);
+}
+
+struct Labels {
+    const char *name, *text;
+    std::vector<double> values;        ///< of the first attribute
+    std::vector<std::size_t> numbers;  ///< of the rows that are left
+    std::int64_t skipped, first_line;
+    bool numeric = false;
+};
+
+class RowsWithoutALabel : public testing::TestWithParam<Labels> {};
+
+TEST_P(RowsWithoutALabel, AreSkippedAndCounted) {
+    const TemporaryFolder folder;
+    const Table table = read_table(folder.file("t.csv", GetParam().text), {.numeric_label = GetParam().numeric});
+    EXPECT_EQ(table.rows.attributes[0], GetParam().values);
+    EXPECT_EQ(std::max(table.rows.classes.size(), table.rows.targets.size()), table.rows.size());
+    EXPECT_EQ(table.numbers, GetParam().numbers);
+    EXPECT_EQ(table.unlabelled.rows, GetParam().skipped);
+    EXPECT_EQ(table.unlabelled.first_line, GetParam().first_line);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, RowsWithoutALabel,
+    testing::Values(Labels{"None", "a,y\n1,p\n2,q\n", {1, 2}, {}, 0, 0},
+                    Labels{"UnderAHeader", "a,y\n1,p\n2,\n3,q\n4,NA\n5,p\n", {1, 3, 5}, {0, 2, 4}, 2, 3},
+                    Labels{"FirstRowOfAll", "1,?\n2,p\n3,\n4,q\n", {2, 4}, {1, 3}, 2, 1},
+                    Labels{"FirstRowStays", "1,p\n2,\n3,q\n", {1, 3}, {0, 2}, 1, 2},
+                    Labels{"OnlyTheFirstRow", "1,\n2,p\n3,q\n", {2, 3}, {1, 2}, 1, 1},
+                    Labels{"Numbers", "a,y\n1,10\n2,?\n3,30\n", {1, 3}, {0, 2}, 1, 3, true},
+                    Labels{"ScikitLearn", "3,1,no,yes\n1,0\n2,\n3,1\n", {1, 3}, {0, 2}, 1, 3}),
+    [](const auto& param) { return std::string(param.param.name); });
+
+TEST(Table, UnknownValuesMayBeIgnored) {
+    const TemporaryFolder folder;
+    const TableOptions options{.ignore_unknown = true};
+    const Table train = read_table(folder.file("train.csv", kWeather), options);
+    TableReader reader(folder.file("test.csv", "temperature,sky,play\n1,fog,no\n2,hail,no\n3,rain,no\n"), options,
+                       train.schema);
+    Rows rows;
+    ASSERT_TRUE(reader.read(rows, 10));
+    const auto& known = train.schema.attributes[1].values;
+    EXPECT_EQ(rows.attributes[1][0], static_cast<double>(known.size()));
+    EXPECT_EQ(rows.attributes[1][1], static_cast<double>(known.size()));
+    EXPECT_EQ(known[static_cast<std::size_t>(rows.attributes[1][2])], "rain");
+    EXPECT_EQ(reader.schema().attributes[1].unknown, 2);
+    // A class must be known all the same, and what may be a header must be told.
+    TableReader classes(folder.file("test.csv", "temperature,sky,play\n1,fog,maybe\n"), options, train.schema);
+    expect_holds(message_of<BadFile>([&] { classes.read(rows, 10); }), {"class 'maybe' does not occur"});
+    const Table names = read_table(folder.file("names.csv", "red,p\nblue,q\nred,p\n"), options);
+    const std::string path = folder.file("test.csv", "green\nred\n");
+    expect_holds(message_of<BadFile>([&] { TableReader(path, options, names.schema); }),
+                 {"line 1 may be a header or a row", "--header", "--no-header"});
+    TableOptions row = options;
+    row.header = TableOptions::Header::absent;
+    rows = {};
+    EXPECT_TRUE(TableReader(path, row, names.schema).read(rows, 10));
+    EXPECT_EQ(rows.attributes[0][0], 2);
+    EXPECT_EQ(names.schema.attributes[0].values[static_cast<std::size_t>(rows.attributes[0][1])], "red");
+}
+
+TEST(StandardScale, CentresAndDividesByTheTrainingRowsDeviation) {
+    const Schema schema{.attributes = {{"x", 0, ColumnKind::numeric},
+                                       {"sky", 1, ColumnKind::nominal},
+                                       {"constant", 2, ColumnKind::numeric},
+                                       {"empty", 3, ColumnKind::numeric}},
+                        .label = {}};
+    Rows train{.attributes = {{1, NAN, 3, 5}, {0, 1, 0, 1}, {0.1, 0.1, 0.1, 0.1}, {NAN, NAN, NAN, NAN}},
+               .classes = {},
+               .targets = {}};
+    const StandardScale scale("train.csv", schema, train);
+    scale.apply("train.csv", train);
+    const double deviation = std::sqrt(8.0 / 3);  // of the population: 1, 3, 5 around 3
+    EXPECT_DOUBLE_EQ(train.attributes[0][0], -2 / deviation);
+    EXPECT_TRUE(std::isnan(train.attributes[0][1]));
+    EXPECT_EQ(train.attributes[1], (std::vector<double>{0, 1, 0, 1}));
+    for (const double value : train.attributes[2]) EXPECT_NEAR(value, 0, 1e-16);
+    Rows test{.attributes = {{4}, {1}, {1.1}, {7}}, .classes = {}, .targets = {}};
+    scale.apply("test.csv", test);
+    EXPECT_DOUBLE_EQ(test.attributes[0][0], 1 / deviation);
+    EXPECT_DOUBLE_EQ(test.attributes[2][0], 1.0);
+    EXPECT_EQ(test.attributes[3][0], 7);
+    train.attributes[0] = {1e200, -1e200, 0, 0};
+    expect_holds(message_of<BadFile>([&] { StandardScale("train.csv", schema, train); }),
+                 {"train.csv: column 'x'", "too wide", "--scale standard"});
+    train.attributes[0] = {1e-150, 0, 0, 0};
+    test.attributes[0] = {1e300};
+    const StandardScale narrow("train.csv", schema, train);
+    expect_holds(message_of<BadFile>([&] { narrow.apply("test.csv", test); }), {"test.csv: column 'x'", "infinite"});
 }
 
 TEST(Table, DecimalCommasAreOffered) {

@@ -109,6 +109,53 @@ TEST_F(KnnCommand, ARowThatSharesNothingWithTheTrainingHasNoAnswer) {
     EXPECT_EQ(read_bytes(folder / "out.csv"), "row,predicted,class\n1,?,low\n2,low,low\n");
 }
 
+TEST_F(KnnCommand, RowsWithoutALabelAreSkippedAndCounted) {
+    const std::string table = quoted(folder.file("some.csv", "x,class\n0,low\n1,\n9,high\n8,?\n2,low\n7,high\n"));
+    const auto trained = run("--train " + table + " " + test("x\n1\n8.5\n") + "--k 1 --neighbours");
+    EXPECT_EQ(trained.code, 0) << trained.err;
+    EXPECT_EQ(trained.out, "row,predicted,neighbour_1,distance_1\n1,low,1,1\n2,high,3,0.5\n");
+    expect_holds(trained.err, {"some.csv: 4 rows", "2 rows without a label skipped, the first in line 3",
+                               "2 rows against 4, 1 attribute"});
+    const auto split =
+        run("--data " + table + " --test-rows 2 --k 1 --json --quiet --neighbours -o " + quoted(folder / "out.csv"));
+    EXPECT_EQ(split.err, "");
+    EXPECT_EQ(nlohmann::json::parse(split.out).at("skipped_rows"), 2);
+    EXPECT_EQ(read_bytes(folder / "out.csv"),
+              "row,predicted,class,neighbour_1,distance_1\n5,low,low,1,2\n6,high,high,3,2\n");
+    // A row to be predicted is never left out in silence.
+    expect_failure(train + test("x,y,class\n1,1,?\n") + "--k 1", 4, {"the label is missing"});
+}
+
+TEST_F(KnnCommand, UnknownValuesAreErrorsOrEqualNone) {
+    const std::string nominal =
+        "--train " + quoted(folder.file("n.csv", "sky,x,c\nred,1,a\nblue,2,b\nred,5,b\n")) + " --k 1 ";
+    const std::string queries = test("sky,x\ngreen,0.25\nblue,1\n");
+    expect_failure(nominal + queries + "--quiet -o " + quoted(folder / "out.csv"), 4, {"'green'", "--unknown ignore"});
+    const auto ignored = run(nominal + queries + "--unknown ignore --neighbours");
+    EXPECT_EQ(ignored.code, 0) << ignored.err;
+    EXPECT_EQ(ignored.out, "row,predicted,neighbour_1,distance_1\n1,a,1,1.25\n2,a,1,1\n");
+    expect_holds(ignored.err, {"cells with a value that no training row has: 1 in 'sky'; they equal none"});
+    const auto json = run(nominal + queries + "--unknown ignore --json --quiet");
+    EXPECT_EQ(json.err, "");
+    EXPECT_EQ(nlohmann::json::parse(json.out).at("unknown_cells"), 1);
+}
+
+TEST_F(KnnCommand, ScalesByTheTrainingRows) {
+    // Unscaled the second column decides; its deviation is 1000, the first one's 1.
+    const std::string wide = "--train " + quoted(folder.file("wide.csv", "x,y,c\n-1,-1000,a\n1,1000,b\n")) + " --k 1 ";
+    const std::string query = test("x,y\n4,-3000\n") + "--neighbours --quiet ";
+    EXPECT_EQ(run(wide + query).out.substr(0, 51), "row,predicted,neighbour_1,distance_1\n1,a,1,2000.006");
+    const std::string scaled = run(wide + query + "--scale standard").out;
+    EXPECT_EQ(scaled, "row,predicted,neighbour_1,distance_1\n1,b,2,5\n");
+    expect_failure(wide + query + "--scale minmax", 2, {"--scale", "none, standard"});
+    // The test rows of a split have no part in it.
+    const auto split =
+        run("--data " + quoted(folder.file("s.csv", "x,c\n-1,a\n1,b\n99,b\n")) +
+            " --test-rows 1 --k 1 --scale standard --json --quiet --neighbours -o " + quoted(folder / "out.csv"));
+    EXPECT_EQ(nlohmann::json::parse(split.out).at("scale"), "standard");
+    EXPECT_EQ(read_bytes(folder / "out.csv"), "row,predicted,c,neighbour_1,distance_1\n3,b,b,2,98\n");
+}
+
 TEST_F(KnnCommand, ContradictoryOptionsAreUsageErrors) {
     const std::string good = test("1,1,low\n");
     expect_failure("", 2, {"--train and --test", "--data"});
@@ -164,11 +211,11 @@ TEST_F(KnnCommand, BadInputNamesFileLineAndColumnAndLeavesNothing) {
     // A nominal value or a class that training has not seen.
     const std::string nominal = "--train " + quoted(folder.file("n.csv", "sky,x,c\nred,1,a\nblue,2,b\n")) + " ";
     expect(nominal + test("sky,x,c\nred,1,a\ngreen,2,b\n"),
-           {"test.csv: line 3, column 'sky': value 'green'", "red, blue", "empty if it is unknown"});
+           {"test.csv: line 3, column 'sky': value 'green'", "red, blue", "leave it empty", "--unknown ignore"});
     expect(nominal + test("sky,x,c\nred,1,z\n"), {"test.csv: line 2, column 'c': class 'z'", "known: a, b"});
     // A column without any value, and labels that are missing.
     expect(trained_on("x,y,class\n,1,low\n?,2,high\nNA,3,low\n"), {"bad.csv: column 'x' has no value", "--ignore 1"});
-    expect(trained_on("x,y,class\n1,1,low\n1,2,\n"), {"bad.csv: line 3, column 'class': the label is missing"});
+    expect(trained_on("x,y,class\n1,1,\n1,2,\n"), {"bad.csv: no row has a label in column 'class'", "--label"});
     expect(train + test("x,y,class\n1,1,?\n"), {"test.csv: line 2, column 'class': the label is missing"});
     expect(train + test("x,y,class\n1,1,low\n") + "--label species",
            {"train.csv: has no column 'species'", "x, y, class"});

@@ -18,8 +18,16 @@ import tempfile
 import unittest
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+try:
+    import matplotlib
+    SAMPLES = pathlib.Path(matplotlib.get_data_path()) / "sample_data"
+except ImportError:
+    SAMPLES = None
 
 PROGRAM, DATA = sys.argv[1], pathlib.Path(sys.argv[2])
 DOUBLE = 1e-7  # relative error of a distance that scikit-learn expands into squares and a product, generously
@@ -65,11 +73,11 @@ def nearest(distances, k):
     return np.argsort(distances, axis=1, kind="stable")[:, :k]
 
 
-def same_within_ties(theirs, ours, distances, k):
+def same_within_ties(theirs, ours, distances, k, relative=DOUBLE):
     """Whether two neighbour sets of one query differ only where distances tie."""
     last = np.sort(distances)[k - 1]
     different = set(theirs) ^ set(ours)
-    return all(abs(distances[i] - last) <= DOUBLE * last + 2e-15 for i in different)
+    return all(abs(distances[i] - last) <= relative * last + 2e-15 for i in different)
 
 
 class Run:
@@ -265,6 +273,133 @@ class WhatFloatsCannotHold(unittest.TestCase):
         np.testing.assert_array_equal(np.array(run.predicted, dtype=float), theirs)
         error = np.sqrt(np.mean((theirs - targets[self.test]) ** 2))
         self.assertAlmostEqual(run.summary["root_mean_square_error"], error, places=6)
+
+
+def real_tables():
+    """Names, attributes, targets and whether these are classes, of tables that people measured or recorded."""
+    for name in ("iris.csv", "wine_data.csv", "breast_cancer.csv", "digits.csv.gz"):
+        yield (name.split(".")[0], *read(name), True)
+    diabetes = (np.loadtxt(DATA / "diabetes_data_raw.csv.gz"), np.loadtxt(DATA / "diabetes_target.csv.gz"))
+    yield ("diabetes", *diabetes, False)
+    body = np.loadtxt(DATA / "linnerud_physiological.csv", skiprows=1)
+    yield ("linnerud", np.loadtxt(DATA / "linnerud_exercise.csv", skiprows=1), body[:, 0], False)
+    if SAMPLES is None or not SAMPLES.is_dir():
+        return
+    microsoft = np.loadtxt(SAMPLES / "msft.csv", delimiter=",", skiprows=1, usecols=(1, 2, 3, 5, 6))
+    yield ("msft", microsoft[:, :4], microsoft[:, 4], False)
+    stocks = np.genfromtxt(SAMPLES / "Stocks.csv", delimiter=",", skip_header=2, usecols=range(1, 11))
+    stocks = stocks[~np.isnan(stocks).any(axis=1)]
+    yield ("stocks", stocks[:, :8], stocks[:, 8], False)
+    degrees = np.loadtxt(SAMPLES / "percent_bachelors_degrees_women_usa.csv", delimiter=",", skiprows=1)
+    yield ("degrees", degrees[:, :-1], degrees[:, -1], False)
+
+
+def exact_cosine(queries, points):
+    """Half the squared distances at unit length, beyond double precision: 1 - the product loses what is below 1e-16."""
+    unit = lambda rows: rows.astype(np.longdouble) / np.sqrt((rows.astype(np.longdouble) ** 2).sum(axis=1))[:, None]
+    points = unit(points)
+    return np.array([((points - query) ** 2).sum(axis=1) / 2 for query in unit(queries)])
+
+
+class RealTables(unittest.TestCase):
+    """Every prediction is scikit-learn's in double precision, unless the k-th and the next neighbour are equally far.
+
+    Trees subtract coordinates, so that their distances are as exact as they can be; only cosine needs brute force, and
+    takes for equally far what differs by less than 2e-15.
+    """
+    EQUAL = 1e-12  # relative: what rounding does to two distances that are the same number
+    DISTANCES = {"euclidean": lambda x, y: cdist(x, y), "manhattan": lambda x, y: cdist(x, y, "cityblock"),
+                 "cosine": exact_cosine}
+
+    def compare(self, name, values, targets, is_class, table, scale, metric, k):
+        train, test = random_split(len(values), 0.2, 1)
+        run = Run("--data", table, "--split", 0.2, "--k", k, "--metric", metric, "--scale", scale,
+                  *(() if is_class else ("--regression",)))
+        np.testing.assert_array_equal(run.rows, test)
+        self.assertEqual(run.summary["scale"], scale)
+        if scale == "standard":
+            values = StandardScaler().fit(values[train]).transform(values)
+        model = (KNeighborsClassifier if is_class else KNeighborsRegressor)(
+            k, metric=metric, algorithm="brute" if metric == "cosine" else "kd_tree")
+        model.fit(values[train], targets[train])
+        theirs, their_sets = model.predict(values[test]), model.kneighbors(values[test], return_distance=False)
+        distances = self.DISTANCES[metric](values[test], values[train])
+        our_sets = np.searchsorted(train, run.neighbours)
+        np.testing.assert_allclose(np.take_along_axis(distances, our_sets, 1), run.distances, rtol=1e-6, atol=1e-20)
+        ours = np.array(run.predicted, dtype=targets.dtype)
+        own = targets[run.neighbours]  # what the neighbours that are listed say
+        if is_class:
+            np.testing.assert_array_equal(ours, [np.bincount(row).argmax() for row in own])
+        else:
+            np.testing.assert_allclose(ours, own.mean(axis=1), rtol=1e-12)
+        ties = []
+        for i, row in enumerate(test):
+            same = np.isclose(ours[i], theirs[i], rtol=1e-12, atol=0)
+            if set(their_sets[i]) == set(our_sets[i]):
+                self.assertTrue(same, f"row {row}: {ours[i]}, {theirs[i]}")
+                continue
+            self.assertTrue(same_within_ties(their_sets[i], our_sets[i], distances[i], k, self.EQUAL),
+                            f"row {row}: neighbours {their_sets[i]} and {our_sets[i]}")
+            if not same:
+                rows = sorted(train[list(set(their_sets[i]) ^ set(our_sets[i]))] + 1)
+                ties.append(f"row {row + 1}: {ours[i]} instead of {theirs[i]}, as rows {', '.join(map(str, rows))} are "
+                            f"at distances {', '.join(f'{distances[i][train == r - 1][0]:.12g}' for r in rows)}")
+        return ties
+
+    def test_predictions(self):
+        tables = 0
+        for name, values, targets, is_class in real_tables():
+            tables += 1
+            runs, ties = 0, []
+            with tempfile.TemporaryDirectory() as folder:
+                table = pathlib.Path(folder) / "table.csv"
+                table.write_text("".join(",".join(map(repr, map(float, row))) + f",{target}\n"
+                                         for row, target in zip(values, targets)))
+                for as_class in {is_class, False}:
+                    wanted = targets if as_class or not is_class else targets.astype(float)
+                    for scale in ("none", "standard"):
+                        for metric in self.DISTANCES:
+                            for k in (1, 5, 15) if as_class == is_class else (5,):
+                                with self.subTest(table=name, classes=as_class, scale=scale, metric=metric, k=k):
+                                    found = self.compare(name, values, wanted, as_class, table, scale, metric, k)
+                                    ties += [f"{metric}, k = {k}, scale {scale}: {tie}" for tie in found]
+                                    runs += 1
+            print(f"{name}: {len(values)} rows of {values.shape[1]}, {runs} runs, "
+                  f"{len(ties)} predictions differ, all at ties", *ties[:5], sep="\n  ")
+        if tables < 8:
+            self.skipTest(f"{tables} tables of scikit-learn agree; install python3-matplotlib for three more")
+
+
+class UnknownCategories(unittest.TestCase):
+    """`--unknown ignore` finds the neighbours that a one-hot encoding with handle_unknown="ignore" finds."""
+
+    def test_neighbours(self):
+        random = np.random.default_rng(4)
+        numbers = random.normal(size=(300, 2))
+        colours = random.choice(["red", "green", "blue"], size=(300, 1))
+        unknown = random.random((60, 1)) < 0.3
+        asked = np.where(unknown, "mauve", colours[240:])
+        classes = random.integers(0, 3, 300)
+        # Two columns of an encoding differ where the categories do.
+        encoder = OneHotEncoder(handle_unknown="ignore").fit(colours[:240])
+        encode = lambda cells: encoder.transform(cells).toarray() / np.sqrt(2)
+        train, test = np.hstack([numbers[:240], encode(colours[:240])]), np.hstack([numbers[240:], encode(asked)])
+        distances = cdist(test, train)
+        with tempfile.TemporaryDirectory() as folder:
+            for name, first, cells in (("train.csv", 0, colours[:240]), ("test.csv", 240, asked)):
+                lines = [f"{x!r},{y!r},{cell[0]},{label}" for (x, y), cell, label in
+                         zip(numbers[first:].tolist(), cells, classes[first:])]
+                (pathlib.Path(folder) / name).write_text("\n".join(["x,y,colour,class", *lines]) + "\n")
+            for k in (1, 5):
+                run = Run("--train", f"{folder}/train.csv", "--test", f"{folder}/test.csv", "--k", k,
+                          "--unknown", "ignore")
+                self.assertEqual(run.summary["unknown_cells"], unknown.sum())
+                np.testing.assert_array_equal(run.neighbours, nearest(distances, k))
+                model = KNeighborsClassifier(k).fit(train, classes[:240])
+                np.testing.assert_array_equal(np.array(run.predicted, dtype=int), model.predict(test))
+                # An unknown category is as far from each as two different ones; the encoding says half as far, squared.
+                squares = np.take_along_axis(distances, run.neighbours, 1) ** 2 + 0.5 * unknown
+                np.testing.assert_allclose(run.distances, np.sqrt(squares), rtol=1e-12)
 
 
 class MissingAndNominal(unittest.TestCase):

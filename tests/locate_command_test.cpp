@@ -356,7 +356,8 @@ TEST_F(LocateCommand, BadRecordsAreRefused) {
     expect_failure(quoted(path("nowhere.wav")) + kVelocity + "--receivers-file " + quoted(path("record/receivers.csv")),
                    4, {"--format"});
     const std::string few = folder.file("few.csv", "x,y,z\n1,2,3\n");
-    expect_failure(arguments + "--receivers-file " + quoted(few), 4, {"30 traces", "1 receivers", "order"});
+    expect_failure(arguments + "--receivers-file " + quoted(few), 4,
+                   {"30 traces", "coordinates of 1 receiver;", "order"});
     const std::string odd = folder.file("odd.csv", "x,y,z\n1,2,three\n");
     expect_failure(arguments + "--receivers-file " + quoted(odd), 4, {"odd.csv", "line 2", "three"});
 
@@ -382,6 +383,31 @@ TEST_F(LocateCommand, BadRecordsAreRefused) {
     expect_failure(arguments, 4, {"record.json", "rate"});
     broken("{", "");
     expect_failure(arguments, 4, {"record.json", "JSON"});
+    static_cast<void>(folder.file("record/record.json", std::string(20 << 20, ' ')));
+    expect_failure(arguments, 4, {"record.json", "more than 16777216 bytes", "index", "fewer files"});
+}
+
+TEST_F(LocateCommand, AnIndexWithoutEndIsRefused) {
+    std::filesystem::create_symlink("/dev/zero", path("endless.json"));
+#if defined(__SANITIZE_ADDRESS__)
+    const std::string limit;  // its shadow takes terabytes of addresses
+#else
+    const std::string limit = "ulimit -v 4000000; ";
+#endif
+    const auto finished = run_espalier(folder, "locate " + quoted(path("endless.json")) + kVelocity, limit);
+    EXPECT_EQ(finished.code, 4);
+    expect_holds(finished.err, {"endless.json: has more than 16777216 bytes"});
+}
+
+TEST_F(LocateCommand, NamesInJsonDoNothing) {
+    synthesize("--receivers 4 --duration 1s --grid 2x2x2", "record");
+    const std::string times = path("\x1b\xC2\x9B\xE2\x80\xAEtimes");
+    write_floats(times, std::vector<float>(4 * 8, 0.01F));
+    const auto finished =
+        run("locate --json " + quoted(path("record/record.json")) + " --grid 2x2x2 --travel-times " + quoted(times));
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    expect_holds(finished.out, {R"(\u001b\u009b\u202etimes)"});
+    EXPECT_EQ(finished.out.find_first_of("\x1b\xC2\xE2"), std::string::npos);
 }
 
 TEST_F(LocateCommand, ALongRecordNeedsLittleMemory) {

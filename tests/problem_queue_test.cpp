@@ -14,6 +14,7 @@
 #include "harness/sweep/equal_shares.hpp"
 #include "harness/sweep/plan.hpp"
 #include "harness/sweep/status_count.hpp"
+#include "harness/sweep/progress.hpp"
 #include "harness/sweep/sweep_progress.hpp"
 
 namespace espalier::bench {
@@ -275,6 +276,12 @@ TEST(StatusCount, CountsACaseOnceAsMergeTakesIt) {
     statuses.add(std::vector{ended(Status::ok), ended(Status::not_measured, "two"), ended(Status::ok, "three")});
     statuses.add(std::vector{ended(Status::not_measured), ended(Status::ok, "two"), ended(Status::crashed, "three")});
     EXPECT_EQ(statuses.counts(), (std::map<Status, std::size_t>{{Status::ok, 2}, {Status::crashed, 1}}));
+}
+
+TEST(TimeLeft, IsWhatTheShareSays) {
+    EXPECT_EQ(with_time_left("window 3 of 12", 0.25, 6), "window 3 of 12, 6 s gone, 18 s left");
+    EXPECT_EQ(with_time_left("9 rows", 1, 6), "9 rows, 6 s gone, 0 s left");
+    EXPECT_EQ(with_time_left("9 rows", 0, 6), "9 rows, 6 s gone");
 }
 
 }  // namespace

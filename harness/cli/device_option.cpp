@@ -11,14 +11,16 @@ Device device_of(const std::string& name) {
     const bool executor = name == "executor";
     const auto ordinal = gpu_ordinal(name);
     if (!executor && !ordinal) throw Failure(ExitCode::usage, "'" + name + "' is no device; use " + kDeviceHelp);
-    const Device device = value_or_fail(Device::cuda(executor ? 0 : *ordinal));
-    const bool emulated = state_of(device).info.emulated;
+    const auto device = Device::cuda(executor ? 0 : *ordinal);
+    // Without CUDA there is the executor alone, as GPU 0: another one is not missing, all are.
+    const auto seen = device ? device : Device::cuda(0);
+    const bool emulated = seen && state_of(seen.value()).info.emulated;
     if (emulated && !executor)
         throw Failure(ExitCode::no_device,
                       "this program was built without CUDA; use --device cpu, or build it with the preset cuda");
     if (!emulated && executor)
         throw Failure(ExitCode::no_device, "this program was built for GPUs; the executor is in the build preset host");
-    return device;
+    return value_or_fail(device);
 }
 
 std::string what_runs(const Explanation& explanation) {

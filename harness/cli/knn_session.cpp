@@ -7,6 +7,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/records/counted.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 void check_rows(const KnnSettings& settings, std::size_t rows) {
     if (settings.k > static_cast<std::int64_t>(rows))
         throw Failure(ExitCode::usage, "--k is " + std::to_string(settings.k) + ", but the training table has " +
-                                           std::to_string(rows) + " rows; use a smaller k");
+                                           counted(rows, "row") + "; use a smaller k");
 }
 
 void check_types(const io::Schema& schema, Metric metric) {

@@ -11,6 +11,7 @@
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/file.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/records/counted.hpp"
 #include "harness/sweep/clock.hpp"
 #include "kernels/api/device_state.hpp"
 #include "kernels/device/runtime.hpp"
@@ -34,9 +35,9 @@ void check_receivers(const seismic::Record& record, const seismic::Receivers& re
     if (record.receivers() == receivers.count()) return;
     throw Failure(
         ExitCode::bad_data,
-        fmt::format("the record has {} traces at a time, but there are coordinates of {} receivers; they must "
-                    "be as many, and in the same order",
-                    record.receivers(), receivers.count()));
+        fmt::format("the record has {} at a time, but there are coordinates of {}; they must be as many, and in the "
+                    "same order",
+                    counted(record.receivers(), "trace"), counted(receivers.count(), "receiver")));
 }
 
 }  // namespace
@@ -160,9 +161,9 @@ void LocateSession::read_delays() {
 void LocateSession::check_span() const {
     if (span_ >= record_.samples())
         throw Failure(ExitCode::usage,
-                      fmt::format("the longest delay is {} samples, but the record has {}: no event reaches all "
-                                  "receivers within it; check the velocity, the grid and the units",
-                                  span_, record_.samples()));
+                      fmt::format("the longest delay is {}, but the record has {}: no event reaches all receivers "
+                                  "within it; check the velocity, the grid and the units",
+                                  counted(span_, "sample"), record_.samples()));
     if (row() * settings_.phases > std::numeric_limits<std::int32_t>::max())
         throw Failure(ExitCode::usage, "--window and the longest delay are too long together; use a shorter window");
 }

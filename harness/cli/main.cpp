@@ -16,15 +16,15 @@
 #include "harness/files/leftovers.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/text/printable.hpp"
+#include "harness/text/to_stderr.hpp"
 #include "kernels/device/host_cpu.hpp"
 #include "kernels/dispatch/loaded_trees.hpp"
 
 namespace espalier::bench::cli {
 namespace {
 
-/// Not by fmt::print, which throws where stderr cannot be written.
 ExitCode report(ExitCode code, const std::string& message) {
-    std::fputs((printable_lines("espalier: " + message) + "\n").c_str(), stderr);
+    to_stderr("{}\n", printable_lines("espalier: " + message));
     return code;
 }
 
@@ -55,7 +55,7 @@ ExitCode run(int argc, char** argv) {
     } catch (const CLI::CallForVersion& version) {
         std::fputs((std::string(version.what()) + "\n").c_str(), stdout);
     } catch (const CLI::ParseError& error) {
-        std::fputs((printable_lines(describe_usage_error(app, error)) + "\n").c_str(), stderr);
+        to_stderr("{}\n", printable_lines(describe_usage_error(app, error)));
         return ExitCode::usage;
     } catch (const Failure& failure) {
         return report(failure.code(), failure.what());

@@ -1,11 +1,14 @@
 #include "harness/cli/standard_output.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+
+#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 
@@ -19,6 +22,15 @@ std::string lost_output(int error) {
     return std::string("the output is lost: ") + (error != 0 ? std::strerror(error) : "it cannot be written") +
            ": free some space or send it elsewhere";
 }
+
+void print_in_words(const std::string& text, bool data_on_stdout) {
+    if (data_on_stdout)
+        to_stderr("{}", text);
+    else
+        fmt::print("{}", text);
+}
+
+bool stdout_is_terminal() { return isatty(STDOUT_FILENO) != 0; }
 
 std::optional<std::string> finish_standard_output() {
     const bool failed = std::ferror(stdout) != 0;

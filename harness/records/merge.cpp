@@ -27,7 +27,7 @@ std::vector<fs::path> journal_files(const std::vector<fs::path>& inputs) {
             if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
     }
     std::sort(files.begin(), files.end());
-    if (files.empty()) throw BadData("no journal to merge: run espalier sweep, or name the journal files");
+    if (files.empty()) throw BadData("there is no journal: run espalier sweep, or name the journal files");
     return files;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "harness/sweep/clock.hpp"
+#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -36,12 +37,28 @@ std::string duration(double seconds) {
     return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
-ProgressLine::ProgressLine(bool quiet) : quiet_(quiet), terminal_(is_terminal()), last_(steady_seconds()) {}
+std::string with_time_left(const std::string& what, double share, double seconds) {
+    std::string text = fmt::format("{}, {} gone", what, duration(seconds));
+    if (share > 0) text += fmt::format(", {} left", duration(seconds * std::max(0.0, 1 / share - 1)));
+    return text;
+}
+
+RunProgress::RunProgress(bool quiet) : line_(quiet, ShownOn::terminals), start_(steady_seconds()) {}
+
+void RunProgress::show(const std::string& what, double share) {
+    line_.show([&] { return with_time_left(what, share, steady_seconds() - start_); });
+}
+
+ProgressLine::ProgressLine(bool quiet, ShownOn where)
+    : quiet_(quiet),
+      terminal_(is_terminal()),
+      shows_(!quiet && (terminal_ || where == ShownOn::everything)),
+      last_(steady_seconds()) {}
 
 ProgressLine::~ProgressLine() { erase(); }
 
 void ProgressLine::erase() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
+    if (shown_) to_stderr("\r\x1b[K");
     shown_ = false;
 }
 
@@ -52,7 +69,7 @@ void ProgressLine::say(const std::string& text) {
 void ProgressLine::complain(const std::string& text) {
     const std::lock_guard lock(mutex_);
     erase();
-    fmt::print(stderr, "{}\n", text);
+    to_stderr("{}\n", text);
 }
 
 void ProgressLine::show(const std::string& text) {
@@ -67,19 +84,19 @@ void ProgressLine::show(const std::function<std::string()>& text) {
 
 bool ProgressLine::is_due() {
     const double now = steady_seconds();
-    if (quiet_ || now - last_ < (terminal_ ? kTerminalSeconds : kLogSeconds)) return false;
+    if (!shows_ || now - last_ < (terminal_ ? kTerminalSeconds : kLogSeconds)) return false;
     last_ = now;
     return true;
 }
 
 void ProgressLine::put(std::string text) {
     if (!terminal_) {
-        fmt::print(stderr, "{}\n", text);
+        to_stderr("{}\n", text);
         return;
     }
     if (text.size() >= columns()) text.resize(columns() - 1);
     // Plain text only: no colour, whatever NO_COLOR says.
-    fmt::print(stderr, "\r{}\x1b[K", text);
+    to_stderr("\r{}\x1b[K", text);
     std::fflush(stderr);
     shown_ = true;
 }

@@ -6,11 +6,16 @@
 
 namespace espalier::bench {
 
-/// How far something is, on stderr: a line that is rewritten on a terminal, else a line every 30 seconds. Any thread
-/// may call any function.
+/// Where lines of progress are written.
+enum class ShownOn {
+    terminals,   ///< and nowhere else
+    everything,  ///< in a file or pipe, a line every 30 seconds
+};
+
+/// How far something is, on stderr: a line that is rewritten on a terminal. Any thread may call any function.
 class ProgressLine {
 public:
-    explicit ProgressLine(bool quiet);
+    explicit ProgressLine(bool quiet, ShownOn where = ShownOn::everything);
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
@@ -29,12 +34,29 @@ private:
     void erase();
 
     std::mutex mutex_;
-    bool quiet_, terminal_;
+    bool quiet_, terminal_, shows_;
     double last_;
     bool shown_ = false;
 };
 
 /// "3 min 05 s"
 std::string duration(double seconds);
+
+/// "window 3 of 12, 6 s gone, 18 s left" of "window 3 of 12", a share of 0.25 and 6 seconds; nothing is said to be left
+/// while the share that is done is not known, which 0 says.
+std::string with_time_left(const std::string& what, double share, double seconds);
+
+/// How far a command is with the user's data and how long it will take: on a terminal, and on no other stderr.
+class RunProgress {
+public:
+    explicit RunProgress(bool quiet);
+
+    /// `share` of everything is done; 0: nobody knows.
+    void show(const std::string& what, double share);
+
+private:
+    ProgressLine line_;
+    double start_;
+};
 
 }  // namespace espalier::bench

@@ -73,10 +73,10 @@ std::variant<DeviceInfo, NoDevice> open_device(const std::string& name) {
         return NoDevice{"'" + name + "' is neither cpu nor a GPU's number"};
     const int count = device::count();
     if (count == 0) return NoDevice{device::unavailable_reason()};
-    if (ordinal >= count) return NoDevice{"there are only " + std::to_string(count) + " GPUs, numbered from 0", count};
     try {
-        DeviceInfo device = device::open(ordinal);
-        if (!device.emulated) return device;
+        DeviceInfo device = device::open(std::min(ordinal, count - 1));
+        if (!device.emulated && ordinal < count) return device;
+        if (!device.emulated) return NoDevice{"there is none: the last GPU is " + std::to_string(count - 1), count};
     } catch (const device::DeviceError& failure) {
         return NoDevice{failure.what(), count};
     }

@@ -91,6 +91,11 @@ def absurd_sizes(machine: Machine, folder: Path, outcome: Outcome) -> None:
         (place / "record.json").write_text(json.dumps(index))
         done = run([machine.espalier, "locate", place / "record.json", "--device", "cpu", *GRID])
         outcome.count(refused(done, (4,), "--max-gap"), f"first samples {files}: {done}")
+    (place / "record.json").write_text(json.dumps(index) + " " * (64 << 20))
+    (place / "endless.json").symlink_to("/dev/zero")
+    for name in ("record.json", "endless.json"):
+        done = run([machine.espalier, "locate", place / name, "--device", "cpu", *GRID])
+        outcome.count(refused(done, (4,), "16777216 bytes"), f"an index that is too large, {name}: {done}")
     (folder / "receivers.csv").write_text("name,x,y,z\nR0,0,0,0\nR1,10,0,0\n")
     for years in ((2024, 2056), (1970, 2024), (2024, 2025)):
         (folder / "clock.mseed").write_bytes(miniseed(years[0]) + miniseed(2024, name=b"R1   ") + miniseed(years[1]))
@@ -191,6 +196,9 @@ def hostile_record(machine: Machine, folder: Path, text: str, outcome: Outcome) 
     outcome.count(done.code == 0 and inert(done), f"file {text!r}: {done}")
     done = run([machine.espalier, "histogram", named, "--device", "cpu"])
     outcome.count(done.code == 0 and inert(done), f"bytes of file {text!r}: {done}")
+    for command in (["histogram", named], ["convolve", named, folder / "out.png"]):
+        done = run([machine.espalier, *command, "--json", "--device", "cpu"])
+        outcome.count(done.code == 0 and inert(done), f"{command[0]} --json of file {text!r}: {done}")
 
 
 ROWS = {29: row_29, 30: row_30}

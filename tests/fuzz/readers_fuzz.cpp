@@ -17,6 +17,7 @@
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/filter.hpp"
 #include "harness/apps/io/image.hpp"
+#include "harness/apps/io/scale.hpp"
 #include "harness/apps/io/table.hpp"
 #include "harness/apps/io/table_summary.hpp"
 #include "harness/apps/seismic/geometry.hpp"
@@ -63,6 +64,7 @@ void read_table(std::string_view content, const io::TableOptions& options) {
     const std::string path = file("table.csv", content);
     const io::Table table = io::read_table(path, options);
     for (const std::string& line : io::summary_of(path, table, 20)) require(line == printable(line, std::string::npos));
+    require(table.numbers.empty() || table.numbers.size() == table.rows.size());
     // What was learnt from a file must suit the same file.
     io::TableReader reader(path, options, table.schema);
     io::Rows rows;
@@ -70,6 +72,10 @@ void read_table(std::string_view content, const io::TableOptions& options) {
     }
     if (reader.schema().named == table.schema.named && reader.schema().has_label)
         require(rows.size() + 1 >= table.rows.size());
+    const io::StandardScale scale(path, table.schema, table.rows);
+    scale.apply(path, rows);
+    for (const auto& values : rows.attributes)
+        for (const io::Number value : values) require(!std::isinf(value));
 }
 
 void read_record(const std::string& path, seismic::RecordOptions options) {
@@ -92,7 +98,9 @@ void read(Reader reader, std::string_view content) {
             break;
         }
         case Reader::table: read_table(content, {}); break;
-        case Reader::targets: read_table(content, {.delimiter = ';', .decimal = ',', .numeric_label = true}); break;
+        case Reader::targets:
+            read_table(content, {.delimiter = ';', .decimal = ',', .numeric_label = true, .ignore_unknown = true});
+            break;
         case Reader::filter: io::filter(file("filter.txt", content)); break;
         case Reader::receivers: seismic::read_receivers(file("receivers.csv", content)); break;
         case Reader::index: read_record(file("record.json", content), {}); break;

@@ -62,11 +62,13 @@ void ColumnLearner::restrict_to(const std::vector<std::string>& values) {
     closed_ = true;
 }
 
+bool ColumnLearner::is_missing(std::string_view cell) const {
+    const bool is_class = rules_.label && rules_.kind == ColumnKind::nominal;
+    return is_class ? rules_.missing.hold_class(cell) : rules_.missing.hold(cell);
+}
+
 void ColumnLearner::add(std::string_view cell, std::int64_t line, std::vector<Number>& kept) {
-    const bool absent = rules_.label && rules_.kind == ColumnKind::nominal ? rules_.missing.hold_class(cell)
-                                                                           : rules_.missing.hold(cell);
-    if (absent && rules_.label) throw BadCell(line, "the label is missing; fill it in or remove the row");
-    if (absent) {
+    if (is_missing(cell)) {
         ++missing_;
         kept.push_back(kMissing);
     } else if (streaming_ || rules_.kind == ColumnKind::numeric) {

@@ -48,6 +48,9 @@ public:
     /// A nominal column of these values and no others; their numbers from 0 stand for them, too.
     void restrict_to(const std::vector<std::string>& values);
 
+    /// Whether the cell holds no value.
+    [[nodiscard]] bool is_missing(std::string_view cell) const;
+
     /// Appends the next row's cell to `kept`: a number or a code, NaN where it is missing. Throws BadCell.
     void add(std::string_view cell, std::int64_t line, std::vector<Number>& kept);
 

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -43,6 +45,19 @@ File open_for_reading(const std::string& path) {
     File file(std::fopen(path.c_str(), "rb"));
     if (!file) throw BadFile(path, std::string("cannot be read: ") + std::strerror(errno));
     return file;
+}
+
+std::string read_small(const std::string& path, std::size_t most, const std::string& what) {
+    const File file = open_for_reading(path);
+    std::string content;
+    std::array<char, 1 << 16> chunk;
+    while (const std::size_t got =
+               std::fread(chunk.data(), 1, std::min(chunk.size(), most + 1 - content.size()), file.get()))
+        content.append(chunk.data(), got);
+    if (std::ferror(file.get())) throw BadFile(path, std::string("cannot be read: ") + std::strerror(errno));
+    if (content.size() > most)
+        throw BadFile(path, "has more than " + std::to_string(most) + " bytes: too large for " + what);
+    return content;
 }
 
 template <class Action>

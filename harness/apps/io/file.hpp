@@ -17,6 +17,10 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 /// Opens an existing file (not a folder) for reading; "-" is the standard input. Throws BadFile.
 File open_for_reading(const std::string& path);
 
+/// The content of a file that has to be small: at most `most` bytes are ever read. Throws BadFile for a larger one and
+/// says that it is too large for `what`.
+std::string read_small(const std::string& path, std::size_t most, const std::string& what);
+
 /// A ReplacedFile whose errors name the file and the fix. Throws BadFile.
 class AtomicFile {
 public:

@@ -49,15 +49,6 @@ constexpr std::array<Named, 4> kNamed{{{"laplace", laplace}, {"gauss", gauss}, {
 /// 25 numbers need far less; a larger file is something else.
 constexpr std::size_t kMaxFilterBytes = 64 * 1024;
 
-std::string read_small(const std::string& path) {
-    const File file = open_for_reading(path);
-    std::string text(kMaxFilterBytes + 1, '\0');
-    text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-    if (std::ferror(file.get())) throw BadFile(path, "cannot be read");
-    if (text.size() > kMaxFilterBytes) throw BadFile(path, "is too large for a filter of 25 numbers");
-    return text;
-}
-
 /// What stands for separators or comments becomes a space; line ends stay.
 std::string without_comments(std::string text) {
     bool comment = false;
@@ -70,7 +61,7 @@ std::string without_comments(std::string text) {
 }
 
 Filter5x5 read_filter(const std::string& path) {
-    const std::string text = without_comments(read_small(path));
+    const std::string text = without_comments(read_small(path, kMaxFilterBytes, "a filter of 25 numbers"));
     Filter5x5 filter{};
     std::size_t count = 0;
     std::size_t line = 1;
@@ -91,7 +82,8 @@ Filter5x5 read_filter(const std::string& path) {
         at = end;
     }
     if (count != filter.size())
-        throw BadFile(path, "holds " + std::to_string(count) + " numbers; a filter is 25, five rows of five");
+        throw BadFile(path, "holds " + std::to_string(count) + (count == 1 ? " number" : " numbers") +
+                                "; a filter is 25, five rows of five");
     return filter;
 }
 

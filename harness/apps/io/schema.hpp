@@ -21,6 +21,7 @@ struct Column {
     ColumnKind kind = ColumnKind::undecided;
     std::vector<std::string> values{};  ///< of a nominal column; a value's code is its index
     std::int64_t missing = 0;           ///< missing cells among the rows read so far
+    std::int64_t unknown = 0;           ///< cells of a test table whose value the training table does not have
 };
 
 /// What a table's columns mean: learnt from a training file, demanded of a test file.
@@ -52,6 +53,7 @@ struct TableOptions {
     std::vector<std::string> nominal{};    ///< columns to take as nominal although they hold numbers
     std::vector<std::string> ignored{};    ///< columns to leave out
     std::vector<std::string> missing{};    ///< words for a value that is not known; none: the usual ones
+    bool ignore_unknown = false;           ///< values that only a test table has are no errors: they equal none
     std::size_t max_bytes = SIZE_MAX;      ///< of a table that is read whole
     double max_inflation = kMaxInflation;  ///< of a gzip file: bytes for each of its own
 };

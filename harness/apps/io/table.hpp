@@ -22,26 +22,36 @@ struct Rows {
     void clear();
 };
 
+/// Rows of a training table that are left out because they have no label.
+struct Unlabelled {
+    std::int64_t rows = 0;
+    std::int64_t first_line = 0;  ///< of the file
+};
+
 /// A training table. Classes are in the order that a tie between them is resolved in: by value if all are
 /// numbers, else by text; a scikit-learn file's in its own order.
 struct Table {
     Schema schema;
     Rows rows;
     std::string header;  ///< what the first line is, and why
+    Unlabelled unlabelled{};
+    std::vector<std::size_t> numbers{};  ///< which rows of the file `rows` are, from 0; empty: all
 };
 
 /// Reads a training table whole. Whole columns decide what they are: numeric if every known cell is a number, nominal
 /// if most are texts; a column of numbers with some texts among them is an error, because they are typing errors
 /// or unknown spellings of a missing value as a rule. The first line is a header if it does not suit the
-/// columns below it; where nothing tells and it matters, the error asks for the option that does.
+/// columns below it; where nothing tells and it matters, the error asks for the option that does. Rows without a label
+/// are left out and counted.
 /// Memory beside the rows does not grow with the file. Throws BadFile with file, line, column and fix, also
 /// for a column without any value and for more memory than `options.max_bytes`.
 Table read_table(const std::string& path, const TableOptions& options);
 
 /// Reads a table of the same columns as another one in chunks, with memory bounded by the chunk: columns by name where
 /// both files have a header, else by position. The label may be absent. Nominal values and classes that `schema`
-/// does not know are errors. The first line is a header if its cells are names of `schema`'s columns, or if it
-/// suits them as a row worse than as a header. Everything throws BadFile with file, line, column and fix.
+/// does not know are errors; with `ignore_unknown` such a value gets a code that no training row has. The first line is
+/// a header if its cells are names of `schema`'s columns, or if it suits them as a row worse than as a header.
+/// Everything throws BadFile with file, line, column and fix.
 class TableReader {
 public:
     TableReader(std::string path, const TableOptions& options, const Schema& schema);
@@ -50,6 +60,9 @@ public:
     bool read(Rows& rows, std::size_t max_rows);
 
     [[nodiscard]] const Schema& schema() const { return schema_; }
+
+    /// The share of the file that was read; 0 if it does not tell its size.
+    [[nodiscard]] double share() const { return records_.csv().share(); }
 
 private:
     struct Target {  ///< where a column of the file goes
@@ -60,7 +73,7 @@ private:
     void index_values();
     void use_class_numbers();
     [[nodiscard]] bool first_is_header() const;
-    [[nodiscard]] bool suits(const std::vector<std::string>& row) const;
+    [[nodiscard]] bool suits(const std::vector<std::string>& row, bool with_unknown) const;
     void match_by_name();
     void match_by_position(std::int64_t line);
 
@@ -68,7 +81,8 @@ private:
     Number attribute_value(std::size_t attribute, std::string_view cell);
     void append_label(std::string_view cell, Rows& rows);
     Number number(const Column& column, std::string_view cell) const;
-    std::int32_t code(const Column& column, const Codes& codes, std::string_view cell) const;
+    Number attribute_code(std::size_t attribute, std::string_view cell);
+    [[noreturn]] void fail_unknown(const Column& column, std::string_view cell) const;
     [[noreturn]] void fail(const Column& column, const std::string& problem) const;
 
     TableRecords records_;

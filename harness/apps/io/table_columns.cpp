@@ -47,12 +47,18 @@ bool TableReader::first_is_header() const {
     const auto names =
         std::count_if(first.begin(), first.end(), [&](const std::string& cell) { return known.contains(cell); });
     if (names == static_cast<std::ptrdiff_t>(first.size())) return true;
-    if (suits(first)) return false;
-    return names > 0 || !has_number(first, options_.decimal);
+    if (suits(first, false)) return false;
+    if (names > 0) return true;
+    if (has_number(first, options_.decimal)) return false;
+    if (options_.ignore_unknown && suits(first, true))
+        throw BadFile(records_.path(), "line " + std::to_string(records_.first_lines().first_line) +
+                                           " may be a header or a row of unknown values; say --header if it names the "
+                                           "columns, --no-header if it is a row");
+    return true;
 }
 
-/// Whether it could be a row, its columns being in the training table's order.
-bool TableReader::suits(const std::vector<std::string>& row) const {
+/// Whether it could be a row, its columns being in the training table's order; with values that are unknown there, too?
+bool TableReader::suits(const std::vector<std::string>& row, bool with_unknown) const {
     const bool without_label = schema_.has_label && row.size() + 1 == schema_.file_columns;
     if (row.size() != schema_.file_columns && !without_label) return false;
     const auto cell = [&](const Column& column) -> const std::string& {
@@ -61,7 +67,7 @@ bool TableReader::suits(const std::vector<std::string>& row) const {
     for (std::size_t a = 0; a < schema_.attributes.size(); ++a) {
         const Column& column = schema_.attributes[a];
         const bool known = column.kind == ColumnKind::nominal
-                               ? codes_[a].find(cell(column)) != codes_[a].end()
+                               ? with_unknown || codes_[a].find(cell(column)) != codes_[a].end()
                                : parse_number(cell(column), options_.decimal).has_value();
         if (!known && !missing_.hold(cell(column))) return false;
     }

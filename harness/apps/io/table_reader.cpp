@@ -55,8 +55,16 @@ Number TableReader::attribute_value(std::size_t attribute, std::string_view cell
         ++column.missing;
         return std::numeric_limits<Number>::quiet_NaN();
     }
-    if (column.kind == ColumnKind::nominal) return static_cast<Number>(code(column, codes_[attribute], cell));
-    return number(column, cell);
+    return column.kind == ColumnKind::nominal ? attribute_code(attribute, cell) : number(column, cell);
+}
+
+Number TableReader::attribute_code(std::size_t attribute, std::string_view cell) {
+    Column& column = schema_.attributes[attribute];
+    if (const auto known = codes_[attribute].find(cell); known != codes_[attribute].end())
+        return static_cast<Number>(known->second);
+    if (!options_.ignore_unknown) fail_unknown(column, cell);
+    ++column.unknown;
+    return static_cast<Number>(column.values.size());
 }
 
 void TableReader::append_label(std::string_view cell, Rows& rows) {
@@ -64,10 +72,13 @@ void TableReader::append_label(std::string_view cell, Rows& rows) {
     const bool nominal = column.kind == ColumnKind::nominal;
     if (nominal ? missing_.hold_class(cell) : missing_.hold(cell))
         fail(column, "the label is missing; fill it in or remove the row");
-    if (nominal)
-        rows.classes.push_back(code(column, label_codes_, cell));
-    else
+    if (!nominal) {
         rows.targets.push_back(number(column, cell));
+    } else if (const auto known = label_codes_.find(cell); known != label_codes_.end()) {
+        rows.classes.push_back(known->second);
+    } else {
+        fail_unknown(column, cell);
+    }
 }
 
 Number TableReader::number(const Column& column, std::string_view cell) const {
@@ -79,12 +90,12 @@ Number TableReader::number(const Column& column, std::string_view cell) const {
     }
 }
 
-std::int32_t TableReader::code(const Column& column, const Codes& codes, std::string_view cell) const {
-    if (const auto known = codes.find(cell); known != codes.end()) return known->second;
+void TableReader::fail_unknown(const Column& column, std::string_view cell) const {
     const bool label = &column == &schema_.label;
-    fail(column, std::string(label ? "class" : "value") + " '" + printable(cell) +
-                     "' does not occur in the training table (known: " + name_list(column.values) + "); correct it" +
-                     (label ? " or add such rows there" : ", or leave it empty if it is unknown"));
+    fail(column,
+         std::string(label ? "class" : "value") + " '" + printable(cell) +
+             "' does not occur in the training table (known: " + name_list(column.values) + "); correct it" +
+             (label ? " or add such rows there" : ", leave it empty, or say --unknown ignore to let it equal none"));
 }
 
 void TableReader::fail(const Column& column, const std::string& problem) const {

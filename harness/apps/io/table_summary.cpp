@@ -42,9 +42,13 @@ std::string line_of(const Column& column, const std::vector<Number>& values) {
 
 std::string line_of_label(const Table& table) {
     const Column& label = table.schema.label;
-    return "  " + printable(label.name) + ": label, " +
-           (label.kind == ColumnKind::nominal ? categories_of(label, "class", "classes")
-                                              : range_of(table.rows.targets));
+    const std::string line =
+        "  " + printable(label.name) + ": label, " +
+        (label.kind == ColumnKind::nominal ? categories_of(label, "class", "classes") : range_of(table.rows.targets));
+    const Unlabelled& without = table.unlabelled;
+    if (without.rows == 0) return line;
+    return line + fmt::format("; {} without a label skipped, the first in line {}",
+                              counted(static_cast<std::size_t>(without.rows), "row", "rows"), without.first_line);
 }
 
 /// The columns from the first that got no line of its own.

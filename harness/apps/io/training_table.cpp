@@ -60,17 +60,24 @@ public:
     Table read() {
         std::vector<std::string_view> fields;
         while (records_.next(fields)) {
+            if (!has_label(fields)) {
+                skip_row(records_.line());
+                continue;
+            }
             for (LearntColumn& column : columns_) add(column, fields[column.position], records_.line());
+            if (unlabelled_.rows > 0) numbers_.push_back(rows_ + static_cast<std::size_t>(unlabelled_.rows));
             ++rows_;
             check_memory();
         }
         settle_first_line();
+        check_labels();
         Table table;
         for (LearntColumn& column : columns_) {
             at(column, [&](ColumnLearner& learner) { learner.settle(column.values); });
             check_not_empty(column);
         }
         describe(table);
+        table.numbers = std::move(numbers_);
         for (LearntColumn& column : columns_) hand_over(column, table);
         return table;
     }
@@ -123,9 +130,33 @@ private:
         text_bytes_ += column.learner.bytes() - bytes;  // wraps and comes back where a learner forgets its texts
     }
 
+    template <class Fields>
+    [[nodiscard]] bool has_label(const Fields& fields) const {
+        return std::none_of(columns_.begin(), columns_.end(), [&](const LearntColumn& column) {
+            return is_label(column) && column.learner.is_missing(fields[column.position]);
+        });
+    }
+
+    /// Before the first row that is left out, rows are numbered as in the file.
+    void skip_row(std::int64_t line) {
+        if (unlabelled_.rows == 0) {
+            numbers_.resize(rows_);
+            std::iota(numbers_.begin(), numbers_.end(), std::size_t{0});
+            unlabelled_.first_line = line;
+        }
+        ++unlabelled_.rows;
+    }
+
+    void check_labels() const {
+        if (rows_ > 0 || unlabelled_.rows == 0) return;
+        const auto label = std::find_if(columns_.begin(), columns_.end(), [&](const auto& c) { return is_label(c); });
+        throw BadFile(path(), "no row has a label in column '" + printable(names_[label->position]) +
+                                  "'; name the right column with --label");
+    }
+
     void check_memory() const {
         constexpr std::size_t kFewTexts = 1 << 20;
-        const std::size_t row_bytes = sizeof(Number) * columns_.size();
+        const std::size_t row_bytes = sizeof(Number) * columns_.size() + (numbers_.empty() ? 0 : sizeof(std::size_t));
         const std::size_t texts = text_bytes_ > kFewTexts ? text_bytes_ : 0;
         const std::size_t needed = rows_ * row_bytes + texts;
         if (needed <= options_.max_bytes) return;
@@ -153,7 +184,7 @@ private:
         const HeaderChoice choice = evidence.choose(path(), lines.first_line, rows_);
         header_ = choice.reason;
         if (choice.header) {
-            if (rows_ == 0) throw BadFile(path(), "has a header and no rows");
+            if (rows_ == 0 && unlabelled_.rows == 0) throw BadFile(path(), "has a header and no rows");
             name_columns(lines);
         } else {
             named_ = false;
@@ -177,6 +208,16 @@ private:
     }
 
     void take_first_line(const FirstLines& lines) {
+        const bool labelled = has_label(lines.first);
+        if (!labelled) {
+            skip_row(lines.first_line);
+            unlabelled_.first_line = lines.first_line;
+        }
+        if (unlabelled_.rows > 0) {
+            for (std::size_t& number : numbers_) ++number;
+            if (labelled) numbers_.insert(numbers_.begin(), 0);
+        }
+        if (!labelled) return;
         for (LearntColumn& column : columns_) {
             add(column, lines.first[column.position], lines.first_line);
             std::rotate(column.values.begin(), column.values.end() - 1, column.values.end());
@@ -187,12 +228,13 @@ private:
     void check_not_empty(const LearntColumn& column) const {
         if (column.learner.kind() != ColumnKind::undecided) return;
         throw BadFile(path(), "column '" + printable(names_[column.position]) + "' has no value in any of the " +
-                                  std::to_string(rows_) + " rows; leave it out with --ignore " +
-                                  std::to_string(column.position + 1));
+                                  std::to_string(rows_) + (rows_ == 1 ? " row" : " rows") +
+                                  "; leave it out with --ignore " + std::to_string(column.position + 1));
     }
 
     void describe(Table& table) const {
         table.header = header_;
+        table.unlabelled = unlabelled_;
         table.schema.named = named_;
         table.schema.file_columns = roles_.size();
         table.schema.numbered_classes =
@@ -230,6 +272,8 @@ private:
     std::vector<LearntColumn> columns_;
     std::string header_;
     std::size_t rows_ = 0, text_bytes_ = 0;
+    Unlabelled unlabelled_;
+    std::vector<std::size_t> numbers_;  ///< of the rows that are kept, once one is not
 };
 
 }  // namespace

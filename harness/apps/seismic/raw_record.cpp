@@ -9,13 +9,13 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/cell.hpp"
 #include "harness/apps/io/file.hpp"
 #include "harness/apps/seismic/formats.hpp"
+#include "harness/records/counted.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
 
@@ -85,8 +85,8 @@ private:
         if (status.st_size == wanted) return true;
         if (fill && status.st_size < wanted) return false;
         throw io::BadFile(segment.path,
-                          fmt::format("has {} bytes, but {} samples of {} receivers take {}; restore it{}",
-                                      status.st_size, segment.samples, receivers_, wanted,
+                          fmt::format("has {}, but {} of {} take {}; restore it{}", counted(status.st_size, "byte"),
+                                      counted(segment.samples, "sample"), counted(receivers_, "receiver"), wanted,
                                       status.st_size < wanted ? ", or have its time filled with zeros by --fill-missing"
                                                               : ", or correct the index"));
     }
@@ -114,12 +114,6 @@ private:
     std::size_t opened_ = 0;
     io::File file_;
 };
-
-std::string contents(const std::string& path) {
-    io::open_for_reading(path);  // for its messages
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// `text` split before the digits at the end of a file's name: "day-007.f32" -> {"day-", 7}; -1 without digits.
 std::pair<std::string, std::int64_t> numbered(const std::string& path) {
@@ -174,7 +168,9 @@ std::unique_ptr<Record> open_index(const std::vector<std::string>& paths, const 
     if (paths.size() > 1) throw io::BadFile(paths[1], "an index stands for the whole record; give no other file");
     const fs::path folder = fs::path(path).parent_path();
     try {
-        const nlohmann::json json = parse_checked(contents(path));
+        const JsonLimits limits;
+        const nlohmann::json json = parse_checked(
+            io::read_small(path, limits.bytes, "a record's index; cut the record into fewer files"), limits);
         Fields fields(json, "the index");
         if (const std::string schema = fields.text("schema"); schema != "espalier.record/1")
             fields.refuse("schema", "is '" + io::printable(schema) + "', and this program reads espalier.record/1");

@@ -13,6 +13,7 @@
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/file.hpp"
 #include "harness/apps/seismic/formats.hpp"
+#include "harness/records/counted.hpp"
 
 namespace espalier::bench::seismic {
 namespace {
@@ -126,8 +127,8 @@ private:
                                               header.format));
         }
         if (header.traces != receivers_)
-            throw io::BadFile(path, fmt::format("has {} traces, but {} has {}; every file must hold every receiver",
-                                                header.traces, segments_.front().path, receivers_));
+            throw io::BadFile(path, fmt::format("has {}, but {} has {}; every file must hold every receiver",
+                                                counted(header.traces, "trace"), segments_.front().path, receivers_));
         if (std::abs(header.rate - rate_) > 1e-6 * rate_)
             throw io::BadFile(path, fmt::format("has {} samples per second, but {} has {}", header.rate,
                                                 segments_.front().path, rate_));

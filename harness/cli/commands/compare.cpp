@@ -10,10 +10,13 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
-#include "kernels/json/bad_data.hpp"
+#include "harness/cli/print_json.hpp"
+#include "harness/cli/warnings.hpp"
 #include "harness/records/counted.hpp"
 #include "harness/records/roofline.hpp"
 #include "harness/text/printable.hpp"
+#include "harness/text/to_stderr.hpp"
+#include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -39,7 +42,9 @@ DeviceResults load_side(const fs::path& path, const MergeOptions& allow) {
     }
     std::vector<std::string> warnings;
     auto sides = pool_journals({path}, allow, warnings);
-    for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", printable(warning));
+    tell_warnings(warnings);
+    if (sides.empty())
+        throw BadData(path.string() + " holds no complete record: name a journal, or a folder of results");
     if (sides.size() != 1)
         throw BadData(fmt::format("{} holds times of {} devices: name the journal or the folder of one", path.string(),
                                   sides.size()));
@@ -87,8 +92,8 @@ void print_text(const Comparison& comparison, bool all) {
                counted(comparison.cases.size(), "case"), comparison.slower(), comparison.faster(),
                comparison.broken.size(), comparison.mended, comparison.median_ratio, comparison.lo, comparison.hi);
     if (comparison.only_before + comparison.only_after)
-        fmt::print(stderr, "with a time before only: {}, after only: {}\n", counted(comparison.only_before, "case"),
-                   comparison.only_after);
+        to_stderr("with a time before only: {}, after only: {}\n", counted(comparison.only_before, "case"),
+                  comparison.only_after);
 }
 
 void run(const Arguments& arguments, ExitCode& code) {
@@ -105,7 +110,7 @@ void run(const Arguments& arguments, ExitCode& code) {
     if (comparison.cases.empty() && comparison.broken.empty())
         throw BadData("the two have no case in common that was ok: measure the same families and problems");
     if (arguments.json)
-        fmt::print("{}\n", to_json(comparison).dump(1));
+        print_json(to_json(comparison), 1);
     else
         print_text(comparison, arguments.all);
     if (comparison.regression()) code = ExitCode::regression;

@@ -11,9 +11,11 @@
 #include "harness/apps/io/image.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/files/replaced_file.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/text/printable.hpp"
+#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -61,13 +63,11 @@ Run convolve(const Device& device, io::Image& image, const Filter5x5& filter, co
 }
 
 void tell(const ConvolveOptions& options, const io::Image& image, const Device& device, const Run& run) {
-    if (options.explain) std::fprintf(stderr, "%s\n", run.explanation.text().c_str());
+    if (options.explain) to_stderr("{}\n", run.explanation.text());
     if (!options.quiet)
-        std::fprintf(stderr, "%s: %lld x %lld x %d by convolution_2d/%s (%s) on %s in %.2f ms%s\n",
-                     printable(options.input).c_str(), static_cast<long long>(image.width),
-                     static_cast<long long>(image.height), image.channels, run.explanation.variant.c_str(),
-                     run.explanation.configuration.c_str(), device.key().c_str(), run.milliseconds,
-                     device.is_cuda() ? ", transfers included" : "");
+        to_stderr("{}: {} x {} x {} by convolution_2d/{} ({}) on {} in {:.2f} ms{}\n", printable(options.input),
+                  image.width, image.height, image.channels, run.explanation.variant, run.explanation.configuration,
+                  device.key(), run.milliseconds, device.is_cuda() ? ", transfers included" : "");
     if (!options.json) return;
     const nlohmann::ordered_json line{{"input", options.input},
                                       {"output", options.output},
@@ -78,7 +78,7 @@ void tell(const ConvolveOptions& options, const io::Image& image, const Device& 
                                       {"variant", run.explanation.variant},
                                       {"configuration", run.explanation.configuration},
                                       {"milliseconds", run.milliseconds}};
-    std::printf("%s\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    print_json(line);
 }
 
 void run_convolve(const ConvolveOptions& options) {

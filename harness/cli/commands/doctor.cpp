@@ -10,6 +10,7 @@
 #include "espalier/selectors.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/examine.hpp"
 #include "harness/sweep/provenance.hpp"
@@ -128,7 +129,7 @@ void run(const Arguments& arguments, ExitCode& code) {
                                             {"disk_free_bytes", disk},
                                             {"selectors", to_json(selectors)},
                                             {"devices", std::move(list)}};
-        fmt::print("{}\n", output.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        print_json(output, 2);
     } else {
         fmt::print("build: {}\nCUDA compiler: {}\ndisk: {} free for {}\n", build_identity(), compiler,
                    gib(static_cast<double>(disk)), arguments.results);

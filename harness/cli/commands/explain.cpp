@@ -10,6 +10,7 @@
 #include "espalier/explanation.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/learn/emit.hpp"
 #include "harness/records/results.hpp"
 #include "harness/sweep/devices.hpp"
@@ -107,7 +108,7 @@ void run_explain(const ExplainOptions& options) {
     const Explanation why =
         value_or_fail(with_forced_variant(options.family, options.variant, explain_it, "--variant"));
     if (options.json)
-        fmt::print("{}\n", to_json(why).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        print_json(to_json(why), 2);
     else
         fmt::print("{}", why.text());
 }

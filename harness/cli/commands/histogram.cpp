@@ -14,11 +14,13 @@
 #include "harness/cli/byte_report.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/records/counted.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
 #include "harness/text/printable.hpp"
+#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -38,12 +40,10 @@ struct Outcome {
     double counting_seconds = 0;
 };
 
-std::string position(std::uint64_t done, const io::ByteFile& file, double seconds) {
-    constexpr double kMiB = 1 << 20;
-    const double so_far = static_cast<double>(done) / kMiB;
-    if (!file.size()) return fmt::format("{:.0f} MiB in {}", so_far, duration(seconds));
-    const double all = static_cast<double>(*file.size()) / kMiB;
-    return fmt::format("{:.0f} of {:.0f} MiB, {} left", so_far, all, duration(seconds * (all / so_far - 1)));
+void show(RunProgress& progress, std::uint64_t done, const io::ByteFile& file) {
+    const auto share = file.size() ? static_cast<double>(done) / static_cast<double>(*file.size()) : 0;
+    const std::string all = file.size() ? fmt::format(" of {}", *file.size() >> 20) : "";
+    progress.show(fmt::format("{}{} MiB", done >> 20, all), share);
 }
 
 using Chunk = std::vector<std::uint8_t>;
@@ -54,7 +54,7 @@ Outcome count(const Device& device, const HistogramOptions& options, io::ByteFil
     const auto read_ahead = [&](Chunk& chunk) {
         return std::async(std::launch::async, [&file, &chunk] { return file.read(chunk); });
     };
-    ProgressLine progress(options.quiet);
+    RunProgress progress(options.quiet);
     Outcome outcome;
     auto next = read_ahead(chunks[0]);
     for (int turn = 0;; turn ^= 1) {
@@ -71,7 +71,7 @@ Outcome count(const Device& device, const HistogramOptions& options, io::ByteFil
         outcome.counts.bytes += size;
         outcome.seconds = steady_seconds() - start;
         if (last) return outcome;
-        progress.show(position(outcome.counts.bytes, file, outcome.seconds));
+        show(progress, outcome.counts.bytes, file);
     }
 }
 
@@ -98,8 +98,7 @@ nlohmann::ordered_json as_json(const HistogramOptions& options, const Device& de
 void print(const HistogramOptions& options, const Device& device, const Explanation& explanation,
            const Outcome& outcome) {
     if (options.json || options.format == "json")
-        fmt::print("{}\n", as_json(options, device, explanation, outcome)
-                               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        print_json(as_json(options, device, explanation, outcome));
     else if (options.format == "csv")
         fmt::print("{}", csv_of(outcome.counts));
     else
@@ -124,14 +123,13 @@ void run_histogram(const HistogramOptions& options) {
     }
     const auto size = static_cast<std::int64_t>(std::min(chunk_bytes, file.size().value_or(chunk_bytes)));
     const Explanation explanation = value_or_fail(explain_count_bytes(device, size, {.variant = options.variant}));
-    if (options.explain) fmt::print(stderr, "{}\n", explanation.text());
+    if (options.explain) to_stderr("{}\n", explanation.text());
     const Outcome outcome = count(device, options, file, chunks);
     print(options, device, explanation, outcome);
     if (options.quiet) return;
-    fmt::print(stderr, "{}: {} in {:.3f} s, {:.3f} s of it counting by histogram/{} ({}) on {}{}\n",
-               printable(options.input), counted(outcome.counts.bytes, "byte"), outcome.seconds,
-               outcome.counting_seconds, explanation.variant, explanation.configuration, device.key(),
-               device.is_cuda() ? ", transfers included" : "");
+    to_stderr("{}: {} in {:.3f} s, {:.3f} s of it counting by histogram/{} ({}) on {}{}\n", printable(options.input),
+              counted(outcome.counts.bytes, "byte"), outcome.seconds, outcome.counting_seconds, explanation.variant,
+              explanation.configuration, device.key(), device.is_cuda() ? ", transfers included" : "");
 }
 
 }  // namespace

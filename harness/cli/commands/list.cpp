@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/families/family.hpp"
 #include "kernels/core/registry.hpp"
 
@@ -116,7 +117,7 @@ void run(const Arguments& arguments) {
         else
             print_text(*family);
     }
-    if (arguments.json) fmt::print("{}\n", output.dump(2));
+    if (arguments.json) print_json(output, 2);
 }
 
 }  // namespace

@@ -15,13 +15,15 @@
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/locate_session.hpp"
 #include "harness/cli/parse.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/cli/seismic_options.hpp"
+#include "harness/cli/standard_output.hpp"
 #include "harness/files/replaced_file.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/records/counted.hpp"
-#include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
 #include "harness/text/printable.hpp"
+#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -115,29 +117,28 @@ void tell_gaps(const seismic::Record& record) {
     const auto& gaps = record.gaps();
     for (std::size_t i = 0; i < std::min(gaps.size(), kShown); ++i) {
         const std::string who = gaps[i].receiver < 0 ? "" : fmt::format(" at receiver {}", gaps[i].receiver);
-        fmt::print(stderr, "gap{}: {:.3f} s from {:.3f} s on ({} samples), filled with zeros\n", who,
-                   static_cast<double>(gaps[i].samples) / record.rate(),
-                   static_cast<double>(gaps[i].first) / record.rate(), gaps[i].samples);
+        to_stderr("gap{}: {:.3f} s from {:.3f} s on ({}), filled with zeros\n", who,
+                  static_cast<double>(gaps[i].samples) / record.rate(),
+                  static_cast<double>(gaps[i].first) / record.rate(), counted(gaps[i].samples, "sample"));
     }
-    if (gaps.size() > kShown) fmt::print(stderr, "and {}\n", counted(gaps.size() - kShown, "more gap"));
+    if (gaps.size() > kShown) to_stderr("and {}\n", counted(gaps.size() - kShown, "more gap"));
 }
 
 /// What is known before the first window is read.
 void tell_plan(const seismic::Record& record, const LocateSession& session, const LocateSettings& settings,
                const Device& device) {
     tell_gaps(record);
-    fmt::print(stderr, "{}, {:.3f} s at {} Hz ({}{}), {}, delays up to {} ({})\n",
-               counted(record.receivers(), "receiver"), static_cast<double>(record.samples()) / record.rate(),
-               record.rate(), record.format(), record.start().empty() ? "" : ", from " + record.start(),
-               counted(settings.grid.nodes(), "trial source"), counted(session.span(), "sample"),
-               printable(session.delays_from()));
-    fmt::print(stderr, "{} of {} by {} on {}\n", counted(session.windows(), "window"),
-               counted(session.window(), "sample"), session.pipeline().ran(), device.key());
+    to_stderr("{}, {:.3f} s at {} Hz ({}{}), {}, delays up to {} ({})\n", counted(record.receivers(), "receiver"),
+              static_cast<double>(record.samples()) / record.rate(), record.rate(), record.format(),
+              record.start().empty() ? "" : ", from " + record.start(), counted(settings.grid.nodes(), "trial source"),
+              counted(session.span(), "sample"), printable(session.delays_from()));
+    to_stderr("{} of {} by {} on {}\n", counted(session.windows(), "window"), counted(session.window(), "sample"),
+              session.pipeline().ran(), device.key());
     if (session.span() > session.window())
-        fmt::print(stderr,
-                   "the longest delay exceeds the window: each window is copied with {:.1f} times its own samples; "
-                   "--window {} would halve that\n",
-                   static_cast<double>(session.span()) / static_cast<double>(session.window()), 2 * session.window());
+        to_stderr(
+            "the longest delay exceeds the window: each window is copied with {:.1f} times its own samples; "
+            "--window {} would halve that\n",
+            static_cast<double>(session.span()) / static_cast<double>(session.window()), 2 * session.window());
 }
 
 nlohmann::ordered_json as_json(const seismic::Record& record, const LocateSession& session,
@@ -185,18 +186,17 @@ nlohmann::ordered_json as_json(const seismic::Record& record, const LocateSessio
             {"real_time_factor", seconds / times.wall}};
 }
 
-void print_result(std::FILE* to, const seismic::Record& record, const LocateSession& session,
-                  const LocateSettings& settings) {
+std::string result_in_words(const seismic::Record& record, const LocateSession& session,
+                            const LocateSettings& settings) {
     const Location best = session.cube().best();
     const seismic::Point at = seismic::position(settings.grid, best.node);
-    fmt::print(to, "maximum {:.6g} at x={} y={} z={}, time {:.6f} s (sample {})\n", best.coherence, at.x, at.y, at.z,
-               static_cast<double>(best.sample) / record.rate(), best.sample);
     const LocateTimes& times = session.times();
     const double seconds = static_cast<double>(record.samples()) / record.rate();
-    fmt::print(
-        to,
+    return fmt::format(
+        "maximum {:.6g} at x={} y={} z={}, time {:.6f} s (sample {})\n"
         "real-time factor {:.2f}: {:.3f} s of record in {:.3f} s (reading {:.3f}, copying {:.3f}, summing {:.3f}); "
         "{:.0f}% of reading and copying hidden\n",
+        best.coherence, at.x, at.y, at.z, static_cast<double>(best.sample) / record.rate(), best.sample,
         seconds / times.wall, seconds, times.wall, times.read, times.copy, times.sum, 100 * times.overlap());
 }
 
@@ -216,27 +216,28 @@ void run_locate(LocateOptions& options) {
     settings.window = parse_samples(options.window, record->rate(), "--window");
 
     LocateSession session(device, *record, receivers, settings);
-    if (options.explain) fmt::print(stderr, "{}\n", session.pipeline().explanation());
+    if (options.explain) to_stderr("{}\n", session.pipeline().explanation());
     if (!options.quiet) tell_plan(*record, session, settings, device);
     std::optional<WindowTable> table;
     if (!options.output.empty()) table.emplace(options.output, settings.grid, record->rate());
     {
-        ProgressLine progress(options.quiet);
-        const double start = steady_seconds();
+        // Windows go to the standard output as they are done; a cube goes there when all are.
+        RunProgress progress(options.quiet || (options.output == kStandardStream && stdout_is_terminal()));
         session.run([&](const seismic::Window& window, const Location& best) {
             if (table) table->add(window, best);
-            const double done = static_cast<double>(window.first + window.samples) / record->rate();
-            progress.show(fmt::format("window {} of {}, {:.0f} s of record in {}", window.number + 1, session.windows(),
-                                      done, duration(steady_seconds() - start)));
+            const double done = static_cast<double>(window.first + window.samples);
+            progress.show(fmt::format("window {} of {}, {:.0f} s of record", window.number + 1, session.windows(),
+                                      done / record->rate()),
+                          done / static_cast<double>(record->samples()));
         });
     }
     if (table) table->finish();
     if (!options.cube.empty()) write_cube(options.cube, session.cube(), settings.grid, record->rate());
     if (options.json)
-        fmt::print("{}\n", as_json(*record, session, settings, device).dump());
+        print_json(as_json(*record, session, settings, device));
     else
-        print_result(options.output == kStandardStream || options.cube == kStandardStream ? stderr : stdout, *record,
-                     session, settings);
+        print_in_words(result_in_words(*record, session, settings),
+                       options.output == kStandardStream || options.cube == kStandardStream);
 }
 
 void add_record_options(Command& command, LocateOptions& options) {

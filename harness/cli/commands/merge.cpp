@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/print_json.hpp"
+#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -52,9 +54,12 @@ void run(const Arguments& arguments) {
     auto output = nlohmann::ordered_json::array();
     for (const MergeReport& report : merge_journals(inputs, arguments.results, interpret(arguments))) {
         output.push_back(to_json(report));
-        if (!arguments.quiet) fmt::print(stderr, "{}", describe(report, arguments.results));
+        if (!arguments.quiet) to_stderr("{}", describe(report, arguments.results));
     }
-    if (arguments.json) fmt::print("{}\n", output.dump(2));
+    if (output.empty())
+        throw Failure(ExitCode::bad_data,
+                      "nothing is merged: the journals hold no complete record; espalier verify lists what is wrong");
+    if (arguments.json) print_json(output, 2);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/records/atomic_file.hpp"
 #include "kernels/json/bad_data.hpp"
@@ -13,6 +14,8 @@
 #include "harness/records/results.hpp"
 #include "harness/report/exports.hpp"
 #include "harness/report/page.hpp"
+#include "harness/text/printable.hpp"
+#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -83,7 +86,7 @@ void run(const Options& options, ExitCode& code) {
     for (const std::string& key : keys) try {
             for (const std::string& path : write_exports(options, key)) written["exports"].push_back(path);
         } catch (const BadData& error) {
-            std::fprintf(stderr, "espalier: no exports of %s: %s\n", key.c_str(), error.what());
+            to_stderr("espalier: no exports of {}: {}\n", printable(key), printable_lines(error.what()));
             code = ExitCode::bad_data;
         }
     if (!options.no_page) try {
@@ -93,7 +96,7 @@ void run(const Options& options, ExitCode& code) {
             throw Failure(error.bad_data() ? ExitCode::bad_data : ExitCode::usage, error.what());
         }
     if (options.json)
-        std::printf("%s\n", written.dump(1).c_str());
+        print_json(written, 1);
     else if (options.no_page)
         for (const auto& path : written["exports"]) std::printf("%s\n", path.get<std::string>().c_str());
     else

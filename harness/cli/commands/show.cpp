@@ -12,11 +12,14 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
+#include "harness/cli/print_json.hpp"
+#include "harness/cli/warnings.hpp"
 #include "harness/families/family.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/report/winners.hpp"
 #include "harness/text/printable.hpp"
+#include "harness/text/to_stderr.hpp"
 #include "kernels/core/similar_name.hpp"
 
 namespace espalier::bench::cli {
@@ -89,7 +92,7 @@ std::vector<DeviceResults> load(const fs::path& path) {
     if (!all.empty()) return all;
     std::vector<std::string> warnings;
     all = pool_journals({path}, {.allow_drivers = true, .allow_builds = true, .allow_caches = true}, warnings);
-    for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", printable(warning));
+    tell_warnings(warnings);
     return all;
 }
 
@@ -127,7 +130,7 @@ void run(const Arguments& arguments) {
             if (!arguments.json && !winners.empty())
                 fmt::print("{}\n{}", printable(results.device.key), report::winners_table(winners, most));
         }
-    if (arguments.json) fmt::print("{}\n", output.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+    if (arguments.json) print_json(output, 1);
     if (shown == 0) throw Failure(ExitCode::bad_data, nothing_found(question, axes));
 }
 

@@ -11,7 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/records/atomic_file.hpp"
+#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -65,18 +67,18 @@ void run(Arguments arguments) {
         merge_id = submit(folder / "merge.sbatch", "--dependency=afterany:" + id);
     }
     if (arguments.json)
-        fmt::print("{}\n", nlohmann::ordered_json{{"array_job", id},
-                                                  {"merge_job", merge_id},
-                                                  {"shards", job.shards},
-                                                  {"journal", job.journal.string()},
-                                                  {"results", job.results.string()}}
-                               .dump(2));
+        print_json(nlohmann::ordered_json{{"array_job", id},
+                                          {"merge_job", merge_id},
+                                          {"shards", job.shards},
+                                          {"journal", job.journal.string()},
+                                          {"results", job.results.string()}},
+                   2);
     else
         fmt::print(
             "array job {} of {} shards{}\n", id, job.shards,
             merge_id.empty() ? "" : fmt::format(", then job {} merges them into {}", merge_id, arguments.results));
-    fmt::print(stderr, "logs and scripts are in {}; a shard that ends early goes on with the same command again\n",
-               folder.string());
+    to_stderr("logs and scripts are in {}; a shard that ends early goes on with the same command again\n",
+              folder.string());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/learn/adaptive_strategy.hpp"
 #include "harness/records/counted.hpp"
 #include "harness/records/journal.hpp"
@@ -21,6 +22,7 @@
 #include "harness/sweep/progress.hpp"
 #include "harness/sweep/resume.hpp"
 #include "harness/sweep/stop.hpp"
+#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -123,19 +125,18 @@ void print_summary(const SweepSummary& summary) {
     if (summary.resumed_cases) counts += fmt::format("; {} were there already", summary.resumed_cases);
     const std::string waiting =
         summary.waiting_seconds > 0 ? fmt::format("waiting for quiet {:.1f} s, ", summary.waiting_seconds) : "";
-    fmt::print(stderr,
-               "{}: {} of {} in {}: {}\n"
-               "  timing {:.1f} s, verification {:.1f} s, counters {:.1f} s, ceilings {:.1f} s, failures {:.1f} s, "
-               "{}overhead {:.1f}%\n",
-               summary.device_key, counted(summary.cases, "case"), counted(summary.problems, "problem"),
-               duration(summary.wall_seconds), counts, summary.timing_seconds, summary.verification_seconds,
-               summary.counting_seconds, summary.ceilings_seconds, summary.lost_seconds, waiting,
-               100 * summary.overhead_share());
+    to_stderr(
+        "{}: {} of {} in {}: {}\n"
+        "  timing {:.1f} s, verification {:.1f} s, counters {:.1f} s, ceilings {:.1f} s, failures {:.1f} s, "
+        "{}overhead {:.1f}%\n",
+        summary.device_key, counted(summary.cases, "case"), counted(summary.problems, "problem"),
+        duration(summary.wall_seconds), counts, summary.timing_seconds, summary.verification_seconds,
+        summary.counting_seconds, summary.ceilings_seconds, summary.lost_seconds, waiting,
+        100 * summary.overhead_share());
     for (const WorkerSummary& worker : summary.workers)
-        fmt::print(stderr, "  device {}: {} of {} in {}; journal {}\n", worker.device, counted(worker.cases, "case"),
-                   counted(worker.problems, "problem"), duration(worker.wall_seconds), worker.journal);
-    for (const std::string& warning : summary.warnings())
-        fmt::print(stderr, "espalier: {}: {}\n", summary.device_key, warning);
+        to_stderr("  device {}: {} of {} in {}; journal {}\n", worker.device, counted(worker.cases, "case"),
+                  counted(worker.problems, "problem"), duration(worker.wall_seconds), worker.journal);
+    for (const std::string& warning : summary.warnings()) to_stderr("espalier: {}: {}\n", summary.device_key, warning);
 }
 
 /// The winners of what the sweep recorded; all of them if they are few.
@@ -153,11 +154,11 @@ void print_winners(const SweepSummary& summary) {
 void merge_after(const SweepOptions& options, const SweepSummary& summary) {
     const std::vector<std::filesystem::path> journals(summary.journals.begin(), summary.journals.end());
     for (const MergeReport& report : merge_journals(journals, options.results_folder, {}))
-        if (!options.quiet) fmt::print(stderr, "{}", describe(report, options.results_folder));
+        if (!options.quiet) to_stderr("{}", describe(report, options.results_folder));
 }
 
 void tell_left_out(const std::vector<std::string>& left_out) {
-    for (const std::string& why : left_out) fmt::print(stderr, "espalier: left out: {}\n", why);
+    for (const std::string& why : left_out) to_stderr("espalier: left out: {}\n", why);
 }
 
 ExitCode foresee(const Arguments& arguments, const SweepOptions& options, const std::vector<std::string>& devices,
@@ -166,9 +167,9 @@ ExitCode foresee(const Arguments& arguments, const SweepOptions& options, const 
     for (const DryRun& dry : dry_run(options, devices, left_out)) {
         for (const auto& key : dry.keys)
             if (!arguments.json) fmt::print("{}\n", key);
-        fmt::print(stderr, "{}: {} of {}, {} of them unsupported; about {}{}\n", dry.device_key,
-                   counted(dry.cases, "case"), counted(dry.problems, "problem"), dry.unsupported,
-                   duration(dry.expected_seconds), dry.devices > 1 ? fmt::format(" with {} devices", dry.devices) : "");
+        to_stderr("{}: {} of {}, {} of them unsupported; about {}{}\n", dry.device_key, counted(dry.cases, "case"),
+                  counted(dry.problems, "problem"), dry.unsupported, duration(dry.expected_seconds),
+                  dry.devices > 1 ? fmt::format(" with {} devices", dry.devices) : "");
         output.push_back(to_json(dry));
     }
     tell_left_out(left_out);
@@ -179,8 +180,8 @@ ExitCode foresee(const Arguments& arguments, const SweepOptions& options, const 
 ExitCode conclude(const SweepOptions& options, const SweepSummary& summary) {
     if (!options.quiet) print_summary(summary);
     if (summary.unfinished) {
-        fmt::print(stderr, "espalier: stopped; what is finished is in {}: go on with --resume\n",
-                   fmt::join(summary.journals, " and "));
+        to_stderr("espalier: stopped; what is finished is in {}: go on with --resume\n",
+                  fmt::join(summary.journals, " and "));
         return ExitCode::no_device;
     }
     if (options.merge) merge_after(options, summary);
@@ -197,8 +198,7 @@ ExitCode measure(const Arguments& arguments, const SweepOptions& options, const 
         code = std::max(code, conclude(options, summary));
         if (!arguments.json && !options.quiet) print_winners(summary);
     }
-    if (outcome.interrupted && outcome.summaries.empty())
-        fmt::print(stderr, "espalier: stopped before anything was measured\n");
+    if (outcome.interrupted && outcome.summaries.empty()) to_stderr("espalier: stopped before anything was measured\n");
     return outcome.interrupted ? ExitCode::interrupted : code;
 }
 
@@ -215,7 +215,7 @@ ExitCode take_turns(const Arguments& arguments, SweepOptions options, nlohmann::
                                                     : measure(arguments, options, turns[i], output));
         } catch (const NoUsableDevice& error) {
             if (turns.size() == 1) throw;  // else the others are swept all the same
-            fmt::print(stderr, "espalier: left out: {}\n", error.what());
+            to_stderr("espalier: left out: {}\n", error.what());
             code = std::max(code, ExitCode::no_device);
         }
     }
@@ -232,7 +232,7 @@ void run(const Arguments& arguments, ExitCode& code) {
         throw Failure(ExitCode::no_device, std::string(error.what()) + ". espalier doctor shows what is there");
     }
     if (code == ExitCode::interrupted) code = static_cast<ExitCode>(128 + stop_signal());
-    if (arguments.json) fmt::print("{}\n", output.dump(2));
+    if (arguments.json) print_json(output, 2);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "harness/apps/seismic/synthetic.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/cli/seismic_options.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/records/counted.hpp"
@@ -237,11 +238,13 @@ void run_synthesize(SynthesizeOptions& options) {
     create_folder(options.folder);
     const double start = steady_seconds();
     {
-        ProgressLine progress(options.quiet);
+        RunProgress progress(options.quiet);
+        std::int64_t written = 0;
         for (std::size_t i = 0; i < parts.size(); ++i) {
-            progress.show(
-                fmt::format("file {} of {}, {} so far", i + 1, parts.size(), duration(steady_seconds() - start)));
+            progress.show(fmt::format("file {} of {}", i + 1, parts.size()),
+                          static_cast<double>(written) / static_cast<double>(samples));
             write_part(record, parts[i], options.folder);
+            written += parts[i].samples;
         }
     }
     seismic::write_receivers((fs::path(options.folder) / "receivers.csv").string(), record.receivers);
@@ -260,7 +263,7 @@ void run_synthesize(SynthesizeOptions& options) {
                                           {"events", record.events.size()},
                                           {"amplitude", record.amplitude},
                                           {"seconds", steady_seconds() - start}};
-        fmt::print("{}\n", json.dump());
+        print_json(json);
     } else if (!options.quiet) {
         fmt::print("{}: {}, {:.3f} s at {} Hz, {} of {:.3f} noise deviations, {}, {:.1f} MB\n",
                    printable((fs::path(options.folder) / "record.json").string()),

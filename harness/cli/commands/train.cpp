@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/cli/what_if_report.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/learn/export.hpp"
@@ -17,6 +18,7 @@
 #include "harness/records/counted.hpp"
 #include "harness/records/results.hpp"
 #include "harness/text/printable.hpp"
+#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -37,7 +39,7 @@ std::optional<learn::TrainedDevice> train(const Options& options, const std::str
         return learn::train_device(key, options.folders, options.families, options.train);
     } catch (const learn::ForeignEvidence& error) {
         if (!options.every_device) throw;
-        if (!options.quiet) fmt::print(stderr, "{} is left out: {}\n", key, error.what());
+        if (!options.quiet) to_stderr("{} is left out: {}\n", key, error.what());
         return std::nullopt;
     }
 }
@@ -105,9 +107,9 @@ bool report_differences(const learn::TrainedDevice& trained) {
         if (file.same) continue;
         any = true;
         if (file.exists)
-            fmt::print(stderr, "{}: differs from line {} on\n", file.path.string(), file.first_difference);
+            to_stderr("{}: differs from line {} on\n", file.path.string(), file.first_difference);
         else
-            fmt::print(stderr, "{}: is missing\n", file.path.string());
+            to_stderr("{}: is missing\n", file.path.string());
     }
     return any;
 }
@@ -115,17 +117,17 @@ bool report_differences(const learn::TrainedDevice& trained) {
 void warn_of_stale_evidence(const learn::TrainedDevice& trained) {
     for (const StaleVariant& stale : trained.stale)
         if (!is_known(trained.known_stale, stale))
-            fmt::print(stderr,
-                       "{}: a tree rests on {}; until then list it with today's source in results/{}/known_stale.json, "
-                       "if its times still hold\n",
-                       trained.device.key, describe(stale), trained.device.key);
+            to_stderr(
+                "{}: a tree rests on {}; until then list it with today's source in results/{}/known_stale.json, "
+                "if its times still hold\n",
+                trained.device.key, describe(stale), trained.device.key);
 }
 
 void print_decision_diffs(const learn::TrainedDevice& trained) {
     for (std::size_t i = 0; i < trained.diffs.size(); ++i)
         if (trained.diffs[i] && !trained.diffs[i]->changes.empty())
-            fmt::print(stderr, "{} {}: {}", trained.device.key, trained.families[i].family->name(),
-                       learn::describe(*trained.diffs[i]));
+            to_stderr("{} {}: {}", trained.device.key, trained.families[i].family->name(),
+                      learn::describe(*trained.diffs[i]));
 }
 
 void answer_what_if(const Options& options) {
@@ -142,7 +144,7 @@ void answer_what_if(const Options& options) {
             for (auto& entry : what_if_json(trained, options.what_if, options.train.learn)) json.push_back(entry);
     }
     if (options.json)
-        fmt::print("{}\n", json.dump(2));
+        print_json(json, 2);
     else if (text.empty())
         throw Failure(ExitCode::usage, "none of these variants has been measured on these devices");
     else
@@ -170,7 +172,7 @@ void print_transfer(const Options& options) {
         if (!options.json) fmt::print("{:<16} {:<34}  {}\n", row.family, row.device, cells);
         json.push_back({{"family", row.family}, {"device", row.device}, {"trees", std::move(list)}});
     }
-    if (options.json) fmt::print("{}\n", json.dump(2));
+    if (options.json) print_json(json, 2);
 }
 
 /// What a machine without a compiler does with the trees, and others until the library is built anew.
@@ -197,12 +199,12 @@ void run(Options options, ExitCode& code) {
     std::size_t trained_families = 0;
     auto json = nlohmann::ordered_json::array();
     for (const std::string& key : options.devices) {
-        if (!options.quiet) fmt::print(stderr, "training {}\n", key);
+        if (!options.quiet) to_stderr("training {}\n", key);
         const auto maybe = train(options, key);
         if (!maybe) continue;
         const learn::TrainedDevice& trained = *maybe;
         if (!options.quiet)
-            for (const auto& notice : trained.notices) fmt::print(stderr, "{}: {}\n", key, notice);
+            for (const auto& notice : trained.notices) to_stderr("{}: {}\n", key, notice);
         if (!options.quiet) {
             warn_of_stale_evidence(trained);
             print_decision_diffs(trained);
@@ -223,18 +225,18 @@ void run(Options options, ExitCode& code) {
             for (const auto& file : trained.files)
                 if (!file.same) write_file_atomically(file.path, file.contents);
     }
-    if (options.json) fmt::print("{}\n", json.dump(2));
+    if (options.json) print_json(json, 2);
     if (trained_families == 0)
         throw Failure(ExitCode::bad_data, "there are no results to train on in " + options.folders.results.string() +
                                               ": run `espalier sweep`");
     if (everything)
         for (const auto& path : learn::orphans(options.folders)) {
-            fmt::print(stderr, "{}: has no results any more: remove it\n", path.string());
+            to_stderr("{}: has no results any more: remove it\n", path.string());
             different |= options.check;
         }
     if (!options.check && options.train.evaluate && !options.quiet) tell_how_to_load(options);
     if (different) {
-        fmt::print(stderr, "the selectors are not what the results give: run `espalier train` and commit its files\n");
+        to_stderr("the selectors are not what the results give: run `espalier train` and commit its files\n");
         code = ExitCode::bad_data;
     }
 }

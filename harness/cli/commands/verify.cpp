@@ -8,10 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/records/counted.hpp"
 #include "harness/records/inspect.hpp"
 #include "harness/records/stale.hpp"
 #include "harness/text/printable.hpp"
+#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -77,10 +79,9 @@ void print_text(const Inspection& inspection, bool quiet) {
                    counted(inspection.records, "record"), inspection.cases.size(),
                    findings.empty() ? "sound" : counted(findings.size(), "fault"));
     for (std::size_t i = 0; i < std::min(kShown, findings.size()); ++i)
-        fmt::print(stderr, "{}{}{}: {}\n", printable(findings[i].file.string(), 4096),
-                   findings[i].place.empty() ? "" : ", ", printable(findings[i].place, 4096),
-                   printable(findings[i].what));
-    if (findings.size() > kShown) fmt::print(stderr, "and {} more: --json lists all\n", findings.size() - kShown);
+        to_stderr("{}{}{}: {}\n", printable(findings[i].file.string(), 4096), findings[i].place.empty() ? "" : ", ",
+                  printable(findings[i].place, 4096), printable(findings[i].what));
+    if (findings.size() > kShown) to_stderr("and {} more: --json lists all\n", findings.size() - kShown);
 }
 
 void run(const Arguments& arguments, ExitCode& code) {
@@ -97,7 +98,7 @@ void run(const Arguments& arguments, ExitCode& code) {
             print_text(inspection, arguments.quiet);
         if (!arguments.json && !arguments.quiet) print_stale(stale);
     }
-    if (arguments.json) fmt::print("{}\n", output.dump(1));
+    if (arguments.json) print_json(output, 1);
 }
 
 }  // namespace
