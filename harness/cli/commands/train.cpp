@@ -180,10 +180,10 @@ void tell_how_to_load(const Options& options) {
     const auto& results = options.folders.results;
     const bool one = options.devices.size() == 1;
     const auto path = std::filesystem::absolute(one ? results / options.devices.front() : results).lexically_normal();
-    fmt::print(stderr,
-               "the new trees go into the library when it is built; to use them without a compiler: "
-               "export ESPALIER_SELECTORS='{}'\n",
-               printable(path.string()));
+    to_stderr(
+        "the new trees go into the library when it is built; to use them without a compiler: "
+        "export ESPALIER_SELECTORS='{}'\n",
+        printable(path.string()));
 }
 
 void run(Options options, ExitCode& code) {
