@@ -34,12 +34,12 @@ inline constexpr int kSharedList = kLanes;  ///< longer lists are in device memo
 struct Search {
     const float* query_values;
     const float* point_values;
-    std::int64_t queries, points, dims;
+    std::int64_t queries, points;
     std::int64_t first, count;
     const std::int32_t* listed;
     const std::int32_t* listed_count;
     std::int64_t slices;  ///< of all points; of listed queries, whose number only the device knows, the blocks
-    std::int32_t k, length;
+    std::int32_t dims, k, length;
     Walk walk;
     std::uint64_t* lists;  ///< per slice, query tile and query of it, `length` each
 
@@ -133,12 +133,13 @@ struct Slice {
     static constexpr int kRows = kThreads / kItems;  // attributes that the block loads at a time
     float values[kLoads];
 
-    __device__ void fetch(const float* set, std::int64_t count, std::int64_t item, std::int64_t first_attribute,
-                          std::int64_t dims, unsigned thread) {
+    /// `set` points at the item. Without one the values are 0.
+    __device__ void fetch(const float* set, bool has_item, std::int64_t count, std::int32_t first_attribute,
+                          std::int32_t dims, unsigned thread) {
 #pragma unroll
         for (int i = 0; i < kLoads; ++i) {
-            const std::int64_t attribute = first_attribute + thread / kItems + i * kRows;
-            values[i] = item < count && attribute < dims ? set[attribute * count + item] : 0.0F;
+            const std::int32_t attribute = first_attribute + static_cast<std::int32_t>(thread) / kItems + i * kRows;
+            values[i] = has_item && attribute < dims ? set[attribute * count] : 0.0F;
         }
     }
 
@@ -186,18 +187,54 @@ struct Lists {
         }
     }
 
-    /// Merges the candidates of all queries that have at least `least`.
+    /// Merges the candidates of all queries that have at least `least`. A warp has every eighth query, some of them
+    /// at once.
     __device__ void merge(int least, unsigned warp, unsigned lane) const {
-        for (int q = static_cast<int>(warp); q < queries; q += kBlockWarps) {
-            const int count = min(limits.waiting[q], kBuffer);
-            if (count < least) continue;
-            std::uint64_t* const list = lists + q * length;
-            const std::uint64_t entry = static_cast<int>(lane) < count ? buffers[q][lane] : kEmptyEntry;
-            merge_sorted(list, length, sort(entry, lane), lane);
-            __syncwarp();
-            if (lane != 0) continue;
-            limits.waiting[q] = 0;
-            limits.template follow<squares>(q, list[k - 1]);
+        for (int first = static_cast<int>(warp); first < queries; first += kAtOnce * kBlockWarps) {
+            int counts[kAtOnce];
+            bool any = false;
+#pragma unroll
+            for (int e = 0; e < kAtOnce; ++e) {
+                counts[e] = min(limits.waiting[first + e * kBlockWarps], kBuffer);
+                any = any || counts[e] >= least;
+            }
+            if (any) merge_some(first, counts, least, lane);
+        }
+        __syncwarp();
+        // The limits take longer than a merge: a lane for each query.
+        const int query = static_cast<int>(warp + lane * kBlockWarps);
+        if (query < queries && limits.waiting[query] >= least) {
+            limits.waiting[query] = 0;
+            limits.template follow<squares>(query, lists[query * length + k - 1]);
+        }
+    }
+
+private:
+    static constexpr int kAtOnce = 4;
+
+    __device__ void merge_some(int first, const int (&counts)[kAtOnce], int least, unsigned lane) const {
+        std::uint64_t entries[kAtOnce];
+#pragma unroll
+        for (int e = 0; e < kAtOnce; ++e)
+            entries[e] = static_cast<int>(lane) < counts[e] && counts[e] >= least
+                             ? buffers[first + e * kBlockWarps][lane]
+                             : kEmptyEntry;
+        sort(entries, lane);
+        if (length == kLanes) {
+#pragma unroll
+            for (int e = 0; e < kAtOnce; ++e) {
+                const std::uint64_t reversed = __shfl_xor_sync(kAllLanes, entries[e], kLanes - 1);
+                entries[e] = min(lists[(first + e * kBlockWarps) * kLanes + static_cast<int>(lane)], reversed);
+            }
+            merge_bitonic(entries, lane);
+#pragma unroll
+            for (int e = 0; e < kAtOnce; ++e)
+                lists[(first + e * kBlockWarps) * kLanes + static_cast<int>(lane)] = entries[e];
+        } else {
+#pragma unroll
+            for (int e = 0; e < kAtOnce; ++e)
+                if (counts[e] >= least)
+                    merge_sorted(lists + (first + e * kBlockWarps) * length, length, entries[e], lane);
         }
     }
 };
@@ -305,23 +342,26 @@ __global__ void __launch_bounds__(kThreads, metric == Metric::mixed_euclidean ? 
         lists.clear(searched - first_place, thread);
         __syncthreads();
 
-        const std::int64_t begin = slice * tiles / slices, end = (slice + 1) * tiles / slices;
+        const auto begin = static_cast<std::int32_t>(slice * tiles / slices);
+        const auto end = static_cast<std::int32_t>((slice + 1) * tiles / slices);
         std::int32_t tile = search.walk.tile_at(begin);
         const std::int64_t place = first_place + thread % kItems;
-        const std::int64_t query = place < searched ? search.query_at(place) : search.queries;
+        const bool has_query = place < searched;
+        const float* const query = search.query_values + (has_query ? search.query_at(place) : 0);
         Slice<per_thread> next_queries, next_points;
-        const auto fetch = [&](std::int32_t of, std::int64_t attribute) {
+        const auto fetch = [&](std::int32_t of, std::int32_t attribute) {
             const std::int64_t point = std::int64_t{of} * kItems + thread % kItems;
-            next_queries.fetch(search.query_values, search.queries, query, attribute, search.dims, thread);
-            next_points.fetch(search.point_values, search.points, point, attribute, search.dims, thread);
+            next_queries.fetch(query, has_query, search.queries, attribute, search.dims, thread);
+            next_points.fetch(search.point_values + point, point < search.points, search.points, attribute, search.dims,
+                              thread);
         };
         fetch(tile, 0);
         int buffer = 0;
-        for (std::int64_t position = begin; position < end; ++position) {
+        for (std::int32_t position = begin; position < end; ++position) {
             distance::Accumulator<metric, missing> sums[per_thread][per_thread] = {};
             const std::int64_t first_point = std::int64_t{tile} * kItems;
             const std::int32_t next_tile = search.walk.after(tile);
-            std::int64_t first = 0;
+            std::int32_t first = 0;
             do {
                 next_queries.store(queries[buffer], thread);
                 next_points.store(points[buffer], thread);

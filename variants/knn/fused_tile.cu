@@ -24,6 +24,8 @@ Support supports(const Problem& problem, const Configuration& configuration, con
     if (problem.k > kMost) return Support::no("k above 128: its lists would be merged for longer than they save");
     if (configuration["per_thread"] == 8 && (problem.metric == Metric::cosine || problem.missing == Missing::allowed))
         return Support::no("8 x 8 distances of several sums each do not fit a thread's registers");
+    if (problem.dims > std::numeric_limits<std::int32_t>::max())
+        return Support::no("more than 2,147,483,647 attributes: it counts them in 32 bits");
     return pipeline_supports(problem);
 }
 
@@ -50,12 +52,12 @@ void search(const Context& context, const Problem& problem, const Buffers& buffe
                             buffers.point_values,
                             problem.queries,
                             problem.points,
-                            problem.dims,
                             first,
                             count,
                             nullptr,
                             nullptr,
                             cut.slices,
+                            static_cast<std::int32_t>(problem.dims),
                             static_cast<std::int32_t>(problem.k),
                             layout.length,
                             Walk(layout.point_tiles),

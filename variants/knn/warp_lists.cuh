@@ -19,20 +19,31 @@ __device__ inline std::uint64_t exchange(std::uint64_t entry, int stride, bool k
     return (other < entry) == keep_smaller ? other : entry;
 }
 
-/// Sorts any bitonic sequence of 32 entries.
-__device__ inline std::uint64_t merge_bitonic(std::uint64_t entry, unsigned lane) {
+/// Sorts any bitonic sequences of 32 entries, each a register. Several at once, because a single one is a chain of
+/// shuffles that wait for each other.
+template <int count>
+__device__ void merge_bitonic(std::uint64_t (&entries)[count], unsigned lane) {
 #pragma unroll
-    for (int stride = kLanes / 2; stride > 0; stride /= 2) entry = exchange(entry, stride, (lane & stride) == 0);
-    return entry;
+    for (int stride = kLanes / 2; stride > 0; stride /= 2)
+#pragma unroll
+        for (int e = 0; e < count; ++e) entries[e] = exchange(entries[e], stride, (lane & stride) == 0);
+}
+__device__ inline std::uint64_t merge_bitonic(std::uint64_t entry, unsigned lane) {
+    std::uint64_t one[1] = {entry};
+    merge_bitonic(one, lane);
+    return one[0];
 }
 
-__device__ inline std::uint64_t sort(std::uint64_t entry, unsigned lane) {
+/// Sorts 32 entries in each register.
+template <int count>
+__device__ void sort(std::uint64_t (&entries)[count], unsigned lane) {
 #pragma unroll
     for (int size = 2; size <= kLanes; size *= 2)
 #pragma unroll
         for (int stride = size / 2; stride > 0; stride /= 2)
-            entry = exchange(entry, stride, ((lane & stride) == 0) == ((lane & size) == 0));
-    return entry;
+#pragma unroll
+            for (int e = 0; e < count; ++e)
+                entries[e] = exchange(entries[e], stride, ((lane & stride) == 0) == ((lane & size) == 0));
 }
 
 /// Merges 32 sorted entries into a sorted list of a multiple of 32. Lane l reads and writes the list's entries l,
