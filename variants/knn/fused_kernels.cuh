@@ -6,8 +6,8 @@
 
 #include "device/kernel.hpp"
 #include "variants/distance/attribute_types.cuh"
+#include "variants/knn/best_lists.cuh"
 #include "variants/knn/fused_search.hpp"
-#include "variants/knn/warp_lists.cuh"
 
 /// The search in one kernel: a tile of queries x points has its distances in registers, as `distance/register_tile`
 /// computes them, and each is held against the k-th best so far of its query. What is nearer goes to a buffer in shared
@@ -15,18 +15,10 @@
 namespace espalier::knn {
 namespace {
 
-using smallest_k::entry_of;
-using smallest_k::kEmptyEntry;
-using smallest_k::key_of;
-using smallest_k::key_of_entry;
-using smallest_k::value_of;
-
 inline constexpr int kSide = 16;  ///< threads along each side of a block
-inline constexpr int kThreads = kSide * kSide;
-inline constexpr int kBlockWarps = kThreads / kLanes;
+static_assert(kThreads == kSide * kSide);
 inline constexpr int kDepth = 8;  ///< attributes per step
 inline constexpr int kVector = 4;
-inline constexpr int kBuffer = kLanes;      ///< candidates that wait per query: what a warp sorts at once
 inline constexpr int kSharedList = kLanes;  ///< longer lists are in device memory
 
 /// What a search kernel is given. `listed` has the queries to search for and `listed_count` their number, both in
@@ -98,25 +90,28 @@ __device__ float largest_up_to(float bound) {
 /// What a candidate of a query may have: its comparable is not above `strict` if all points of its tile come after
 /// `last`, the k-th neighbour so far, which ties precede, and else not above `inclusive`. A limit of NaN lets all in,
 /// another one no NaN. Aligned for vector reads of four.
-template <int queries>
+template <int queries, bool squares>
 struct alignas(16) Limits {
+    static constexpr int kQueries = queries;
     float strict[queries], inclusive[queries];
     std::int32_t last[queries];
-    std::int32_t waiting[queries];  ///< candidates in the buffer, or more if there were too many
 
-    template <bool squares>
     __device__ void follow(int query, std::uint64_t kth) {
         const std::uint32_t key = key_of_entry(kth);
-        last[query] = kth == kEmptyEntry ? std::numeric_limits<std::int32_t>::max() : smallest_k::index_of_entry(kth);
         const float bound = value_of(key);
-        if (key < smallest_k::kNanKey) {
+        last[query] = smallest_k::index_of_entry(kth);
+        strict[query] = inclusive[query] = bound;
+        if (kth == kEmptyEntry) {
+            last[query] = std::numeric_limits<std::int32_t>::max();
+        } else if (key == smallest_k::kNanKey) {
+            strict[query] = std::numeric_limits<float>::infinity();
+        } else {
             strict[query] = largest_below<squares>(bound);
             inclusive[query] = largest_up_to<squares>(bound);
-        } else {
-            strict[query] = key == smallest_k::kNanKey ? std::numeric_limits<float>::infinity() : bound;
-            inclusive[query] = bound;
         }
     }
+    /// No candidate may come in any more.
+    __device__ void close(int query) { strict[query] = inclusive[query] = -1, last[query] = 0; }
 };
 
 /// Item of the tile that value `i` of a thread belongs to: runs of four, so that a warp's vector reads
@@ -167,78 +162,6 @@ __device__ __forceinline__ void add_terms(Sum (&sums)[per_thread][per_thread], c
         for (int i = 0; i < per_thread; ++i) sums[j][i].add(q[i], p[j], type);
 }
 
-/// The lists of the block's queries and what waits for them.
-template <int queries, bool squares>
-struct Lists {
-    Limits<queries>& limits;
-    std::uint64_t (&buffers)[queries][kBuffer];
-    std::uint64_t* lists;  ///< queries x length
-    std::int32_t k, length;
-
-    /// For all threads of the block; a barrier must follow. Queries from `used` on take no candidate.
-    __device__ void clear(std::int64_t used, unsigned thread) const {
-        for (int i = static_cast<int>(thread); i < queries * length; i += kThreads) lists[i] = kEmptyEntry;
-        for (int q = static_cast<int>(thread); q < queries; q += kThreads) {
-            limits.waiting[q] = 0;
-            if (q < used)
-                limits.template follow<squares>(q, kEmptyEntry);
-            else
-                limits.strict[q] = limits.inclusive[q] = -1, limits.last[q] = 0;
-        }
-    }
-
-    /// Merges the candidates of all queries that have at least `least`. A warp has every eighth query, some of them
-    /// at once.
-    __device__ void merge(int least, unsigned warp, unsigned lane) const {
-        for (int first = static_cast<int>(warp); first < queries; first += kAtOnce * kBlockWarps) {
-            int counts[kAtOnce];
-            bool any = false;
-#pragma unroll
-            for (int e = 0; e < kAtOnce; ++e) {
-                counts[e] = min(limits.waiting[first + e * kBlockWarps], kBuffer);
-                any = any || counts[e] >= least;
-            }
-            if (any) merge_some(first, counts, least, lane);
-        }
-        __syncwarp();
-        // The limits take longer than a merge: a lane for each query.
-        const int query = static_cast<int>(warp + lane * kBlockWarps);
-        if (query < queries && limits.waiting[query] >= least) {
-            limits.waiting[query] = 0;
-            limits.template follow<squares>(query, lists[query * length + k - 1]);
-        }
-    }
-
-private:
-    static constexpr int kAtOnce = 4;
-
-    __device__ void merge_some(int first, const int (&counts)[kAtOnce], int least, unsigned lane) const {
-        std::uint64_t entries[kAtOnce];
-#pragma unroll
-        for (int e = 0; e < kAtOnce; ++e)
-            entries[e] = static_cast<int>(lane) < counts[e] && counts[e] >= least
-                             ? buffers[first + e * kBlockWarps][lane]
-                             : kEmptyEntry;
-        sort(entries, lane);
-        if (length == kLanes) {
-#pragma unroll
-            for (int e = 0; e < kAtOnce; ++e) {
-                const std::uint64_t reversed = __shfl_xor_sync(kAllLanes, entries[e], kLanes - 1);
-                entries[e] = min(lists[(first + e * kBlockWarps) * kLanes + static_cast<int>(lane)], reversed);
-            }
-            merge_bitonic(entries, lane);
-#pragma unroll
-            for (int e = 0; e < kAtOnce; ++e)
-                lists[(first + e * kBlockWarps) * kLanes + static_cast<int>(lane)] = entries[e];
-        } else {
-#pragma unroll
-            for (int e = 0; e < kAtOnce; ++e)
-                if (counts[e] >= least)
-                    merge_sorted(lists + (first + e * kBlockWarps) * length, length, entries[e], lane);
-        }
-    }
-};
-
 /// A tile's distances that are yet to be held against the limits.
 template <Metric metric, Missing missing, int per_thread>
 struct Offer {
@@ -251,8 +174,8 @@ struct Offer {
     std::uint64_t taken = 0;  ///< a bit per distance that is in a buffer already
 
     /// Puts candidates into the buffers. Returns whether one found no room: it has to come again after a merge.
-    __device__ bool operator()(const Lists<kItems, kSquares>& lists, unsigned x, unsigned y) {
-        const Limits<kItems>& limits = lists.limits;
+    __device__ bool operator()(const Lists<Limits<kItems, kSquares>>& lists, unsigned x, unsigned y) {
+        const Limits<kItems, kSquares>& limits = lists.limits;
         bool left = false;
 #pragma unroll
         for (int first = 0; first < per_thread; first += kVector) {
@@ -276,7 +199,7 @@ struct Offer {
 
 private:
     /// Of four neighbouring queries.
-    __device__ void read_limits(float (&limit)[kVector], const Limits<kItems>& limits, int query) const {
+    __device__ void read_limits(float (&limit)[kVector], const Limits<kItems, kSquares>& limits, int query) const {
         const float4 strict = *reinterpret_cast<const float4*>(limits.strict + query);
         const float4 inclusive = *reinterpret_cast<const float4*>(limits.inclusive + query);
         const int4 last = *reinterpret_cast<const int4*>(limits.last + query);
@@ -286,7 +209,7 @@ private:
         limit[3] = first_point > last.w ? strict.w : inclusive.w;
     }
 
-    __device__ bool take(const Lists<kItems, kSquares>& lists, const float (&values)[per_thread], float limit,
+    __device__ bool take(const Lists<Limits<kItems, kSquares>>& lists, const float (&values)[per_thread], float limit,
                          int query, unsigned y, int bit) {
         unsigned candidates = 0;
 #pragma unroll
@@ -296,7 +219,7 @@ private:
         while (candidates != 0) {
             const int chosen = __ffs(static_cast<int>(candidates)) - 1;
             candidates &= candidates - 1;
-            const int place = atomicAdd(&lists.limits.waiting[query], 1);
+            const int place = atomicAdd(&lists.waiting[query], 1);
             if (place >= kBuffer) return true;
             float value = values[0];
 #pragma unroll
@@ -325,7 +248,8 @@ __global__ void __launch_bounds__(kThreads, metric == Metric::mixed_euclidean ? 
     using Buffer = float[2][kDepth][kItems];
     auto& queries = device::shared<Buffer, struct QueryTile>();
     auto& points = device::shared<Buffer, struct PointTile>();
-    auto& limits = device::shared<Limits<kItems>>();
+    auto& limits = device::shared<Limits<kItems, kSquares>>();
+    auto& waiting = device::shared<std::int32_t[kItems], struct Waiting>();
     auto* const dynamic = device::dynamic_shared<std::uint64_t>();
     auto& buffers = *reinterpret_cast<std::uint64_t(*)[kItems][kBuffer]>(dynamic);
     const bool in_shared = search.length <= kSharedList;
@@ -336,8 +260,8 @@ __global__ void __launch_bounds__(kThreads, metric == Metric::mixed_euclidean ? 
 
     for (std::int64_t work = blockIdx.x; work < items; work += gridDim.x) {
         std::uint64_t* const result = search.lists + work * kItems * search.length;
-        const Lists<kItems, kSquares> lists{limits, buffers, in_shared ? dynamic + kItems * kBuffer : result, search.k,
-                                            search.length};
+        const Lists<Limits<kItems, kSquares>> lists{
+            limits, waiting, buffers, in_shared ? dynamic + kItems * kBuffer : result, search.k, search.length};
         const std::int64_t first_place = work % query_tiles * kItems, slice = work / query_tiles;
         lists.clear(searched - first_place, thread);
         __syncthreads();

@@ -43,16 +43,16 @@ struct Cut {
 
     [[nodiscard]] constexpr std::int64_t items() const { return query_tiles * slices; }
 
-    /// As even a load for `sms` multiprocessors as can be had. A slice costs about two tiles more than it has, for the
-    /// start of its lists, and a multiprocessor with a single block a quarter more time.
-    static constexpr Cut of(std::int64_t query_tiles, std::int64_t point_tiles, std::int64_t sms) {
-        constexpr std::int64_t kStart = 2, kMost = 512;
+    /// As even a load for `sms` multiprocessors as can be had. The start of a slice's lists costs as much as `start`
+    /// tiles, and a multiprocessor with a single block takes a quarter more time.
+    static constexpr Cut of(std::int64_t query_tiles, std::int64_t point_tiles, std::int64_t sms, std::int64_t start) {
+        constexpr std::int64_t kMost = 512;
         Cut best{query_tiles, 1};
         double least = 0;
         for (std::int64_t slices = 1; slices <= std::min(std::max<std::int64_t>(point_tiles, 1), kMost); ++slices) {
             const std::int64_t rounds = divided_up(query_tiles * slices, sms);
             const double alone = rounds == 1 ? 1.25 : 1.0;
-            const double cost = static_cast<double>(rounds * (divided_up(point_tiles, slices) + kStart)) * alone;
+            const double cost = static_cast<double>(rounds * (divided_up(point_tiles, slices) + start)) * alone;
             if (slices == 1 || cost < least) best.slices = slices, least = cost;
         }
         return best;
@@ -69,12 +69,14 @@ struct FoundLists {
 /// more than the budget, or little more.
 struct FusedLayout {
     std::int64_t tile, point_tiles, chunk;
+    std::int64_t start;   ///< what lists cost at first, in tiles of this many attributes
     std::int32_t length;  ///< of a list: k, rounded up to whole warps
     std::size_t lists, distances, indices, bytes;
 
     FusedLayout(const Problem& problem, const DeviceInfo& device, std::int64_t items_of_a_tile)
         : tile(items_of_a_tile),
           point_tiles(divided_up(problem.points, tile)),
+          start(1 + 64 / std::max<std::int64_t>(problem.dims, 8)),
           length(static_cast<std::int32_t>(divided_up(problem.k, 32) * 32)) {
         const std::int64_t per_query = (length + problem.k) * 8 + 1;
         chunk = std::min(problem.queries, std::max<std::int64_t>(kBudget / per_query / tile, 1) * tile);
@@ -88,7 +90,7 @@ struct FusedLayout {
     }
 
     [[nodiscard]] Cut cut(std::int64_t queries, const DeviceInfo& device) const {
-        return Cut::of(divided_up(queries, tile), point_tiles, std::max(device.sm_count, 1));
+        return Cut::of(divided_up(queries, tile), point_tiles, std::max(device.sm_count, 1), start);
     }
     [[nodiscard]] FoundLists found(std::byte* memory) const {
         return {reinterpret_cast<float*>(memory + distances), reinterpret_cast<std::int32_t*>(memory + indices)};
