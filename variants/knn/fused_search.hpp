@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <string>
 
-#include "kernels/core/device_info.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/device/runtime.hpp"
 #include "kernels/problems/knn.hpp"
 
 /// How a search that never writes the matrix of distances is cut into the work of blocks. A block holds a tile of
@@ -58,6 +60,14 @@ struct Cut {
         return best;
     }
 };
+
+/// Throws DeviceError (out of memory) if the workspace is smaller than what `workspace()` asked for.
+inline void check_workspace(const Context& context, std::size_t bytes) {
+    if (context.workspace.size() < bytes)
+        throw device::DeviceError("the search needs " + std::to_string(bytes) + " bytes of workspace, given are " +
+                                      std::to_string(context.workspace.size()),
+                                  2);
+}
 
 /// Where the lists of a chunk's queries end up, as `smallest_k` writes them.
 struct FoundLists {

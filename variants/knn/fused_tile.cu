@@ -36,6 +36,7 @@ std::size_t workspace(const Problem& problem, const Configuration& configuration
 template <int per_thread>
 void search(const Context& context, const Problem& problem, const Buffers& buffers) {
     const FusedLayout layout(problem, context.device, kSide * per_thread);
+    check_workspace(context, layout.bytes);
     std::byte* const memory = context.workspace.data();
     const float* queries = buffers.query_values;
     if (problem.queries_in == QueriesIn::host) {

@@ -265,6 +265,7 @@ FoundLists search(const Context& context, const Problem& problem, const Buffers&
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
     if (problem.queries == 0) return;
     const ScreenLayout layout(problem, context.device);
+    check_workspace(context, layout.bytes);
     const float* queries = buffers.query_values;
     if (problem.queries_in == QueriesIn::host) {
         std::byte* const copy = context.workspace.data() + layout.queries;
