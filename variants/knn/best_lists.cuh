@@ -70,7 +70,8 @@ __device__ inline void merge_sorted(std::uint64_t* list, int length, std::uint64
 
 /// The lists of the block's queries and what waits for them.
 ///
-/// `Limits` tells candidates from others, per query: it is to `follow` the last entry of the list, or to `close`.
+/// `Limits` tells candidates from others, per query: it is to `open`, to `follow` the k-th
+/// entry of the list and the last one, or to `close`.
 template <class Limits>
 struct Lists {
     static constexpr int queries = Limits::kQueries;
@@ -86,15 +87,15 @@ struct Lists {
         for (int q = static_cast<int>(thread); q < queries; q += kThreads) {
             waiting[q] = 0;
             if (q < used)
-                limits.follow(q, kEmptyEntry);
+                limits.open(q);
             else
                 limits.close(q);
         }
     }
 
     /// Merges the candidates of all queries that have at least `least`. A warp has every eighth query, some of them
-    /// at once.
-    __device__ void merge(int least, unsigned warp, unsigned lane) const {
+    /// at once. Not inlined: the registers that it takes are those of the loop around it, which it is seldom called in.
+    __device__ __attribute__((noinline)) void merge(int least, unsigned warp, unsigned lane) const {
         for (int first = static_cast<int>(warp); first < queries; first += kAtOnce * kBlockWarps) {
             int counts[kAtOnce];
             bool any = false;
@@ -110,7 +111,7 @@ struct Lists {
         const int query = static_cast<int>(warp + lane * kBlockWarps);
         if (query < queries && waiting[query] >= least) {
             waiting[query] = 0;
-            limits.follow(query, lists[query * length + k - 1]);
+            limits.follow(query, lists[query * length + k - 1], lists[query * length + length - 1]);
         }
     }
 

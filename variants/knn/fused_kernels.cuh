@@ -96,15 +96,20 @@ struct alignas(16) Limits {
     float strict[queries], inclusive[queries];
     std::int32_t last[queries];
 
-    __device__ void follow(int query, std::uint64_t kth) {
+    /// Anything may come in.
+    __device__ void open(int query) {
+        strict[query] = inclusive[query] = std::numeric_limits<float>::quiet_NaN();
+        last[query] = std::numeric_limits<std::int32_t>::max();
+    }
+    /// The k-th entry is the last that anybody wants.
+    __device__ void follow(int query, std::uint64_t kth, std::uint64_t) {
+        if (kth == kEmptyEntry) return open(query);
         const std::uint32_t key = key_of_entry(kth);
         const float bound = value_of(key);
         last[query] = smallest_k::index_of_entry(kth);
-        strict[query] = inclusive[query] = bound;
-        if (kth == kEmptyEntry) {
-            last[query] = std::numeric_limits<std::int32_t>::max();
-        } else if (key == smallest_k::kNanKey) {
+        if (key == smallest_k::kNanKey) {
             strict[query] = std::numeric_limits<float>::infinity();
+            inclusive[query] = bound;
         } else {
             strict[query] = largest_below<squares>(bound);
             inclusive[query] = largest_up_to<squares>(bound);

@@ -27,6 +27,13 @@ constexpr double kept_back(std::int64_t dims) {
 /// What rounds to subnormal halves is off by up to 2^-25 each; in squares of scaled attributes.
 constexpr double absolute_error(std::int64_t dims) { return static_cast<double>(dims) * 0x1p-32; }
 
+/// By how much the value of a point (p less half its norm m, negated) has to be above another's for its distance to be
+/// above the other's in single precision, too: as a share of the sum of the norms n and m. Twice the errors of both in
+/// halves, and some for the distances' own roundings.
+constexpr double margin_of_norms(std::int64_t dims) {
+    return 1.01 * (kept_back(dims) + static_cast<double>(2 * dims + 32) * 0x1p-23);
+}
+
 /// The power of two that scales attributes up to the one of these bits, and the number itself. Data so small that it
 /// cannot be scaled stays small, and the bounds say nothing.
 constexpr int scale_exponent(std::uint32_t bits_of_largest) {

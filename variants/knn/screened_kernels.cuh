@@ -25,6 +25,7 @@ inline constexpr int kQueryParts = kWarpQueries / 16, kPointParts = kWarpPoints 
 struct Findings {
     std::int32_t uncertified;  ///< queries
     std::uint32_t largest;     ///< bits of the largest centred attribute
+    std::uint32_t norm;        ///< bits of the largest squared norm of a point, scaled, less what is kept back
     std::uint32_t unbounded;   ///< whether a point has an attribute that is not finite
 };
 
@@ -83,7 +84,7 @@ __device__ inline float scale_of(const Findings& findings) { return power_of_two
 /// A row that is not finite has a norm of NaN. Beyond the set rows are 0, and norms `otherwise`. 64 items per block.
 __global__ void __launch_bounds__(kThreads)
     prepare_set(std::int64_t count, std::int32_t dims, std::int32_t width, float norm_factor, float otherwise,
-                const float* values, const float* centre, const Findings* findings, std::uint16_t* rows, float* norms) {
+                const float* values, const float* centre, Findings* findings, std::uint16_t* rows, float* norms) {
     constexpr int kItems = 64, kGroups = kThreads / kItems, kEach = kChunk / kGroups;
     constexpr int kPadded = kChunk + 8;  // 16 more bytes: rows meet in banks less often
     struct alignas(16) Tile {
@@ -126,16 +127,30 @@ __global__ void __launch_bounds__(kThreads)
     for (int g = 0; g < kGroups; ++g) norm += sums[g][item];
     norm = is_finite(norm) ? norm * norm_factor : std::numeric_limits<float>::quiet_NaN();
     norms[at] = at < count ? norm : otherwise;
+    // Those of points are halved and negated.
+    const float of_point = at < count && norm < 0 ? -2 * norm : 0.0F;
+    const unsigned most = __reduce_max_sync(kAllLanes, __float_as_uint(of_point));
+    if (threadIdx.x % kLanes == 0 && most != 0) atomicMax(&findings->norm, most);
 }
 
-/// What a list's last entry leaves room for: values above `floors`.
+/// No negated value that was thrown away is below this.
+__device__ inline float least_discarded(std::uint64_t kth, std::uint64_t last, float margin) {
+    float least = std::numeric_limits<float>::infinity();
+    if (last != kEmptyEntry) least = value_of(key_of_entry(last));
+    if (kth != kEmptyEntry) least = std::min(least, value_of(key_of_entry(kth)) + margin);
+    return least;
+}
+
+/// What may still matter: values above `floors`. That is above the list's last entry, and not so far below the k-th one
+/// that it is behind it whatever the errors were: `margins`.
 template <int queries>
 struct Floors {
     static constexpr int kQueries = queries;
-    float floors[queries];
+    float floors[queries], margins[queries];
 
-    __device__ void follow(int query, std::uint64_t last) {
-        floors[query] = last == kEmptyEntry ? -std::numeric_limits<float>::infinity() : -value_of(key_of_entry(last));
+    __device__ void open(int query) { floors[query] = -std::numeric_limits<float>::infinity(); }
+    __device__ void follow(int query, std::uint64_t kth, std::uint64_t last) {
+        floors[query] = -least_discarded(kth, last, margins[query]);
     }
     __device__ void close(int query) { floors[query] = std::numeric_limits<float>::infinity(); }
 };
@@ -148,13 +163,18 @@ struct Screen {
     const std::uint16_t* query_rows;
     const std::uint16_t* point_rows;
     const float* point_norms;
+    const float* query_norms;
     std::int64_t first, count, slices;
-    std::int32_t width, length;
+    std::int32_t width, length, k;
+    float margin;  ///< of the sum of two squared norms
     Walk walk;
     std::uint64_t* lists;  ///< per slice, query tile and query of it, `length` each
     const Findings* findings;
 
     [[nodiscard]] __device__ std::int64_t query_tiles() const { return divided_up(count, kScreenTile); }
+    [[nodiscard]] __device__ float margin_of(std::int64_t query) const {
+        return margin * (query_norms[query] + __uint_as_float(findings->norm));
+    }
     [[nodiscard]] __device__ std::int32_t chunks() const { return (width + kChunk - 1) / kChunk; }
 };
 
@@ -268,6 +288,8 @@ __global__ void __launch_bounds__(kThreads, 2) screen_tiles(Screen screen) {
                             buffers,       screen.lists + std::int64_t{blockIdx.x} * kScreenTile * screen.length,
                             screen.length, screen.length};
     lists.clear(screen.count - query_tile * kScreenTile, thread);
+    if (thread < kScreenTile)
+        floors.margins[thread] = screen.margin_of(screen.first + query_tile * kScreenTile + thread);
     const auto begin = static_cast<std::int32_t>(slice * screen.walk.tiles / screen.slices);
     const auto end = static_cast<std::int32_t>((slice + 1) * screen.walk.tiles / screen.slices);
     std::int32_t tile = screen.walk.tile_at(begin);

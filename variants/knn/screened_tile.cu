@@ -74,7 +74,6 @@ struct Ranking {
     Screen screen;
     const float* query_values;
     const float* point_values;
-    const float* query_norms;
     std::int64_t queries, points;
     std::int32_t dims, k;
     double absolute;  ///< error of the bounds
@@ -84,9 +83,9 @@ struct Ranking {
 };
 
 /// Whether a point that the screening gave `value` is behind a neighbour of this entry, by index or distance.
-__device__ bool surely_behind(const Ranking& ranking, float norm, std::uint64_t screened, std::uint64_t neighbour) {
+__device__ bool surely_behind(const Ranking& ranking, float norm, float screened, std::uint64_t neighbour) {
     if (neighbour == kEmptyEntry) return false;
-    const double least = static_cast<double>(norm) + 2.0 * static_cast<double>(value_of(key_of_entry(screened)));
+    const double least = static_cast<double>(norm) + 2.0 * static_cast<double>(screened);
     const float sum = largest_up_to<true>(value_of(key_of_entry(neighbour)));
     return surely_above(least - ranking.absolute, static_cast<double>(sum),
                         static_cast<double>(scale_of(*ranking.findings)), ranking.dims);
@@ -110,7 +109,7 @@ __global__ void __launch_bounds__(kThreads) rank_directly(Ranking ranking) {
     const std::int64_t place = std::int64_t{blockIdx.x} * kBlockWarps + threadIdx.y;
     if (place >= screen.count) return;
     const std::int64_t query = screen.first + place;
-    const float norm = ranking.query_norms[query];
+    const float norm = screen.query_norms[query];
     bool certified = false;
     if (ranking.findings->unbounded == 0 && norm == norm) {
         std::uint64_t* const list = screen.lists + place * screen.length;
@@ -118,6 +117,7 @@ __global__ void __launch_bounds__(kThreads) rank_directly(Ranking ranking) {
             for (int first = 0; first < screen.length; first += kLanes)
                 merge_sorted(list, screen.length,
                              list[slice * screen.query_tiles() * kScreenTile * screen.length + first + own], lane);
+        __syncwarp();
         std::uint64_t* const best = best_lists[threadIdx.y];
         const int length = (k + kLanes - 1) / kLanes * kLanes;
         for (int j = own; j < length; j += kLanes) best[j] = kEmptyEntry;
@@ -137,11 +137,12 @@ __global__ void __launch_bounds__(kThreads) rank_directly(Ranking ranking) {
             const std::uint64_t screened = list[first + own];
             const bool is_there = screened != kEmptyEntry;
             compute(screened, is_there && first + own < k);
-            compute(screened, is_there && first + own >= k && !surely_behind(ranking, norm, screened, best[k - 1]));
+            compute(screened, is_there && first + own >= k &&
+                                  !surely_behind(ranking, norm, value_of(key_of_entry(screened)), best[k - 1]));
         }
-        // A list that is not full has all points.
-        const std::uint64_t last = __shfl_sync(kAllLanes, list[screen.length - kLanes + own], kLanes - 1);
-        certified = last == kEmptyEntry || surely_behind(ranking, norm, last, best[k - 1]);
+        const float least = least_discarded(list[k - 1], list[screen.length - 1], screen.margin_of(query));
+        // Nothing was thrown away if there is no such bound.
+        certified = least == std::numeric_limits<float>::infinity() || surely_behind(ranking, norm, least, best[k - 1]);
         if (certified)
             for (int j = own; j < k; j += kLanes) {
                 ranking.found.distances[j * screen.count + place] = value_of(key_of_entry(best[j]));
@@ -218,28 +219,22 @@ FoundLists search(const Context& context, const Problem& problem, const Buffers&
     const Screen screen{reinterpret_cast<const std::uint16_t*>(memory + layout.query_rows),
                         reinterpret_cast<const std::uint16_t*>(memory + layout.point_rows),
                         reinterpret_cast<const float*>(memory + layout.point_norms),
+                        reinterpret_cast<const float*>(memory + layout.query_norms),
                         first,
                         count,
                         cut.slices,
                         layout.width,
                         layout.length,
+                        k,
+                        static_cast<float>(margin_of_norms(problem.dims)),
                         Walk(layout.point_tiles),
                         lists,
                         findings};
     device::fill(&findings->uncertified, 0, sizeof findings->uncertified, context.stream);
     device::launch(screen_tiles, dim3(static_cast<unsigned>(cut.items())), dim3(kLanes, kBlockWarps),
                    screen_bytes(problem.dims), context.stream, screen);
-    const Ranking ranking{screen,
-                          queries,
-                          buffers.point_values,
-                          reinterpret_cast<const float*>(memory + layout.query_norms),
-                          problem.queries,
-                          problem.points,
-                          dims,
-                          k,
-                          absolute_error(problem.dims),
-                          found,
-                          findings,
+    const Ranking ranking{screen, queries, buffers.point_values,         problem.queries, problem.points,
+                          dims,   k,       absolute_error(problem.dims), found,           findings,
                           listed};
     device::launch(rank_directly, dim3(static_cast<unsigned>(divided_up(count, kBlockWarps))),
                    dim3(kLanes, kBlockWarps), 0, context.stream, ranking);
