@@ -94,8 +94,8 @@ struct Lists {
     }
 
     /// Merges the candidates of all queries that have at least `least`. A warp has every eighth query, some of them
-    /// at once. Not inlined: the registers that it takes are those of the loop around it, which it is seldom called in.
-    __device__ __attribute__((noinline)) void merge(int least, unsigned warp, unsigned lane) const {
+    /// at once.
+    __device__ void merge(int least, unsigned warp, unsigned lane) const {
         for (int first = static_cast<int>(warp); first < queries; first += kAtOnce * kBlockWarps) {
             int counts[kAtOnce];
             bool any = false;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "device/copy_ahead.hpp"
 #include "device/kernel.hpp"
 #include "variants/distance/attribute_types.cuh"
 #include "variants/knn/best_lists.cuh"
@@ -125,29 +126,20 @@ __device__ constexpr int item_of(unsigned thread, int i) {
     return i / kVector * kSide * kVector + static_cast<int>(thread) * kVector + i % kVector;
 }
 
-/// The values of one set on their way to shared memory: always of the same item, 8 attributes at a time.
-template <int per_thread>
-struct Slice {
-    static constexpr int kItems = kSide * per_thread;
-    static constexpr int kLoads = kItems * kDepth / kThreads;
-    static constexpr int kRows = kThreads / kItems;  // attributes that the block loads at a time
-    float values[kLoads];
-
-    /// `set` points at the item. Without one the values are 0.
-    __device__ void fetch(const float* set, bool has_item, std::int64_t count, std::int32_t first_attribute,
-                          std::int32_t dims, unsigned thread) {
+/// 8 attributes of a tile of a set to shared memory, without waiting. A thread's values are all of one item, at which
+/// `set` points; of none without one, and beyond `dims`, they are 0.
+template <int items>
+__device__ void copy_slice(float (&tile)[kDepth][items], const float* set, bool has_item, std::int64_t count,
+                           std::int32_t first_attribute, std::int32_t dims, unsigned thread) {
+    constexpr int kLoads = items * kDepth / kThreads, kRows = kThreads / items;
+    const std::int32_t row = static_cast<std::int32_t>(thread) / items;
+    const float* from = set + (first_attribute + row) * count;
 #pragma unroll
-        for (int i = 0; i < kLoads; ++i) {
-            const std::int32_t attribute = first_attribute + static_cast<std::int32_t>(thread) / kItems + i * kRows;
-            values[i] = has_item && attribute < dims ? set[attribute * count] : 0.0F;
-        }
+    for (int i = 0; i < kLoads; ++i, from += kRows * count) {
+        const bool is_there = has_item && first_attribute + row + i * kRows < dims;
+        device::copy_ahead(&tile[row + i * kRows][thread % items], is_there ? from : set, is_there);
     }
-
-    __device__ void store(float (&tile)[kDepth][kItems], unsigned thread) const {
-#pragma unroll
-        for (int i = 0; i < kLoads; ++i) tile[thread / kItems + i * kRows][thread % kItems] = values[i];
-    }
-};
+}
 
 template <int per_thread>
 __device__ void read_row(float (&values)[per_thread], const float* row, unsigned thread) {
@@ -277,14 +269,14 @@ __global__ void __launch_bounds__(kThreads, metric == Metric::mixed_euclidean ? 
         const std::int64_t place = first_place + thread % kItems;
         const bool has_query = place < searched;
         const float* const query = search.query_values + (has_query ? search.query_at(place) : 0);
-        Slice<per_thread> next_queries, next_points;
-        const auto fetch = [&](std::int32_t of, std::int32_t attribute) {
+        const auto copy = [&](std::int32_t of, std::int32_t attribute, int to) {
             const std::int64_t point = std::int64_t{of} * kItems + thread % kItems;
-            next_queries.fetch(query, has_query, search.queries, attribute, search.dims, thread);
-            next_points.fetch(search.point_values + point, point < search.points, search.points, attribute, search.dims,
-                              thread);
+            const bool has_point = point < search.points;
+            copy_slice(queries[to], query, has_query, search.queries, attribute, search.dims, thread);
+            copy_slice(points[to], search.point_values + (has_point ? point : 0), has_point, search.points, attribute,
+                       search.dims, thread);
         };
-        fetch(tile, 0);
+        if (begin < end) copy(tile, 0, 0);
         int buffer = 0;
         for (std::int32_t position = begin; position < end; ++position) {
             distance::Accumulator<metric, missing> sums[per_thread][per_thread] = {};
@@ -292,12 +284,11 @@ __global__ void __launch_bounds__(kThreads, metric == Metric::mixed_euclidean ? 
             const std::int32_t next_tile = search.walk.after(tile);
             std::int32_t first = 0;
             do {
-                next_queries.store(queries[buffer], thread);
-                next_points.store(points[buffer], thread);
-                // One barrier: who is a step ahead writes the other buffer, which nobody reads any more.
+                device::wait_for_copies();
+                // One barrier: what is copied next goes where nobody reads any more.
                 __syncthreads();
                 const bool ends = first + kDepth >= search.dims;
-                fetch(ends ? next_tile : tile, ends ? 0 : first + kDepth);
+                if (!ends || position + 1 < end) copy(ends ? next_tile : tile, ends ? 0 : first + kDepth, buffer ^ 1);
                 const auto step = [&](int a) {
                     float q[per_thread], p[per_thread];
                     read_row(q, queries[buffer][a], x);

@@ -20,7 +20,10 @@ namespace {
 
 constexpr std::int64_t kMost = 128;
 
-Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
+Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+    if (device.sm < 80)
+        return Support::no("needs compute capability 8.0 for asynchronous copies, this is " +
+                           std::to_string(device.sm));
     if (problem.k > kMost) return Support::no("k above 128: its lists would be merged for longer than they save");
     if (configuration["per_thread"] == 8 && (problem.metric == Metric::cosine || problem.missing == Missing::allowed))
         return Support::no("8 x 8 distances of several sums each do not fit a thread's registers");
@@ -89,7 +92,7 @@ Variant<Problem> fused_tile() {
     return {.role = Role::modern,
             .summary = "distances in registers, candidates below the k-th best into lists: no matrix is written",
             .source = "after Johnson, Douze and Jegou 2017",
-            .limits = "k <= 128; 8 x 8 per thread: no cosine, no missing values",
+            .limits = "compute capability 8.0; k <= 128; 8 x 8 per thread: no cosine, no missing values",
             .tolerance = kPipeline,
             .space = {{"per_thread", {8, 4}}},
             .supports = supports,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "device/copy_ahead.hpp"
 #include "device/half_tiles.hpp"
 #include "device/kernel.hpp"
 #include "variants/knn/best_lists.cuh"

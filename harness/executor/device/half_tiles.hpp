@@ -86,7 +86,4 @@ inline void load_matrices(std::uint32_t (&words)[4], const void* row) {
     }
 }
 
-inline void copy_ahead(void* to, const void* from) { *static_cast<uint4*>(to) = *static_cast<const uint4*>(from); }
-inline void wait_for_copies() {}
-
 }  // namespace espalier::device

@@ -36,11 +36,4 @@ __device__ __forceinline__ void load_matrices(std::uint32_t (&words)[4], const v
                  : "memory");
 }
 
-/// 16 aligned bytes to shared memory, there after the thread's next `wait_for_copies`.
-__device__ __forceinline__ void copy_ahead(void* to, const void* from) {
-    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(address), "l"(from) : "memory");
-}
-__device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }
-
 }  // namespace espalier::device
