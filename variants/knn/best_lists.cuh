@@ -71,15 +71,23 @@ __device__ inline void merge_sorted(std::uint64_t* list, int length, std::uint64
 /// The lists of the block's queries and what waits for them.
 ///
 /// `Limits` tells candidates from others, per query: it is to `open`, to `follow` the k-th
-/// entry of the list and the last one, or to `close`.
+/// entry of the list and the last one, or to `close`. What candidates are `ranked` by it makes of what is offered.
 template <class Limits>
 struct Lists {
     static constexpr int queries = Limits::kQueries;
     Limits& limits;
-    std::int32_t (&waiting)[queries];  ///< candidates in the buffer, or more if there were too many
-    std::uint64_t (&buffers)[queries][kBuffer];
-    std::uint64_t* lists;  ///< queries x length
+    std::int32_t (&waiting)[queries];            ///< candidates in the buffer, or more if there were too many
+    std::uint64_t (&buffers)[queries][kBuffer];  ///< as they were offered
+    std::uint64_t* lists;                        ///< queries x length
     std::int32_t k, length;
+
+    /// Puts a candidate into the buffer, in the order of the threads. Returns whether there was room.
+    __device__ bool offer(int query, float value, std::uint32_t index) const {
+        const int place = atomicAdd(&waiting[query], 1);
+        if (place >= kBuffer) return false;
+        buffers[query][place] = static_cast<std::uint64_t>(__float_as_uint(value)) << 32 | index;
+        return true;
+    }
 
     /// For all threads of the block; a barrier must follow. Queries from `used` on take no candidate.
     __device__ void clear(std::int64_t used, unsigned thread) const {
@@ -118,12 +126,17 @@ struct Lists {
 private:
     static constexpr int kAtOnce = 4;
 
+    __device__ static std::uint64_t entry_of_raw(std::uint64_t raw) {
+        const float value = Limits::ranked(__uint_as_float(static_cast<std::uint32_t>(raw >> 32)));
+        return entry_of(key_of(value), static_cast<std::uint32_t>(raw));
+    }
+
     __device__ void merge_some(int first, const int (&counts)[kAtOnce], int least, unsigned lane) const {
         std::uint64_t entries[kAtOnce];
 #pragma unroll
         for (int e = 0; e < kAtOnce; ++e)
             entries[e] = static_cast<int>(lane) < counts[e] && counts[e] >= least
-                             ? buffers[first + e * kBlockWarps][lane]
+                             ? entry_of_raw(buffers[first + e * kBlockWarps][lane])
                              : kEmptyEntry;
         sort(entries, lane);
         if (length == kLanes) {

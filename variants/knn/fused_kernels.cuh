@@ -97,6 +97,7 @@ struct alignas(16) Limits {
     float strict[queries], inclusive[queries];
     std::int32_t last[queries];
 
+    __device__ static float ranked(float comparable) { return distance_of<squares>(comparable); }
     /// Anything may come in.
     __device__ void open(int query) {
         strict[query] = inclusive[query] = std::numeric_limits<float>::quiet_NaN();
@@ -168,7 +169,7 @@ struct Offer {
 
     const Sum (&sums)[per_thread][per_thread];
     std::int64_t dims, first_point, points;
-    std::uint64_t taken = 0;  ///< a bit per distance that is in a buffer already
+    std::uint32_t taken[2] = {};  ///< a bit per distance that is in a buffer already
 
     /// Puts candidates into the buffers. Returns whether one found no room: it has to come again after a merge.
     __device__ bool operator()(const Lists<Limits<kItems, kSquares>>& lists, unsigned x, unsigned y) {
@@ -208,25 +209,20 @@ private:
 
     __device__ bool take(const Lists<Limits<kItems, kSquares>>& lists, const float (&values)[per_thread], float limit,
                          int query, unsigned y, int bit) {
-        unsigned candidates = 0;
+        bool left = false;
+        const auto first = static_cast<std::uint32_t>(first_point);
 #pragma unroll
-        for (int j = 0; j < per_thread; ++j)
-            if ((values[j] <= limit || limit != limit) && first_point + item_of(y, j) < points) candidates |= 1U << j;
-        candidates &= ~static_cast<unsigned>(taken >> bit);
-        while (candidates != 0) {
-            const int chosen = __ffs(static_cast<int>(candidates)) - 1;
-            candidates &= candidates - 1;
-            const int place = atomicAdd(&lists.waiting[query], 1);
-            if (place >= kBuffer) return true;
-            float value = values[0];
-#pragma unroll
-            for (int j = 1; j < per_thread; ++j)
-                if (j == chosen) value = values[j];
-            const auto point = static_cast<std::uint32_t>(first_point + item_of(y, chosen));
-            lists.buffers[query][place] = entry_of(key_of(distance_of<kSquares>(value)), point);
-            taken |= std::uint64_t{1} << (bit + chosen);
+        for (int j = 0; j < per_thread; ++j) {
+            if (!(values[j] <= limit || limit != limit)) continue;
+            const std::uint32_t own = 1U << (bit % 32 + j);
+            const std::uint32_t point = first + static_cast<std::uint32_t>(item_of(y, j));
+            if ((taken[bit / 32] & own) != 0 || point >= points) continue;
+            if (lists.offer(query, values[j], point))
+                taken[bit / 32] |= own;
+            else
+                left = true;
         }
-        return false;
+        return left;
     }
 };
 

@@ -149,6 +149,7 @@ struct Floors {
     static constexpr int kQueries = queries;
     float floors[queries], margins[queries];
 
+    __device__ static float ranked(float value) { return -value; }
     __device__ void open(int query) { floors[query] = -std::numeric_limits<float>::infinity(); }
     __device__ void follow(int query, std::uint64_t kth, std::uint64_t last) {
         floors[query] = -least_discarded(kth, last, margins[query]);
@@ -223,9 +224,9 @@ __device__ __forceinline__ void add_products(WarpSums& sums, const std::byte* qu
 /// Puts values above the floors into the buffers. Returns whether one found no room. A lane has 4 queries' values of 16
 /// points; `taken` has a bit for each that is in a buffer already.
 __device__ __forceinline__ bool offer_values(const ScreenLists& lists, const WarpSums& sums, std::int64_t first_point,
-                                             std::uint64_t& taken, unsigned warp, unsigned lane) {
+                                             std::uint32_t (&taken)[kQueryParts], unsigned warp, unsigned lane) {
     constexpr int kPoints = kPointParts * 2;
-    const int point = static_cast<int>(warp % 2) * kWarpPoints + static_cast<int>(lane % 4) * 2;
+    const auto point = static_cast<std::uint32_t>(first_point) + warp % 2 * kWarpPoints + lane % 4 * 2;
     bool left = false;
 #pragma unroll
     for (int m = 0; m < kQueryParts; ++m)
@@ -233,32 +234,20 @@ __device__ __forceinline__ bool offer_values(const ScreenLists& lists, const War
         for (int half = 0; half < 2; ++half) {
             const int query =
                 static_cast<int>(warp / 2) * kWarpQueries + m * 16 + half * 8 + static_cast<int>(lane / 4);
-            const int bit = (m * 2 + half) * kPoints;
             const float floor = lists.limits.floors[query];
             bool any = false;
 #pragma unroll
             for (int n = 0; n < kPoints; ++n) any = any || sums[m][n / 2][half * 2 + n % 2] > floor;
             if (!any) continue;
-            unsigned candidates = 0;
 #pragma unroll
-            for (int n = 0; n < kPoints; ++n)
-                if (sums[m][n / 2][half * 2 + n % 2] > floor) candidates |= 1U << n;
-            candidates &= ~static_cast<unsigned>(taken >> bit);
-            while (candidates != 0) {
-                const int chosen = __ffs(static_cast<int>(candidates)) - 1;
-                candidates &= candidates - 1;
-                const int place = atomicAdd(&lists.waiting[query], 1);
-                if (place >= kBuffer) {
+            for (int n = 0; n < kPoints; ++n) {
+                const float value = sums[m][n / 2][half * 2 + n % 2];
+                const std::uint32_t own = 1U << (half * kPoints + n);
+                if (!(value > floor) || (taken[m] & own) != 0) continue;
+                if (lists.offer(query, value, point + static_cast<std::uint32_t>(n / 2 * 8 + n % 2)))
+                    taken[m] |= own;
+                else
                     left = true;
-                    break;
-                }
-                float value = 0;
-#pragma unroll
-                for (int n = 0; n < kPoints; ++n)
-                    if (n == chosen) value = sums[m][n / 2][half * 2 + n % 2];
-                lists.buffers[query][place] = entry_of(
-                    key_of(-value), static_cast<std::uint32_t>(first_point + point + chosen / 2 * 8 + chosen % 2));
-                taken |= std::uint64_t{1} << (bit + chosen);
             }
         }
     return left;
@@ -343,7 +332,7 @@ __global__ void __launch_bounds__(kThreads, 2) screen_tiles(Screen screen) {
                     add_products(sums, chunk_of_queries, chunk_of_points, step, warp, lane);
             }
         }
-        std::uint64_t taken = 0;
+        std::uint32_t taken[kQueryParts] = {};
         const std::int64_t first_point = std::int64_t{tile} * kScreenTile;
         while (__syncthreads_or(offer_values(lists, sums, first_point, taken, warp, lane))) {
             lists.merge(kBuffer / 2, warp, lane);
