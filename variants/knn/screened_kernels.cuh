@@ -221,8 +221,13 @@ __device__ __forceinline__ void add_products(WarpSums& sums, const std::byte* qu
     }
 }
 
+/// How the values of a query that are above the floor come to the buffer: chosen one after the other, or in a branch
+/// for each, which is faster where there are many, but takes registers away from the loop around it.
+enum class Offering { chosen, branches };
+
 /// Puts values above the floors into the buffers. Returns whether one found no room. A lane has 4 queries' values of 16
 /// points; `taken` has a bit for each that is in a buffer already.
+template <Offering offering>
 __device__ __forceinline__ bool offer_values(const ScreenLists& lists, const WarpSums& sums, std::int64_t first_point,
                                              std::uint32_t (&taken)[kQueryParts], unsigned warp, unsigned lane) {
     constexpr int kPoints = kPointParts * 2;
@@ -239,15 +244,35 @@ __device__ __forceinline__ bool offer_values(const ScreenLists& lists, const War
 #pragma unroll
             for (int n = 0; n < kPoints; ++n) any = any || sums[m][n / 2][half * 2 + n % 2] > floor;
             if (!any) continue;
-#pragma unroll
-            for (int n = 0; n < kPoints; ++n) {
-                const float value = sums[m][n / 2][half * 2 + n % 2];
-                const std::uint32_t own = 1U << (half * kPoints + n);
-                if (!(value > floor) || (taken[m] & own) != 0) continue;
-                if (lists.offer(query, value, point + static_cast<std::uint32_t>(n / 2 * 8 + n % 2)))
-                    taken[m] |= own;
+            const auto offer = [&](float value, int n) {
+                const bool has_room = lists.offer(query, value, point + static_cast<std::uint32_t>(n / 2 * 8 + n % 2));
+                if (has_room)
+                    taken[m] |= 1U << (half * kPoints + n);
                 else
                     left = true;
+                return has_room;
+            };
+            if constexpr (offering == Offering::branches) {
+#pragma unroll
+                for (int n = 0; n < kPoints; ++n) {
+                    const float value = sums[m][n / 2][half * 2 + n % 2];
+                    if (value > floor && (taken[m] >> (half * kPoints + n) & 1) == 0) offer(value, n);
+                }
+            } else {
+                unsigned candidates = 0;
+#pragma unroll
+                for (int n = 0; n < kPoints; ++n)
+                    if (sums[m][n / 2][half * 2 + n % 2] > floor) candidates |= 1U << n;
+                candidates &= ~(taken[m] >> (half * kPoints));
+                while (candidates != 0) {
+                    const int chosen = __ffs(static_cast<int>(candidates)) - 1;
+                    candidates &= candidates - 1;
+                    float value = sums[m][0][half * 2];
+#pragma unroll
+                    for (int n = 1; n < kPoints; ++n)
+                        if (n == chosen) value = sums[m][n / 2][half * 2 + n % 2];
+                    if (!offer(value, chosen)) break;
+                }
             }
         }
     return left;
@@ -259,6 +284,7 @@ constexpr std::size_t screen_bytes(std::int64_t dims) {
            std::size_t{kScreenTile} * kBuffer * sizeof(std::uint64_t);
 }
 
+template <Offering offering>
 __global__ void __launch_bounds__(kThreads, 2) screen_tiles(Screen screen) {
     struct alignas(16) Norms {
         float values[2][kScreenTile];
@@ -334,7 +360,7 @@ __global__ void __launch_bounds__(kThreads, 2) screen_tiles(Screen screen) {
         }
         std::uint32_t taken[kQueryParts] = {};
         const std::int64_t first_point = std::int64_t{tile} * kScreenTile;
-        while (__syncthreads_or(offer_values(lists, sums, first_point, taken, warp, lane))) {
+        while (__syncthreads_or(offer_values<offering>(lists, sums, first_point, taken, warp, lane))) {
             lists.merge(kBuffer / 2, warp, lane);
             __syncthreads();
         }

@@ -206,7 +206,7 @@ void prepare(const Context& context, const Problem& problem, const ScreenLayout&
 
 /// The lists of `count` queries from `first` on.
 FoundLists search(const Context& context, const Problem& problem, const Buffers& buffers, const ScreenLayout& layout,
-                  const float* queries, std::int64_t first, std::int64_t count) {
+                  const float* queries, std::int64_t first, std::int64_t count, Offering offering) {
     std::byte* const memory = context.workspace.data();
     auto* const findings = reinterpret_cast<Findings*>(memory);
     auto* const listed = reinterpret_cast<std::int32_t*>(memory + layout.listed);
@@ -231,8 +231,9 @@ FoundLists search(const Context& context, const Problem& problem, const Buffers&
                         lists,
                         findings};
     device::fill(&findings->uncertified, 0, sizeof findings->uncertified, context.stream);
-    device::launch(screen_tiles, dim3(static_cast<unsigned>(cut.items())), dim3(kLanes, kBlockWarps),
-                   screen_bytes(problem.dims), context.stream, screen);
+    device::launch(offering == Offering::chosen ? screen_tiles<Offering::chosen> : screen_tiles<Offering::branches>,
+                   dim3(static_cast<unsigned>(cut.items())), dim3(kLanes, kBlockWarps), screen_bytes(problem.dims),
+                   context.stream, screen);
     const Ranking ranking{screen, queries, buffers.point_values,         problem.queries, problem.points,
                           dims,   k,       absolute_error(problem.dims), found,           findings,
                           listed};
@@ -257,8 +258,9 @@ FoundLists search(const Context& context, const Problem& problem, const Buffers&
     return found;
 }
 
-void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
+void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     if (problem.queries == 0) return;
+    const auto offering = configuration["branches"] == 1 ? Offering::chosen : Offering::branches;
     const ScreenLayout layout(problem, context.device);
     check_workspace(context, layout.bytes);
     const float* queries = buffers.query_values;
@@ -272,7 +274,7 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
     if (problem.k > 0) prepare(context, problem, layout, queries, buffers.point_values);
     for (std::int64_t first = 0; first < problem.queries; first += layout.chunk) {
         const std::int64_t count = std::min(layout.chunk, problem.queries - first);
-        const FoundLists found = search(context, problem, buffers, layout, queries, first, count);
+        const FoundLists found = search(context, problem, buffers, layout, queries, first, count, offering);
         vote_per_query(problem, buffers, {found.distances, found.indices, count, 0, problem.k, problem.vote}, first,
                        context.stream);
     }
@@ -288,6 +290,7 @@ Variant<Problem> screened_tile() {
             .summary = "tensor cores rule out all but a few points by bounds; direct distances of what is left",
             .limits = "compute capability 8.0; euclidean without missing values; k <= 128; dims <= 576 on an H200",
             .tolerance = kPipeline,
+            .space = {{"branches", {1, 16}}},
             .supports = supports,
             .workspace = workspace,
             .run = run};
