@@ -113,6 +113,7 @@ protected:
 
 TEST_F(LoadingTrees, ChangesWhatTheLibraryRuns) {
     const auto before = dot_here();
+    const std::string of_another_family = value_of(explain_count_bytes(Device::cpu(), 1000)).tree_file;
     const std::string other = before.variant == "cpu_scalar" ? "cpu_openmp" : "cpu_scalar";
     const std::string first = write("a", one_leaf("dot", kHere, {{other, "default"}, {"cpu_scalar", "default"}}));
     const auto loaded = value_of(load_selectors(first));
@@ -144,7 +145,7 @@ TEST_F(LoadingTrees, ChangesWhatTheLibraryRuns) {
     EXPECT_EQ(value_of(plan.explain()).variant, other);
     EXPECT_EQ(in_use(), loaded_so_far);
     // Other families go on as they did.
-    EXPECT_EQ(value_of(explain_count_bytes(Device::cpu(), 1000)).tree_file, "");
+    EXPECT_EQ(value_of(explain_count_bytes(Device::cpu(), 1000)).tree_file, of_another_family);
 }
 
 TEST_F(LoadingTrees, FollowsEachConditionOfTheTree) {
@@ -158,10 +159,12 @@ TEST_F(LoadingTrees, FollowsEachConditionOfTheTree) {
 }
 
 TEST_F(LoadingTrees, OfOtherDevicesAreRankedByLikeness) {
-    ASSERT_TRUE(load_selectors(write("a", one_leaf("dot", "cpu-test-4t", {{"cpu_scalar", "default"}}))));
+    ordered_json text = tree("dot", "cpu-test-4t", ordered_json::array({leaf(0, 0, {{"cpu_scalar", "default"}})}));
+    text["device"]["microarchitecture"] = "invented";
+    ASSERT_TRUE(load_selectors(write("a", sealed(text))));
     DeviceInfo device;
     device.key = "cpu-test-5t";
-    device.microarchitecture = "zen4";
+    device.microarchitecture = "invented";
     device.avx2 = device.fma = true;
     device.threads = 5;
     const auto nearest = value_of(explain("dot", "elements=1000", device, nullptr));
@@ -170,7 +173,7 @@ TEST_F(LoadingTrees, OfOtherDevicesAreRankedByLikeness) {
     EXPECT_EQ(nearest.difference, "5 threads instead of 4");
     device.threads = 16;
     device.microarchitecture = "emeraldrapids";
-    EXPECT_EQ(value_of(explain("dot", "elements=1000", device, nullptr)).tree_file, "");
+    EXPECT_EQ(value_of(explain("dot", "elements=1000", device, nullptr)).tree_device, "cpu-emeraldrapids-avx2-16t");
 }
 
 TEST_F(LoadingTrees, TakesEveryTreeOfAFolderOfResults) {
