@@ -64,16 +64,16 @@ struct Plan {
     }
 
 private:
-    /// Memory that a call touches first costs more than packing the points again, which takes a task about as long as
-    /// 40 queries: where few and large blocks read them, each packs for itself.
+    /// Memory that a call touches first takes two or three times as long as packing what goes there, and packing a
+    /// point as long as comparing it with 40 queries: where few blocks read the points, each packs for itself.
     template <class Kernel>
     void cut(const Problem& problem, std::int64_t threads) {
-        constexpr std::int64_t kPackedFloats = 2 << 20, kFewBlocks = 4, kLargeBlock = 384;
+        constexpr std::int64_t kPackedFloats = 2 << 20, kFewBlocks = 4, kLargeBlock = 384, kManyThreads = 4;
         const bool few = problem.queries < 64 * threads;  // then the points are dealt to the threads
         const std::int64_t each = rounded_up((problem.queries + threads - 1) / threads, Kernel::kQueries);
         const std::int64_t large = most<Kernel>(problem, 256 << 10, 1024);
         packed = rounded_up(problem.points, Kernel::kPoints) * problem.dims <= kPackedFloats ||
-                 each > kFewBlocks * large || (!few && std::min(each, large) < kLargeBlock);
+                 each > kFewBlocks * large || (!few && threads >= kManyThreads && std::min(each, large) < kLargeBlock);
         if (few) {
             block = std::min(rounded_up(problem.queries, Kernel::kQueries), large);
             parts = threads == 1 ? 1 : most_parts<Kernel>(problem, threads);
@@ -309,7 +309,9 @@ private:
         constexpr bool kScreened = terms == Terms::products;
         if (!kScreened && !plan_.packed) return true;
         bool small = true;
-#pragma omp parallel for schedule(static) num_threads(threads_) reduction(&& : small)
+        constexpr std::int64_t kAlone = 1 << 15;  // values that are packed while a second thread wakes up
+#pragma omp parallel for schedule(static) num_threads(threads_) reduction(&& : small) \
+    if (problem_.points * problem_.dims > kAlone)
         for (std::int64_t panel = 0; panel < plan_.panels; ++panel) {
             const Slice slice = points_of(panel);
             std::array<double, Kernel::kPoints> squares{};
@@ -335,7 +337,7 @@ private:
 #pragma omp parallel num_threads(threads_)
         {
             Results results(problem_.k);
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic) nowait
             for (std::int64_t task = 0; task < plan_.blocks * parts; ++task)
                 run_task<terms>(results, task / parts, task % parts,
                                 parts > 1 ? &found[static_cast<std::size_t>(task)] : nullptr);
