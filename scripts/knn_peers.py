@@ -323,17 +323,17 @@ def main():
         sys.exit(f"scripts/peers: error: {sys.executable} lacks {', '.join(missing)}: make an environment with\n"
                  "  python3 -m venv /tmp/peers && /tmp/peers/bin/pip install " + " ".join(missing) + "\n"
                  "and give --python /tmp/peers/bin/python")
-    rows, key = [], None
+    rows = []
     for problem in arguments.problems:
         with tempfile.TemporaryDirectory() as folder:
             contenders = compare(arguments, pathlib.Path(folder), problem)
         report(problem, contenders)
-        key = contenders[0].key
-        rows += rows_of(problem, contenders, ceilings_of(arguments.results / key / "device.json",
-                                                         problem_row(problem)["bytes"]))
+        kept = arguments.results / contenders[0].key
+        rows += rows_of(problem, contenders, ceilings_of(kept / "device.json", problem_row(problem)["bytes"]))
+        if not arguments.show:  # whatever happens to the next one
+            keep(kept / "peers.csv", rows, COLUMNS + FEATURES)
     if not arguments.show:
-        keep(arguments.results / key / "peers.csv", rows, COLUMNS + FEATURES)
-        print(f"peers: kept {arguments.results / key / 'peers.csv'}")
+        print(f"peers: kept {kept / 'peers.csv'}")
     if wrong := sorted({row["variant"] for row in rows if row["status"] != "ok"}):
         print(f"peers: wrong: {', '.join(wrong)}", file=sys.stderr)
         return 1

@@ -266,7 +266,7 @@ private:
     void choose_problems() {
         Matrix& matrix = evidence_.matrix;
         const Candidate baseline = matrix.candidates[matrix.baseline];
-        std::size_t missing_rows = 0, without_baseline = 0, without_any = 0;
+        std::size_t problems = 0, missing_rows = 0, with_holes = 0, without_baseline = 0, without_any = 0;
         std::string example;
         for (auto first = rows_.begin(); first != rows_.end();) {
             const auto last =
@@ -284,19 +284,25 @@ private:
             const bool baseline_tried = of_baseline && (of_baseline->status != Status::not_measured || any);
             const std::size_t holes = matrix.candidates.size() - present;
             if ((holes > 0 || !baseline_tried) && example.empty()) example = first->problem;
+            ++problems;
             missing_rows += holes;
+            with_holes += holes > 0 && baseline_tried;
             without_baseline += !baseline_tried;
             without_any += baseline_tried && !any;
-            if (any && baseline_tried) matrix.problems.push_back(first->problem);
+            if (any && baseline_tried && (holes == 0 || options_.allow_partial))
+                matrix.problems.push_back(first->problem);
             first = last;
         }
-        if (missing_rows + without_baseline > 0) {
-            const std::string what = std::to_string(missing_rows) + " cases have no record and " +
-                                     std::to_string(without_baseline) + " problems no time of the baseline, e.g. " +
-                                     example;
-            if (!options_.allow_partial)
-                refuse(name() + " is incomplete: " + what,
-                       "merge the missing shards, resume the sweep, or train on the rest with --allow-partial");
+        if (with_holes + without_baseline > 0) {
+            std::string what = std::to_string(missing_rows) + " cases have no record and " +
+                               std::to_string(without_baseline) + " problems no time of the baseline, e.g. " + example;
+            if (!options_.allow_partial) {
+                if (2 * (with_holes + without_baseline) > problems)
+                    refuse(name() + " is incomplete: " + what,
+                           "merge the missing shards, resume the sweep, or train on the rest with --allow-partial");
+                what = std::to_string(with_holes + without_baseline) + " of " + std::to_string(problems) +
+                       " problems are left out: " + what;
+            }
             evidence_.notices.push_back("incomplete: " + what);
         }
         if (without_any > 0)

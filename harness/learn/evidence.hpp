@@ -24,7 +24,7 @@ class ForeignEvidence : public BadEvidence {
 
 struct EvidenceOptions {
     double noise_floor = 0.01;     ///< medians closer than this are the same
-    bool allow_partial = false;    ///< train on what is there although cases are missing
+    bool allow_partial = false;    ///< train on what is there although cases are missing, all of it
     bool allow_mixed = false;      ///< train on times of several drivers, runtimes or builds
     bool allow_disturbed = false;  ///< train on what others disturbed (records/disturbance.hpp), too
     bool strict = false;           ///< refuse what is otherwise a notice
@@ -41,9 +41,10 @@ struct Evidence {
 
 /// Reads the records of one family on one device. A variant that was wrong or crashed anywhere and peers
 /// are no candidates. Refuses (`BadEvidence`) records of another device or (unless `allow_mixed`) of several
-/// drivers, runtimes or builds, duplicate cases, implausible times, a baseline that was ever wrong, and, unless
-/// `allow_partial`, missing cases: a candidate without a row for a problem that others have rows for, or
-/// a problem of which nothing was measured, unless an adaptive sweep had no use for it (`kNotAskedFor`). Other
+/// drivers, runtimes or builds, duplicate cases, implausible times, a baseline that was ever wrong. Problems with
+/// missing cases are left out with a notice, or refused if they are more than half, unless `allow_partial`: those that
+/// a candidate has no row for although others have, as those of before a variant came, and those of which nothing was
+/// measured, unless an adaptive sweep had no use for it (`kNotAskedFor`). Other
 /// `not_measured` rows are no holes: they are guessed from those that were measured, the baseline's too (guesses.hpp),
 /// and a notice says how many. Problems that others disturbed while they were timed are left out with a notice, or
 /// refused if they are more than a quarter, unless `allow_disturbed`. Records of variants or configurations that the
