@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,24 @@ std::string in_words(const Cost& cost) {
     return text;
 }
 
+/// A variant of which one swept CPU's results tell and another's do not, as it came between the two sweeps; empty if
+/// there is none. No tree can be blamed for what its device was never asked, nor judged where there is no time of it.
+std::string known_to_some(const std::string& family) {
+    std::map<std::string, std::set<std::string>> devices_of;
+    std::size_t devices = 0;
+    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+        const DeviceResults& results = committed_results(key);
+        const auto records = cases_of(results, family);
+        if (results.device.kind != DeviceKind::cpu || records.empty()) continue;
+        ++devices;
+        for (const CaseRecord& record : records)
+            if (record.role != "peer") devices_of[record.variant].insert(key);
+    }
+    for (const auto& [variant, keys] : devices_of)
+        if (keys.size() < devices) return variant;
+    return {};
+}
+
 /// Calls `judge(key, name, device, matrix, trees of other devices)` for every family of every swept CPU.
 template <class F>
 void for_each_swept_cpu(F&& judge) {
@@ -77,6 +96,11 @@ void for_each_swept_cpu(F&& judge) {
         for_each_family([&]<class P>(const P*, const std::string& name) {
             const auto records = cases_of(results, name);
             if (records.empty()) return;
+            if (const std::string variant = known_to_some(name); !variant.empty()) {
+                std::printf("%-34s %-15s not judged: %s was not swept on every CPU\n", key.c_str(), name.c_str(),
+                            variant.c_str());
+                return;
+            }
             const Evidence evidence = read_evidence(*find_family(name), results.device, records,
                                                     {.allow_partial = true, .allow_mixed = true});
             std::vector<Selector<P>> others;

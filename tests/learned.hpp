@@ -44,7 +44,7 @@ inline const Learned* learned(const std::string& key, const Family& family) {
     const DeviceResults& results = committed_results(key);
     const auto records = cases_of(results, family.name());
     if (!is_new || records.empty()) return at->second.get();
-    Evidence evidence = read_evidence(family, results.device, records, {.allow_partial = true, .allow_mixed = true});
+    Evidence evidence = read_evidence(family, results.device, records, {.allow_mixed = true});
     Tree tree = tree_for(family, results.device, evidence.matrix);
     at->second = std::make_unique<Learned>(std::move(evidence), std::move(tree));
     return at->second.get();
