@@ -31,7 +31,7 @@ ExitCode report(ExitCode code, const std::string& message) {
 /// Of a command that chose by trees. It is no failure: the results are the same.
 void tell_of_ignored_selectors() {
     if (const std::string& ignored = ignored_selectors_so_far(); !ignored.empty())
-        std::fputs((printable_lines("espalier: left out: " + ignored) + "\n").c_str(), stderr);
+        to_stderr("{}\n", printable_lines("espalier: left out: " + ignored));
 }
 
 void describe(CLI::App& app, ExitCode& code) {
