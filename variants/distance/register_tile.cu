@@ -11,6 +11,7 @@
 #include "device/kernel.hpp"
 #include "kernels/core/variant.hpp"
 #include "variants/distance/attribute_types.cuh"
+#include "variants/distance/register_tile.cuh"
 #include "variants/distance/tiles.cuh"
 
 namespace espalier::distance {
@@ -18,22 +19,12 @@ namespace {
 
 using namespace device;
 
-constexpr int kThreads = 16;  // along each side of a block
-constexpr int kDepth = 8;     // attributes per step
-constexpr int kVector = 4;
-
-/// Item of the tile that value `i` of a thread belongs to: runs of four, so that a warp's vector reads
-/// cover consecutive words without bank conflicts.
-__device__ constexpr int item_of(unsigned thread, int i) {
-    return i / kVector * kThreads * kVector + static_cast<int>(thread) * kVector + i % kVector;
-}
-
 /// The values of one set on their way to shared memory.
 template <int per_thread>
 struct Slice {
-    static constexpr int kItems = kThreads * per_thread;
-    static constexpr int kLoads = kItems * kDepth / (kThreads * kThreads);
-    static constexpr int kRows = kThreads * kThreads / kItems;  // attributes that the block loads at a time
+    static constexpr int kItems = kSide * per_thread;
+    static constexpr int kLoads = kItems * kDepth / (kSide * kSide);
+    static constexpr int kRows = kSide * kSide / kItems;  // attributes that the block loads at a time
     float values[kLoads];
 
     __device__ void fetch(const float* set, std::int64_t count, std::int64_t first_item, std::int64_t first_attribute,
@@ -52,32 +43,14 @@ struct Slice {
     }
 };
 
-template <int per_thread>
-__device__ void read_row(float (&values)[per_thread], const float* row, unsigned thread) {
-#pragma unroll
-    for (int i = 0; i < per_thread; i += kVector) {
-        const float4 four = *reinterpret_cast<const float4*>(row + item_of(thread, i));
-        values[i] = four.x, values[i + 1] = four.y, values[i + 2] = four.z, values[i + 3] = four.w;
-    }
-}
-
-template <class Sum, int per_thread>
-__device__ __forceinline__ void add_terms(Sum (&sums)[per_thread][per_thread], const float (&q)[per_thread],
-                                          const float (&p)[per_thread], AttributeType type) {
-#pragma unroll
-    for (int j = 0; j < per_thread; ++j)
-#pragma unroll
-        for (int i = 0; i < per_thread; ++i) sums[j][i].add(q[i], p[j], type);
-}
-
 template <Metric metric, Missing missing, int per_thread, class Types>
-__global__ void __launch_bounds__(kThreads* kThreads, metric == Metric::mixed_euclidean ? 1 : 2)
+__global__ void __launch_bounds__(kSide* kSide, metric == Metric::mixed_euclidean ? 1 : 2)
     distances_of_tile(Problem problem, Tiles tiles, const float* query_values, const float* point_values,
                       const __grid_constant__ Types types, bool vector_stores, float* result) {
-    using Buffer = float[2][kDepth][kThreads * per_thread];
+    using Buffer = float[2][kDepth][kSide * per_thread];
     auto& queries = shared<Buffer, struct QueryTile>();
     auto& points = shared<Buffer, struct PointTile>();
-    const unsigned x = threadIdx.x, y = threadIdx.y, thread = y * kThreads + x;
+    const unsigned x = threadIdx.x, y = threadIdx.y, thread = y * kSide + x;
     const std::int64_t first_query = tiles.first_query(blockIdx.x), first_point = tiles.first_point(blockIdx.x);
 
     Accumulator<metric, missing> sums[per_thread][per_thread] = {};
@@ -136,20 +109,20 @@ Support supports(const Problem& problem, const Configuration& configuration, con
     const int per_thread = configuration["per_thread"];
     if (per_thread == 8 && (problem.metric == Metric::cosine || problem.missing == Missing::allowed))
         return Support::no("8 x 8 distances of several sums each do not fit a thread's registers");
-    return Tiles(problem, kThreads * per_thread, kThreads * per_thread).fit_a_grid();
+    return Tiles(problem, kSide * per_thread, kSide * per_thread).fit_a_grid();
 }
 
 template <int per_thread>
 void launch_tiles(const Context& context, const Problem& problem, const Buffers& buffers) {
-    const Tiles tiles(problem, kThreads * per_thread, kThreads * per_thread);
+    const Tiles tiles(problem, kSide * per_thread, kSide * per_thread);
     const bool vector_stores =
         problem.queries % kVector == 0 && reinterpret_cast<std::uintptr_t>(buffers.result) % sizeof(float4) == 0;
     with_metric_and_types(problem, buffers, [&](auto metric, auto missing, auto types) {
         // What supports() declines is not compiled either: it would spill.
         if constexpr (per_thread == 4 || (metric() != Metric::cosine && missing() == Missing::none))
             launch(distances_of_tile<metric(), missing(), per_thread, decltype(types)>,
-                   dim3(static_cast<unsigned>(tiles.count())), dim3(kThreads, kThreads), 0, context.stream, problem,
-                   tiles, buffers.query_values, buffers.point_values, types, vector_stores, buffers.result);
+                   dim3(static_cast<unsigned>(tiles.count())), dim3(kSide, kSide), 0, context.stream, problem, tiles,
+                   buffers.query_values, buffers.point_values, types, vector_stores, buffers.result);
     });
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "device/kernel.hpp"
+#include "variants/smallest_k/bitonic_warp.cuh"
 #include "variants/smallest_k/order.hpp"
 
 /// Sorted lists of entries (order.hpp: key and index in 64 bits) that a warp merges 32 others into.
@@ -11,22 +12,18 @@ namespace espalier::knn {
 namespace {
 
 using smallest_k::entry_of;
+using smallest_k::exchange;
+using smallest_k::kAll;
 using smallest_k::kEmptyEntry;
 using smallest_k::key_of;
 using smallest_k::key_of_entry;
+using smallest_k::kLanes;
+using smallest_k::merge_bitonic;
 using smallest_k::value_of;
 
-inline constexpr int kLanes = 32;
 inline constexpr int kThreads = 256;  ///< of a block
 inline constexpr int kBlockWarps = kThreads / kLanes;
 inline constexpr int kBuffer = kLanes;  ///< candidates that wait per query: what a warp sorts at once
-inline constexpr unsigned kAllLanes = 0xFFFFFFFF;
-
-/// Keeps the smaller or the larger of two lanes' entries.
-__device__ inline std::uint64_t exchange(std::uint64_t entry, int stride, bool keep_smaller) {
-    const std::uint64_t other = __shfl_xor_sync(kAllLanes, entry, stride);
-    return (other < entry) == keep_smaller ? other : entry;
-}
 
 /// Sorts any bitonic sequences of 32 entries, each a register. Several at once, because a single one is a chain of
 /// shuffles that wait for each other.
@@ -36,11 +33,6 @@ __device__ void merge_bitonic(std::uint64_t (&entries)[count], unsigned lane) {
     for (int stride = kLanes / 2; stride > 0; stride /= 2)
 #pragma unroll
         for (int e = 0; e < count; ++e) entries[e] = exchange(entries[e], stride, (lane & stride) == 0);
-}
-__device__ inline std::uint64_t merge_bitonic(std::uint64_t entry, unsigned lane) {
-    std::uint64_t one[1] = {entry};
-    merge_bitonic(one, lane);
-    return one[0];
 }
 
 /// Sorts 32 entries in each register.
@@ -61,8 +53,8 @@ __device__ inline void merge_sorted(std::uint64_t* list, int length, std::uint64
     for (int first = 0; first < length; first += kLanes) {
         const std::uint64_t own = list[first + static_cast<int>(lane)];
         // All of this part stays in front of what is carried: nothing to do here.
-        if (__shfl_sync(kAllLanes, own, kLanes - 1) < __shfl_sync(kAllLanes, carried, 0)) continue;
-        const std::uint64_t reversed = __shfl_xor_sync(kAllLanes, carried, kLanes - 1);
+        if (__shfl_sync(kAll, own, kLanes - 1) < __shfl_sync(kAll, carried, 0)) continue;
+        const std::uint64_t reversed = __shfl_xor_sync(kAll, carried, kLanes - 1);
         list[first + static_cast<int>(lane)] = merge_bitonic(std::min(own, reversed), lane);
         if (first + kLanes < length) carried = merge_bitonic(std::max(own, reversed), lane);
     }
@@ -142,7 +134,7 @@ private:
         if (length == kLanes) {
 #pragma unroll
             for (int e = 0; e < kAtOnce; ++e) {
-                const std::uint64_t reversed = __shfl_xor_sync(kAllLanes, entries[e], kLanes - 1);
+                const std::uint64_t reversed = __shfl_xor_sync(kAll, entries[e], kLanes - 1);
                 entries[e] = min(lists[(first + e * kBlockWarps) * kLanes + static_cast<int>(lane)], reversed);
             }
             merge_bitonic(entries, lane);

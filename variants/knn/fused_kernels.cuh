@@ -7,6 +7,7 @@
 #include "device/copy_ahead.hpp"
 #include "device/kernel.hpp"
 #include "variants/distance/attribute_types.cuh"
+#include "variants/distance/register_tile.cuh"
 #include "variants/knn/best_lists.cuh"
 #include "variants/knn/fused_search.hpp"
 
@@ -16,10 +17,14 @@
 namespace espalier::knn {
 namespace {
 
-inline constexpr int kSide = 16;  ///< threads along each side of a block
+using distance::add_terms;
+using distance::item_of;
+using distance::kDepth;
+using distance::kSide;
+using distance::kVector;
+using distance::read_row;
+
 static_assert(kThreads == kSide * kSide);
-inline constexpr int kDepth = 8;  ///< attributes per step
-inline constexpr int kVector = 4;
 inline constexpr int kSharedList = kLanes;  ///< longer lists are in device memory
 
 /// What a search kernel is given. `listed` has the queries to search for and `listed_count` their number, both in
@@ -121,12 +126,6 @@ struct alignas(16) Limits {
     __device__ void close(int query) { strict[query] = inclusive[query] = -1, last[query] = 0; }
 };
 
-/// Item of the tile that value `i` of a thread belongs to: runs of four, so that a warp's vector reads
-/// cover consecutive words without bank conflicts.
-__device__ constexpr int item_of(unsigned thread, int i) {
-    return i / kVector * kSide * kVector + static_cast<int>(thread) * kVector + i % kVector;
-}
-
 /// 8 attributes of a tile of a set to shared memory, without waiting. A thread's values are all of one item, at which
 /// `set` points; of none without one, and beyond `dims`, they are 0.
 template <int items>
@@ -140,24 +139,6 @@ __device__ void copy_slice(float (&tile)[kDepth][items], const float* set, bool 
         const bool is_there = has_item && first_attribute + row + i * kRows < dims;
         device::copy_ahead(&tile[row + i * kRows][thread % items], is_there ? from : set, is_there);
     }
-}
-
-template <int per_thread>
-__device__ void read_row(float (&values)[per_thread], const float* row, unsigned thread) {
-#pragma unroll
-    for (int i = 0; i < per_thread; i += kVector) {
-        const float4 four = *reinterpret_cast<const float4*>(row + item_of(thread, i));
-        values[i] = four.x, values[i + 1] = four.y, values[i + 2] = four.z, values[i + 3] = four.w;
-    }
-}
-
-template <class Sum, int per_thread>
-__device__ __forceinline__ void add_terms(Sum (&sums)[per_thread][per_thread], const float (&q)[per_thread],
-                                          const float (&p)[per_thread], AttributeType type) {
-#pragma unroll
-    for (int j = 0; j < per_thread; ++j)
-#pragma unroll
-        for (int i = 0; i < per_thread; ++i) sums[j][i].add(q[i], p[j], type);
 }
 
 /// A tile's distances that are yet to be held against the limits.

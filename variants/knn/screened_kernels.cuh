@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kThreads) find_centre(std::int64_t points, con
     for (std::int64_t i = threadIdx.x; i * stride < points; i += kThreads)
         if (const float value = row[i * stride]; is_finite(value)) sum += value;
 #pragma unroll
-    for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(kAllLanes, sum, lanes);
+    for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(kAll, sum, lanes);
     if (threadIdx.x % kLanes == 0) sums[threadIdx.x / kLanes] = sum;
     __syncthreads();
     if (threadIdx.x != 0) return;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kThreads)
             else
                 unbounded = true;
         }
-    own = __reduce_max_sync(kAllLanes, own);
+    own = __reduce_max_sync(kAll, own);
     if (threadIdx.x % kLanes == 0) atomicMax(&largest, own);
     if (unbounded && of_points) atomicMax(&findings->unbounded, 1U);
     __syncthreads();
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(kThreads)
     norms[at] = at < count ? norm : otherwise;
     // Those of points are halved and negated.
     const float of_point = at < count && norm < 0 ? -2 * norm : 0.0F;
-    const unsigned most = __reduce_max_sync(kAllLanes, __float_as_uint(of_point));
+    const unsigned most = __reduce_max_sync(kAll, __float_as_uint(of_point));
     if (threadIdx.x % kLanes == 0 && most != 0) atomicMax(&findings->norm, most);
 }
 
