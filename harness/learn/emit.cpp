@@ -11,6 +11,7 @@
 #include "harness/learn/pairs.hpp"
 #include "harness/learn/ranking.hpp"
 #include "kernels/core/device_traits.hpp"
+#include "kernels/core/plain_number.hpp"
 
 namespace espalier::bench::learn {
 namespace {
@@ -44,11 +45,6 @@ std::string threshold(double value) {
     if (digits.size() > 4)
         for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, '\'');
     return (value < 0 ? "-" : "") + digits;
-}
-
-std::string plain_number(double value) {
-    return value == std::floor(value) && std::abs(value) < 1e18 ? fmt::format("{:.0f}", value)
-                                                                : fmt::format("{}", value);
 }
 
 std::string condition(const Family& family, const Test& test, bool holds) {

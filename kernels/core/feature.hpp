@@ -23,8 +23,7 @@ struct Feature {
     double (*value)(const P&);
     void (*assign)(P&, double);  ///< null for a derived feature, which is no part of the key
     bool known = true;  ///< to whoever chooses a variant; what sweeps vary and nobody knows beforehand, no tree asks
-    bool optional =
-        false;  ///< keys leave it out at its default; if known, only variants that list it handle another value
+    bool optional = false;  ///< keys leave it out at its default; only variants that list it handle others, if known
 
     [[nodiscard]] bool derived() const { return assign == nullptr; }
 };

@@ -93,15 +93,9 @@ std::string Explanation::text() const {
 
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
                             const ForcedVariant* forced, const Demands& demands) {
-    std::string known;
-    SimilarName meant(family);
-    for (const KernelFamily& entry : kernel_families()) {
-        if (entry.name == family) return entry.explain(problem, device, forced, demands);
-        known.append(known.empty() ? "" : ", ").append(entry.name);
-        meant.offer(entry.name);
-    }
-    return Error{ErrorCode::invalid_argument,
-                 "unknown family '" + std::string(family) + "'; known: " + known + meant.question()};
+    if (const KernelFamily* entry = find_kernel_family(family)) return entry->explain(problem, device, forced, demands);
+    return Error{ErrorCode::invalid_argument, "unknown family '" + std::string(family) +
+                                                  "'; known: " + kernel_family_names() + similar_family(family)};
 }
 
 inline namespace v0 {

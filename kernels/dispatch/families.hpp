@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "espalier/error.hpp"
@@ -28,6 +29,15 @@ struct KernelFamily {
 
 /// Every family, in the order of its folder's name. Generated.
 std::span<const KernelFamily> kernel_families();
+
+/// Null if there is none of that name.
+const KernelFamily* find_kernel_family(std::string_view name);
+
+/// "coherent_sum, convolution_2d, ..."
+std::string kernel_family_names();
+
+/// What `SimilarName` asks about a name that no family has.
+std::string similar_family(std::string_view name);
 
 /// What any device, also one that is not here, would run for a problem key, and why. `forced` may be null.
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,

@@ -16,16 +16,6 @@ Error malformed(std::string_view item) {
                                             std::string(item) + "'; correct or unset the variable"};
 }
 
-std::string known_families() {
-    std::string list;
-    for (const KernelFamily& family : kernel_families()) list.append(list.empty() ? "" : ", ").append(family.name);
-    return list;
-}
-
-bool is_family(std::string_view name) {
-    return std::ranges::any_of(kernel_families(), [&](const KernelFamily& family) { return family.name == name; });
-}
-
 }  // namespace
 
 std::optional<ForcedVariant> parse_forced_variant(std::string_view text, std::string_view origin) {
@@ -46,9 +36,9 @@ Result<ForcedVariants> ForcedVariants::parse(std::string_view text) {
         const auto family = item.substr(0, slash);
         auto forced = parse_forced_variant(item.substr(slash + 1), kVariable);
         if (!forced || forced->variant.empty()) return malformed(item);
-        if (!is_family(family))
+        if (!find_kernel_family(family))
             return Error{ErrorCode::unknown_variant, std::string(kVariable) + ": unknown family '" +
-                                                         std::string(family) + "'; known: " + known_families()};
+                                                         std::string(family) + "'; known: " + kernel_family_names()};
         if (all.find(family))
             return Error{ErrorCode::unknown_variant,
                          std::string(kVariable) + ": family '" + std::string(family) + "' is named twice"};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/core/plain_number.hpp"
 #include "kernels/core/registry.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/core/similar_name.hpp"
@@ -45,16 +45,6 @@ struct LoadedTreeOf final : LoadedTree {
 };
 
 namespace detail {
-
-/// As selectors in C++ have it: whole numbers in full, else the shortest spelling that reads back the same.
-inline std::string threshold_text(double value) {
-    char text[400];
-    constexpr double kLongestWhole = 1e18;
-    const bool whole = value == std::floor(value) && std::abs(value) < kLongestWhole;
-    const auto end = whole ? std::to_chars(std::begin(text), std::end(text), value, std::chars_format::fixed)
-                           : std::to_chars(std::begin(text), std::end(text), value, std::chars_format::general);
-    return {std::begin(text), end.ptr};
-}
 
 /// Looks up the names in a tree's file in a family's features and registry.
 template <class P>
@@ -99,7 +89,7 @@ private:
     }
 
     static std::string condition(const TreeFile::Node& node, bool holds) {
-        if (node.categories.empty()) return node.feature + (holds ? " <= " : " > ") + threshold_text(node.threshold);
+        if (node.categories.empty()) return node.feature + (holds ? " <= " : " > ") + plain_number(node.threshold);
         std::string list;
         for (const std::string& name : node.categories) list.append(list.empty() ? "" : " or ").append(name);
         return node.feature + (holds ? " == " : " != ") + list;

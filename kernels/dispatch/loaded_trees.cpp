@@ -62,15 +62,9 @@ std::string read_text(const fs::path& path) {
 }
 
 const KernelFamily& family_named(const std::string& name) {
-    std::string known;
-    SimilarName meant(name);
-    for (const KernelFamily& family : kernel_families()) {
-        if (family.name == name) return family;
-        known.append(known.empty() ? "" : ", ").append(family.name);
-        meant.offer(family.name);
-    }
-    throw BadData("it is a tree of the family '" + name + "', which this library has not; it has " + known +
-                  meant.question());
+    if (const KernelFamily* family = find_kernel_family(name)) return *family;
+    throw BadData("it is a tree of the family '" + name + "', which this library has not; it has " +
+                  kernel_family_names() + similar_family(name));
 }
 
 LoadedSelector described(const LoadedTree& tree) { return {tree.family, tree.device_key, tree.file}; }
