@@ -13,7 +13,6 @@
 #include <optional>
 #include <thread>
 
-#include "kernels/json/bad_data.hpp"
 #include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/sweep/device_loop.hpp"
@@ -22,6 +21,7 @@
 #include "harness/sweep/processors.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "harness/sweep/worker.hpp"
+#include "kernels/json/bad_data.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace espalier::bench {

@@ -11,8 +11,8 @@
 #include <random>
 #include <set>
 
-#include "kernels/json/bad_data.hpp"
 #include "harness/records/codec.hpp"
+#include "kernels/json/bad_data.hpp"
 #include "tests/record_samples.hpp"
 #include "tests/temporary_folder.hpp"
 

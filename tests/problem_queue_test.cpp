@@ -13,8 +13,8 @@
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/equal_shares.hpp"
 #include "harness/sweep/plan.hpp"
-#include "harness/sweep/status_count.hpp"
 #include "harness/sweep/progress.hpp"
+#include "harness/sweep/status_count.hpp"
 #include "harness/sweep/sweep_progress.hpp"
 
 namespace espalier::bench {

@@ -7,8 +7,6 @@
 #include <limits>
 
 #include "harness/families/family.hpp"
-#include "kernels/json/bad_data.hpp"
-#include "kernels/json/checked_json.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/csv.hpp"
 #include "harness/records/gzip.hpp"
@@ -19,6 +17,8 @@
 #include "harness/records/stale.hpp"
 #include "harness/text/csv_field.hpp"
 #include "harness/text/printable.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/checked_json.hpp"
 #include "tests/record_samples.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "harness/records/counted.hpp"
+#include "harness/text/counted.hpp"
 
 namespace espalier::bench::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
-#include "harness/records/counted.hpp"
+#include "harness/text/counted.hpp"
 
 namespace espalier::bench::cli {
 namespace {

@@ -364,7 +364,8 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
         cases.push_back({{rows, columns, k, MatrixLayout::row_major}});
     append_data_cases(cases);
     for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
-        for (const auto& [columns, k] : {std::array<std::int64_t, 2>{45, 7}, {200, 20}, {1100, 50}, {2100, 3}, {4200, 90}})
+        for (const auto& [columns, k] :
+             {std::array<std::int64_t, 2>{45, 7}, {200, 20}, {1100, 50}, {2100, 3}, {4200, 90}})
             cases.push_back({{3, columns, k, MatrixLayout::row_major}, pattern});
     return cases;
 }

@@ -11,6 +11,7 @@
 #include "harness/learn/emit.hpp"
 #include "harness/learn/ranking.hpp"
 #include "harness/learn/rounded.hpp"
+#include "harness/text/counted.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
 
@@ -188,9 +189,8 @@ std::string describe(const DecisionDiff& diff) {
     for (const Change& change : diff.changes) {
         const std::string cost = change.known ? fmt::format("{:.3f} -> {:.3f}", change.before, change.after)
                                               : "no time of the former choice in these results";
-        text +=
-            fmt::format("  {}: {} problem{}, {} -> {}: {}\n", change.region.empty() ? "everywhere" : change.region,
-                        change.problems.size(), change.problems.size() == 1 ? "" : "s", change.from, change.to, cost);
+        text += fmt::format("  {}: {}, {} -> {}: {}\n", change.region.empty() ? "everywhere" : change.region,
+                            counted(change.problems.size(), "problem"), change.from, change.to, cost);
     }
     return text;
 }

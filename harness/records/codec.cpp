@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "harness/text/printable.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
-#include "harness/text/printable.hpp"
 
 namespace espalier::bench {
 namespace {

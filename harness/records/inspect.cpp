@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <set>
 
-#include "kernels/json/bad_data.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/journal.hpp"
 #include "harness/records/lines.hpp"
 #include "harness/records/results.hpp"
 #include "harness/records/roofline.hpp"
+#include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench {
 namespace {

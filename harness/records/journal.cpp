@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "kernels/json/bad_data.hpp"
-#include "kernels/json/checked_json.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/lines.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/checked_json.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -111,7 +111,9 @@ void JournalWriter::append(std::span<const CaseRecord> records) {
 
 void JournalWriter::append(const PlanRecord& plan) { append_lines(seal("plan", encode(plan)) + '\n'); }
 
-void JournalWriter::append(const DeviceInfo& device) { append_lines(seal("device", espalier::bench::encode(device)) + '\n'); }
+void JournalWriter::append(const DeviceInfo& device) {
+    append_lines(seal("device", espalier::bench::encode(device)) + '\n');
+}
 
 void JournalWriter::append_lines(std::string lines) {
     if (lines.empty()) return;

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "harness/files/same_file.hpp"
-#include "kernels/json/bad_data.hpp"
-#include "harness/records/counted.hpp"
 #include "harness/records/roofline.hpp"
+#include "harness/text/counted.hpp"
+#include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench {
 namespace {

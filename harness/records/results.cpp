@@ -5,12 +5,12 @@
 #include <set>
 
 #include "harness/records/atomic_file.hpp"
-#include "kernels/json/bad_data.hpp"
-#include "kernels/json/checked_json.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/csv.hpp"
 #include "harness/records/gzip.hpp"
 #include "harness/records/lines.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/checked_json.hpp"
 
 namespace espalier::bench {
 namespace {

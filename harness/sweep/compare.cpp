@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "kernels/json/bad_data.hpp"
 #include "harness/sweep/statistics.hpp"
 #include "harness/text/printable.hpp"
+#include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench {
 namespace {

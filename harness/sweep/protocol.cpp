@@ -1,7 +1,7 @@
 #include "harness/sweep/protocol.hpp"
 
-#include "kernels/json/bad_data.hpp"
 #include "harness/records/codec.hpp"
+#include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::protocol {
 namespace {

@@ -9,12 +9,12 @@
 #include <thread>
 #include <tuple>
 
-#include "harness/records/counted.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/device_group.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/provenance.hpp"
 #include "harness/sweep/stop.hpp"
+#include "harness/text/counted.hpp"
 
 namespace espalier::bench {
 namespace {

@@ -5,10 +5,16 @@
 
 namespace espalier::bench {
 
+/// "1 class", "2 classes".
+template <std::integral Count>
+std::string counted(Count count, const std::string& one, const std::string& more) {
+    return std::to_string(count) + " " + (count == 1 ? one : more);
+}
+
 /// "1 row", "2 rows".
 template <std::integral Count>
 std::string counted(Count count, const std::string& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+    return counted(count, noun, noun + "s");
 }
 
 }  // namespace espalier::bench

@@ -7,6 +7,7 @@
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/cell.hpp"
 #include "harness/apps/io/file.hpp"
+#include "harness/text/counted.hpp"
 
 namespace espalier::bench::io {
 namespace {
@@ -82,8 +83,7 @@ Filter5x5 read_filter(const std::string& path) {
         at = end;
     }
     if (count != filter.size())
-        throw BadFile(path, "holds " + std::to_string(count) + (count == 1 ? " number" : " numbers") +
-                                "; a filter is 25, five rows of five");
+        throw BadFile(path, "holds " + counted(count, "number") + "; a filter is 25, five rows of five");
     return filter;
 }
 

@@ -8,6 +8,7 @@
 #include "harness/apps/io/cell.hpp"
 #include "harness/apps/io/message.hpp"
 #include "harness/apps/io/table.hpp"
+#include "harness/text/counted.hpp"
 
 namespace espalier::bench::io {
 namespace {
@@ -111,9 +112,8 @@ void TableReader::match_by_position(std::int64_t line) {
     const bool without_label = schema_.has_label && count + 1 == schema_.file_columns;
     if (count != schema_.file_columns && !without_label)
         throw BadFile(records_.path(),
-                      "line " + std::to_string(line) + ": " + std::to_string(count) +
-                          (count == 1 ? " column" : " columns") + " where the training table has " +
-                          std::to_string(schema_.file_columns) +
+                      "line " + std::to_string(line) + ": " + counted(count, "column") +
+                          " where the training table has " + std::to_string(schema_.file_columns) +
                           "; without names in both files they are matched by position, and only the label "
                           "may be absent: give both a header, or the missing columns empty cells");
     const std::size_t label = schema_.has_label ? schema_.label.position : kNoColumn;

@@ -1,6 +1,7 @@
 #include "harness/apps/io/table_records.hpp"
 
 #include "harness/apps/io/bad_file.hpp"
+#include "harness/text/counted.hpp"
 
 namespace espalier::bench::io {
 
@@ -31,9 +32,8 @@ bool TableRecords::next(std::vector<std::string_view>& fields) {
 
 void TableRecords::check_length(std::size_t fields) const {
     if (fields == first_lines_.columns()) return;
-    throw BadFile(path(), "line " + std::to_string(line_) + ": " + std::to_string(fields) +
-                              (fields == 1 ? " field" : " fields") + " where the first line has " +
-                              std::to_string(first_lines_.columns()) +
+    throw BadFile(path(), "line " + std::to_string(line_) + ": " + counted(fields, "field") +
+                              " where the first line has " + std::to_string(first_lines_.columns()) +
                               " columns; complete the row, or quote a cell that holds the delimiter");
 }
 

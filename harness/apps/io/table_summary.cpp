@@ -7,13 +7,10 @@
 
 #include "harness/apps/io/cell.hpp"
 #include "harness/apps/io/message.hpp"
+#include "harness/text/counted.hpp"
 
 namespace espalier::bench::io {
 namespace {
-
-std::string counted(std::size_t count, const char* one, const char* more) {
-    return fmt::format("{} {}", count, count == 1 ? one : more);
-}
 
 std::string range_of(const std::vector<Number>& values) {
     Number least = INFINITY, most = -INFINITY;
@@ -47,8 +44,8 @@ std::string line_of_label(const Table& table) {
         (label.kind == ColumnKind::nominal ? categories_of(label, "class", "classes") : range_of(table.rows.targets));
     const Unlabelled& without = table.unlabelled;
     if (without.rows == 0) return line;
-    return line + fmt::format("; {} without a label skipped, the first in line {}",
-                              counted(static_cast<std::size_t>(without.rows), "row", "rows"), without.first_line);
+    return line + fmt::format("; {} without a label skipped, the first in line {}", counted(without.rows, "row"),
+                              without.first_line);
 }
 
 /// The columns from the first that got no line of its own.
@@ -60,16 +57,16 @@ std::string line_of_rest(const std::vector<Column>& columns, std::size_t first) 
         missing += columns[i].missing;
     }
     const std::size_t rest = columns.size() - first;
-    return fmt::format("  and {}: {} numeric, {} nominal, {} missing", counted(rest, "more column", "more columns"),
-                       rest - nominal, nominal, counted(static_cast<std::size_t>(missing), "cell", "cells"));
+    return fmt::format("  and {}: {} numeric, {} nominal, {} missing", counted(rest, "more column"), rest - nominal,
+                       nominal, counted(missing, "cell"));
 }
 
 }  // namespace
 
 std::vector<std::string> summary_of(const std::string& path, const Table& table, std::size_t most) {
     const auto& columns = table.schema.attributes;
-    std::vector<std::string> lines{bench::printable(path, 4096) + ": " + counted(table.rows.size(), "row", "rows") +
-                                   "; " + table.header};
+    std::vector<std::string> lines{bench::printable(path, 4096) + ": " + counted(table.rows.size(), "row") + "; " +
+                                   table.header};
     const std::size_t shown = columns.size() <= most ? columns.size() : most - 1;
     for (std::size_t i = 0; i < shown; ++i) lines.push_back(line_of(columns[i], table.rows.attributes[i]));
     if (shown < columns.size()) lines.push_back(line_of_rest(columns, shown));

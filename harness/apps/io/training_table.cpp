@@ -11,6 +11,7 @@
 #include "harness/apps/io/roles.hpp"
 #include "harness/apps/io/table.hpp"
 #include "harness/apps/io/table_records.hpp"
+#include "harness/text/counted.hpp"
 
 namespace espalier::bench::io {
 namespace {
@@ -166,8 +167,7 @@ private:
             all = "; the whole file would need about " +
                   std::to_string(static_cast<std::uint64_t>(static_cast<double>(needed) / share) + 1) + " bytes";
         throw BadFile(path(), "line " + std::to_string(records_.line()) + ": up to here there are " +
-                                  std::to_string(rows_) + (rows_ == 1 ? " row of " : " rows of ") +
-                                  std::to_string(row_bytes) + " bytes" +
+                                  counted(rows_, "row") + " of " + std::to_string(row_bytes) + " bytes" +
                                   (texts > 0 ? " and " + std::to_string(texts) + " bytes of texts" : "") +
                                   ", but the memory budget is " + std::to_string(options_.max_bytes) + " bytes" + all +
                                   "; raise --memory or use fewer rows");
@@ -228,8 +228,8 @@ private:
     void check_not_empty(const LearntColumn& column) const {
         if (column.learner.kind() != ColumnKind::undecided) return;
         throw BadFile(path(), "column '" + printable(names_[column.position]) + "' has no value in any of the " +
-                                  std::to_string(rows_) + (rows_ == 1 ? " row" : " rows") +
-                                  "; leave it out with --ignore " + std::to_string(column.position + 1));
+                                  counted(rows_, "row") + "; leave it out with --ignore " +
+                                  std::to_string(column.position + 1));
     }
 
     void describe(Table& table) const {

@@ -16,9 +16,9 @@
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/files/same_file.hpp"
-#include "harness/records/counted.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
+#include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
 

@@ -20,8 +20,8 @@
 #include "harness/cli/standard_output.hpp"
 #include "harness/files/replaced_file.hpp"
 #include "harness/files/same_file.hpp"
-#include "harness/records/counted.hpp"
 #include "harness/sweep/progress.hpp"
+#include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
 

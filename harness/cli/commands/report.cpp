@@ -9,13 +9,13 @@
 #include "harness/cli/print_json.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/records/atomic_file.hpp"
-#include "kernels/json/bad_data.hpp"
 #include "harness/records/csv.hpp"
 #include "harness/records/results.hpp"
 #include "harness/report/exports.hpp"
 #include "harness/report/page.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
+#include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {
 namespace {

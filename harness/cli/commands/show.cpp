@@ -15,12 +15,12 @@
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/warnings.hpp"
 #include "harness/families/family.hpp"
-#include "kernels/json/bad_data.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/report/winners.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
 #include "kernels/core/similar_name.hpp"
+#include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {
 namespace {

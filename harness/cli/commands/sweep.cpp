@@ -12,7 +12,6 @@
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/learn/adaptive_strategy.hpp"
-#include "harness/records/counted.hpp"
 #include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/report/winners.hpp"
@@ -22,6 +21,7 @@
 #include "harness/sweep/progress.hpp"
 #include "harness/sweep/resume.hpp"
 #include "harness/sweep/stop.hpp"
+#include "harness/text/counted.hpp"
 #include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {

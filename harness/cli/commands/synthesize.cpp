@@ -17,9 +17,9 @@
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/seismic_options.hpp"
 #include "harness/files/same_file.hpp"
-#include "harness/records/counted.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
+#include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {

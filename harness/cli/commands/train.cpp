@@ -15,8 +15,8 @@
 #include "harness/learn/training.hpp"
 #include "harness/learn/transfer.hpp"
 #include "harness/records/atomic_file.hpp"
-#include "harness/records/counted.hpp"
 #include "harness/records/results.hpp"
+#include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
 

@@ -9,9 +9,9 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/records/counted.hpp"
 #include "harness/records/inspect.hpp"
 #include "harness/records/stale.hpp"
+#include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
 
