@@ -1,8 +1,9 @@
 """docs/performance/peers.md: what the library chooses beside other people's implementations, of every peers.csv."""
 
-import csv
 import json
 from pathlib import Path
+
+import results as measured
 
 HEAD = """# Beside other people's implementations
 
@@ -16,75 +17,52 @@ ours are sorted, ties by the lower index. k-NN is timed by the processes' clocks
 """
 
 
-def chosen(nodes: dict, row: dict) -> list:
-    """The ranking of the leaf that the problem falls into."""
-    node = nodes[0]
+def ranking_of(tree: dict, features: dict) -> list:
+    """That of the leaf that a problem falls into."""
+    nodes = {node["id"]: node for node in tree["nodes"]}
+    node = tree["nodes"][0]
     while "ranking" not in node:
-        value = row[node["feature"]]
-        if "threshold" in node:
-            left = float(value) <= node["threshold"]
-        else:
-            left = value in node["categories"]
-        node = nodes[node["left" if left else "right"]]
+        value = features[node["feature"]]
+        holds = value <= node["threshold"] if "threshold" in node else value in node["categories"]
+        node = nodes[node["left" if holds else "right"]]
     return node["ranking"]
 
 
-def configuration_text(configuration) -> str:
-    if isinstance(configuration, dict):
-        return ";".join(f"{name}={value}" for name, value in configuration.items())
-    return configuration or ""
+def chosen(tree: dict, family: measured.Family, problem: str) -> measured.Case | None:
+    """The first of the tree's ranking that was measured beside the peers."""
+    timed = {(case.variant, case.configuration): case for case in family.cases
+             if case.problem == problem and case.status == "ok"}
+    ranking = ranking_of(tree, family.features[problem])
+    return next((timed[key] for choice in ranking if (key := (choice["variant"], choice["configuration"])) in timed),
+                None)
 
 
-def choice_of(tree: dict | None, rows: list) -> dict | None:
-    """The first of the tree's ranking that was measured; without a tree the best of ours."""
-    ours = [row for row in rows if row["role"] != "peer"]
-    if not ours:
-        return None
-    if tree:
-        nodes = {node["id"]: node for node in tree["nodes"]}
-        for choice in chosen(nodes, ours[0]):
-            for row in ours:
-                if row["variant"] == choice["variant"] and row["configuration"].replace("default", "") == \
-                        configuration_text(choice["configuration"]).replace("default", ""):
-                    return row
-    return None
+def milliseconds(case: measured.Case) -> str:
+    return f"{case.time / 1e6:.4g}"
 
 
-def milliseconds(row: dict) -> str:
-    return f"{float(row['time_ns']) / 1e6:.4g}"
-
-
-def lines_of(rows: list, tree: dict | None) -> list:
-    problems = {}
-    for row in rows:
-        if row["status"] == "ok":
-            problems.setdefault(row["problem"], []).append(row)
+def lines_of(family: measured.Family, tree: dict) -> list:
     lines = []
-    for problem, of_it in problems.items():
-        peers = sorted((row for row in of_it if row["role"] == "peer"), key=lambda row: float(row["time_ns"]))
-        ours = choice_of(tree, of_it)
+    for problem in family.best():
+        peers, ours, best = family.peers_of(problem), chosen(tree, family, problem), family.winner(problem)
         if not peers or not ours:
             continue
-        best = min((row for row in of_it if row["role"] != "peer"), key=lambda row: float(row["time_ns"]))
-        ratio = float(peers[0]["time_ns"]) / float(ours["time_ns"])
-        other = "" if best is ours else f" ({best['variant']} {milliseconds(best)})"
-        lines.append((ratio, f"| `{problem}` | {ours['variant']} | {milliseconds(ours)}{other} | "
-                             f"{peers[0]['variant'].removeprefix('peer_')} {milliseconds(peers[0])} | {ratio:.2f} |"))
+        ratio = peers[0].time / ours.time
+        other = "" if best is ours else f" ({best.variant} {milliseconds(best)})"
+        lines.append((ratio, f"| `{problem}` | {ours.variant} | {milliseconds(ours)}{other} | "
+                             f"{peers[0].variant.removeprefix('peer_')} {milliseconds(peers[0])} | {ratio:.2f} |"))
     return lines
 
 
-def device_section(folder: Path) -> str:
-    with open(folder / "peers.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    text = f"## {folder.name}\n\n"
-    for family in dict.fromkeys(row["family"] for row in rows):
-        path = folder / f"{family}.tree.json"
-        tree = json.loads(path.read_text()) if path.exists() else None
-        lines = lines_of([row for row in rows if row["family"] == family], tree)
+def device_section(path: Path) -> str:
+    text = f"## {path.parent.name}\n\n"
+    for name, family in measured.read_csv(path).items():
+        tree = path.with_name(f"{name}.tree.json")
+        lines = lines_of(family, json.loads(tree.read_text())) if tree.exists() else []
         if not lines:
             continue
         ahead = sum(ratio > 1 for ratio, _ in lines)
-        text += (f"### {family}\n\nAhead at {ahead} of {len(lines)} problems; the least ratio is "
+        text += (f"### {name}\n\nAhead at {ahead} of {len(lines)} problems; the least ratio is "
                  f"{min(ratio for ratio, _ in lines):.2f}.\n\n"
                  "| problem | ours | ms (the best of ours, where it is another) | fastest peer, ms | ratio |\n"
                  "| --- | --- | ---: | ---: | ---: |\n")
@@ -93,4 +71,4 @@ def device_section(folder: Path) -> str:
 
 
 def peers_page(results: Path) -> str:
-    return HEAD + "".join(device_section(path.parent) for path in sorted(results.glob("*/peers.csv"))).rstrip() + "\n"
+    return HEAD + "".join(device_section(path) for path in sorted(results.glob("*/peers.csv"))).rstrip() + "\n"

@@ -183,10 +183,8 @@ def peer_rows(device: results.Device) -> list[dict]:
     """Per problem of peers.csv our best and their best, from one run."""
     rows = []
     for family in device.peers.values():
-        roles = family.roles()
-        for problem, variants in family.best().items():
-            ours = min((c for v, c in variants.items() if roles[v] != "peer"), key=lambda c: c.time, default=None)
-            theirs = sorted((c for v, c in variants.items() if roles[v] == "peer"), key=lambda c: c.time)
+        for problem in family.best():
+            ours, theirs = family.winner(problem), family.peers_of(problem)
             if ours and theirs:
                 rows.append({"family": family.name, "problem": problem, "ours": ours, "peers": theirs,
                              "ratio": theirs[0].time / ours.time})

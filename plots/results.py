@@ -108,6 +108,11 @@ class Family:
         cases = self.best().get(problem, {}).values()
         return sorted((case for case in cases if case.role != "peer"), key=lambda case: case.time)
 
+    def peers_of(self, problem: str) -> list[Case]:
+        """Each peer's best, the fastest first."""
+        cases = self.best().get(problem, {}).values()
+        return sorted((case for case in cases if case.role == "peer"), key=lambda case: case.time)
+
     def winner(self, problem: str) -> Case | None:
         return next(iter(self.ranked(problem)), None)
 
