@@ -7,6 +7,7 @@ memory; PyTorch multiplies in single precision or, where more of the neighbours 
 """
 
 import argparse
+import dataclasses
 import importlib
 import json
 import os
@@ -20,11 +21,19 @@ import time
 
 from peers_csv import keep
 
-PEERS = {"faiss": "faiss-cpu", "sklearn": "scikit-learn", "numpy": "numpy"}
-GPU_PEERS = {"torch": "torch", "torch_tf32": "torch"}
-MODULES = {**{peer: peer for peer in PEERS}, **GPU_PEERS}
-DISTANCES_OFF = {"torch_tf32": 0.1}  # relative; else 1e-3
-NEIGHBOURS_SAME = {"torch_tf32": 0.9}  # share; else 0.99
+@dataclasses.dataclass(frozen=True)
+class Peer:
+    module: str
+    package: str
+    on_gpu: bool = False
+    distances_off: float = 1e-3  # relative
+    neighbours_same: float = 0.99  # share
+
+
+PEERS = {"faiss": Peer("faiss", "faiss-cpu"), "sklearn": Peer("sklearn", "scikit-learn"), "numpy": Peer("numpy", "numpy"),
+         "torch": Peer("torch", "torch", on_gpu=True),
+         "torch_tf32": Peer("torch", "torch", on_gpu=True, distances_off=0.1, neighbours_same=0.9)}
+OURS = Peer("", "")
 PROBLEMS = ["16384x4096x128:16", "2000x100000x50:10", "1x1000000x50:10", "10000x10000x8:5", "1000x1000x4:5",
             "100x200000x20:100"]
 GPU_PROBLEMS = ["16384x4096x128:16", "10000x10000x50:10", "100000x100000x50:10", "100000x100000x8:10",
@@ -98,7 +107,7 @@ def serve(peer, folder, queries, points, dims, k):
     q = numpy.fromfile(folder / "queries.f32", numpy.float32).reshape(queries, dims)
     p = numpy.fromfile(folder / "points.f32", numpy.float32).reshape(points, dims)
     search, lists = globals()[f"{peer}_search"](q, p, k)
-    print(importlib.import_module(MODULES[peer]).__version__, flush=True)
+    print(importlib.import_module(PEERS[peer].module).__version__, flush=True)
     found = None
     for line in sys.stdin:
         if line.strip() == "save":
@@ -154,15 +163,16 @@ def median_interval(times):
 def disagreement(folder, mine, theirs, shape):
     """Empty if the lists of distances are the same but for single precision and cancelled squares."""
     import numpy
+    allowed = PEERS.get(theirs, OURS)
     a = numpy.fromfile(folder / f"{mine}.f32", numpy.float32).reshape(shape)
     b = numpy.fromfile(folder / f"{theirs}.f32", numpy.float32).reshape(shape)
     off = numpy.abs(a - b) / numpy.maximum(a, 1e-2)
-    if not (off <= DISTANCES_OFF.get(theirs, 1e-3)).all():
+    if not (off <= allowed.distances_off).all():
         return f"distances differ by up to {off.max():.2g} of ours"
     i = numpy.fromfile(folder / f"{mine}.i32", numpy.int32).reshape(shape)
     j = numpy.fromfile(folder / f"{theirs}.i32", numpy.int32).reshape(shape)
     same = (i == j).mean()
-    return "" if same >= NEIGHBOURS_SAME.get(theirs, 0.99) else f"only {same:.2%} of the neighbours are ours"
+    return "" if same >= allowed.neighbours_same else f"only {same:.2%} of the neighbours are ours"
 
 
 def problem_row(problem):
@@ -290,9 +300,9 @@ def missing_modules(peers):
     missing = []
     for peer in {*peers, "numpy"}:
         try:
-            importlib.import_module(MODULES[peer])
+            importlib.import_module(PEERS[peer].module)
         except ImportError:
-            missing.append({**PEERS, **GPU_PEERS}[peer])
+            missing.append(PEERS[peer].package)
     return sorted(set(missing))
 
 
@@ -307,7 +317,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=60, help="measuring time in all (default 60)")
     parser.add_argument("--variant", dest="variants", action="append",
                         help="of ours, instead of the tree's choice; may be given again")
-    parser.add_argument("--peer", dest="peers", action="append", choices=MODULES, help="only this one; may be given again")
+    parser.add_argument("--peer", dest="peers", action="append", choices=PEERS, help="only this one; may be given again")
     parser.add_argument("--problem", dest="problems", action="append", type=parsed_problem,
                         metavar="QUERIESxPOINTSxDIMS:K",
                         help=f"instead of {', '.join(PROBLEMS)}; on a GPU {', '.join(GPU_PROBLEMS)}")
@@ -317,7 +327,7 @@ def main():
     arguments = parser.parse_args()
     arguments.variants = arguments.variants or [""]
     on_gpu = arguments.device != "cpu"
-    arguments.peers = arguments.peers or list(GPU_PEERS if on_gpu else PEERS)
+    arguments.peers = arguments.peers or [name for name, peer in PEERS.items() if peer.on_gpu == on_gpu]
     arguments.problems = arguments.problems or [parsed_problem(text) for text in (GPU_PROBLEMS if on_gpu else PROBLEMS)]
     if missing := missing_modules(arguments.peers):
         sys.exit(f"scripts/peers: error: {sys.executable} lacks {', '.join(missing)}: make an environment with\n"

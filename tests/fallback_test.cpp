@@ -71,7 +71,10 @@ std::string in_words(const Cost& cost) {
 
 /// A variant of which one swept CPU's results tell and another's do not, as it came between the two sweeps; empty if
 /// there is none. No tree can be blamed for what its device was never asked, nor judged where there is no time of it.
-std::string known_to_some(const std::string& family) {
+const std::string& known_to_some(const std::string& family) {
+    static std::map<std::string, std::string> found;
+    const auto [known, is_new] = found.try_emplace(family);
+    if (!is_new) return known->second;
     std::map<std::string, std::set<std::string>> devices_of;
     std::size_t devices = 0;
     for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
@@ -83,8 +86,8 @@ std::string known_to_some(const std::string& family) {
             if (record.role != "peer") devices_of[record.variant].insert(key);
     }
     for (const auto& [variant, keys] : devices_of)
-        if (keys.size() < devices) return variant;
-    return {};
+        if (keys.size() < devices && known->second.empty()) known->second = variant;
+    return known->second;
 }
 
 /// Calls `judge(key, name, device, matrix, trees of other devices)` for every family of every swept CPU.
@@ -96,7 +99,7 @@ void for_each_swept_cpu(F&& judge) {
         for_each_family([&]<class P>(const P*, const std::string& name) {
             const auto records = cases_of(results, name);
             if (records.empty()) return;
-            if (const std::string variant = known_to_some(name); !variant.empty()) {
+            if (const std::string& variant = known_to_some(name); !variant.empty()) {
                 std::printf("%-34s %-15s not judged: %s was not swept on every CPU\n", key.c_str(), name.c_str(),
                             variant.c_str());
                 return;
