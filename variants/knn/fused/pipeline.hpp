@@ -26,6 +26,11 @@ namespace espalier::knn::fused {
 
 constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
 
+/// Whether nothing is compared: all queries then get what follows from no neighbours.
+inline bool compares_nothing(const Problem& problem) {
+    return problem.points == 0 || problem.k == 0 || problem.queries == 0;
+}
+
 /// What of a call does not depend on its values.
 struct Plan {
     bool streamed;                      ///< points are read as they lie
@@ -40,6 +45,7 @@ struct Plan {
         constexpr std::int64_t kFewQueries = 8;  // as many times the points are read at most, instead of packed
         constexpr std::int64_t kLeastDims = 3;   // of fewer, expanded squares save nothing
         Plan plan{};
+        if (compares_nothing(problem)) return plan;
         plan.streamed = problem.queries <= kFewQueries && problem.points >= Kernel::kStream;
         if (plan.streamed) return plan;
         plan.screened =
@@ -456,7 +462,7 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
         throw device::DeviceError(std::to_string(problem.points) + " points need " + std::to_string(needed) +
                                       " bytes of workspace, given are " + std::to_string(context.workspace.size()),
                                   2);
-    if (problem.points == 0 || problem.k == 0 || problem.queries == 0)
+    if (compares_nothing(problem))
         predict_from_nothing(problem, buffers);
     else
         Pipeline<Kernel>(context, problem, buffers).run();
