@@ -12,7 +12,8 @@ HEAD = """# Beside other people's implementations
 Everyone's samples of a problem are interleaved in one run of `scripts/peers`, results checked by the same oracle.
 *Ours* is what today's tree chooses for the problem, not the best of ours; times are medians. Above 1 the ratio says how
 many times as long the fastest peer takes. CUB's batched top-k lists the k smallest unsorted and any of equal elements;
-ours are sorted, ties by the lower index. k-NN is timed by the processes' clocks, calls and all, on continuous numbers.
+ours are sorted, ties by the lower index. Peers in Python are called within the sweep's own process, on the same
+arrays; k-NN is timed by the processes' clocks, calls and all, on continuous numbers.
 
 """
 

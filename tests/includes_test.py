@@ -30,6 +30,7 @@ MAY_INCLUDE = {
     "harness/apps/seismic": MEASURING + BASE + ["harness/families", "harness/records", "harness/apps"],
     "harness/cli": KERNELS + ["harness"],
     "harness/peers": KERNELS + ["variants", "harness/families", "harness/peers"],
+    "harness/programs": KERNELS + ["harness"],
 }
 SOURCES = (".cpp", ".hpp", ".cu", ".cuh")
 INCLUDE = re.compile(r'\s*#\s*include\s*"((?:kernels|variants|reference_cpu|harness|tests|espalier|registries)/[^"]*)"')

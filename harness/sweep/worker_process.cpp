@@ -54,12 +54,12 @@ public:
     SpawnSetup(const SpawnSetup&) = delete;
     SpawnSetup& operator=(const SpawnSetup&) = delete;
 
-    pid_t spawn(std::vector<std::string> arguments) {
+    pid_t spawn(const std::string& program, std::vector<std::string> arguments) {
         std::vector<char*> pointers;
         for (auto& argument : arguments) pointers.push_back(argument.data());
         pointers.push_back(nullptr);
         pid_t pid = -1;
-        const int error = posix_spawn(&pid, "/proc/self/exe", &actions_, &attributes_, pointers.data(), environ);
+        const int error = posix_spawn(&pid, program.c_str(), &actions_, &attributes_, pointers.data(), environ);
         if (error) fail(error, "cannot start the worker process");
         return pid;
     }
@@ -68,6 +68,13 @@ private:
     posix_spawn_file_actions_t actions_;
     posix_spawnattr_t attributes_;
 };
+
+/// The program, and its arguments before those of the worker.
+struct Launcher {
+    std::string program = "/proc/self/exe";
+    std::vector<std::string> arguments{"espalier"};
+};
+Launcher launcher;
 
 /// A descriptor above those that the child's are moved to, or moving one would overwrite another.
 int raised(int file) {
@@ -79,6 +86,8 @@ int raised(int file) {
 
 }  // namespace
 
+void start_workers_with(std::vector<std::string> words) { launcher = {words.front(), std::move(words)}; }
+
 WorkerProcess::WorkerProcess(const std::string& device) {
     int channel[2], output[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) != 0 || pipe2(output, O_CLOEXEC) != 0)
@@ -89,9 +98,12 @@ WorkerProcess::WorkerProcess(const std::string& device) {
     const int page = fcntl(page_.file(), F_DUPFD_CLOEXEC, 10);
     fcntl(channel_, F_SETFL, O_NONBLOCK);
     fcntl(errors_, F_SETFL, O_NONBLOCK);
-    pid_ = SpawnSetup(theirs, page, written)
-               .spawn({"espalier", "worker", "--device", device, "--channel", std::to_string(kChannelFile), "--page",
-                       std::to_string(kPageFile), "--parent", std::to_string(getpid())});
+    std::vector<std::string> arguments = launcher.arguments;
+    for (const std::string& word : {std::string("worker"), std::string("--device"), device, std::string("--channel"),
+                                    std::to_string(kChannelFile), std::string("--page"), std::to_string(kPageFile),
+                                    std::string("--parent"), std::to_string(getpid())})
+        arguments.push_back(word);
+    pid_ = SpawnSetup(theirs, page, written).spawn(launcher.program, std::move(arguments));
     close(theirs);
     close(written);
     close(page);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "harness/sweep/progress_page.hpp"
 #include "harness/sweep/protocol.hpp"
@@ -20,6 +21,10 @@ struct Died {
 struct Stalled {};
 /// The sweep was asked to stop; the worker has been killed.
 struct Stopped {};
+
+/// What starts this program where it is a library of another one, which /proc/self/exe is then: a program and the
+/// arguments before the worker's own. To be said before the first worker.
+void start_workers_with(std::vector<std::string> words);
 
 /// A child process that runs this very program as `espalier worker`: a variant that crashes, hangs or
 /// spoils its device's context takes the child along, not the sweep. The child dies with its parent.

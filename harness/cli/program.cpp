@@ -1,6 +1,8 @@
 // The `espalier` command line: finds the subcommands that the build listed and turns failures into
 // messages and exit codes.
 
+#include "harness/cli/program.hpp"
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -75,16 +77,15 @@ ExitCode run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace espalier::bench::cli
 
-int main(int argc, char** argv) {
-    using namespace espalier::bench;
-    cli::hold_standard_descriptors();
+int run_program(int argc, char** argv) {
+    hold_standard_descriptors();
     clean_up_on_signals();
-    cli::ExitCode code = cli::run(argc, argv);
-    cli::tell_of_ignored_selectors();
-    const bool told = std::ferror(stdout) != 0 && code == cli::ExitCode::bad_data;
-    if (const auto lost = cli::finish_standard_output(); lost && !told)
-        code = cli::report(cli::ExitCode::bad_data, *lost);
+    ExitCode code = run(argc, argv);
+    tell_of_ignored_selectors();
+    const bool told = std::ferror(stdout) != 0 && code == ExitCode::bad_data;
+    if (const auto lost = finish_standard_output(); lost && !told) code = report(ExitCode::bad_data, *lost);
     return static_cast<int>(code);
 }
+
+}  // namespace espalier::bench::cli

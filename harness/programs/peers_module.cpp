@@ -1,0 +1,20 @@
+// The harness as a library: what launcher.py loads.
+
+#include <string>
+#include <vector>
+
+#include "harness/cli/program.hpp"
+#include "harness/peers/python/bridge.hpp"
+#include "harness/sweep/worker_process.hpp"
+
+/// The exit code of `espalier_peers` with these arguments. `launcher` are the program and the arguments that start the
+/// launcher again, for workers; both lists end with a null pointer.
+extern "C" __attribute__((visibility("default"))) int espalier_peers_main(int argc, char** argv, char** launcher,
+                                                                          espalier::bench::python::Callback callback) {
+    using namespace espalier::bench;
+    std::vector<std::string> words;
+    for (; *launcher; ++launcher) words.emplace_back(*launcher);
+    python::call_back(callback);
+    start_workers_with(std::move(words));
+    return cli::run_program(argc, argv);
+}
