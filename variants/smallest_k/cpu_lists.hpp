@@ -1,0 +1,252 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "kernels/core/variant.hpp"
+#include "kernels/problems/smallest_k.hpp"
+#include "variants/smallest_k/key_bound.hpp"
+#include "variants/smallest_k/order.hpp"
+
+/// Selection on the CPU with lists that grow: what comes before the limit is appended, in the order of its index, and a
+/// list that is full is cut back to little more than its k best, which moves the limit. Unlike a heap it takes the same
+/// few instructions for each element whatever the order of the data.
+namespace espalier::smallest_k::cpu {
+
+/// Keys of order.hpp as signed integers, which vector instructions compare.
+using Key = std::int32_t;
+inline constexpr Key kNan = static_cast<Key>(kNanKey ^ 0x80000000U);
+inline std::uint64_t entry_of_signed(Key key, std::int32_t index) {
+    return entry_of(static_cast<std::uint32_t>(key) ^ 0x80000000U, static_cast<std::uint32_t>(index));
+}
+
+/// Lists are read so many keys at a time.
+inline constexpr std::int64_t kKeysAtOnce = 16;
+
+/// Rows are compared with their limits by sets of so many.
+inline constexpr std::int64_t kMostRows = 64;
+
+/// A scan may write so many entries beyond the capacity before it looks.
+inline constexpr std::int64_t kOvershoot = 64;
+
+/// A cut costs by the length of the list and happens once in capacity - k elements at most.
+constexpr std::int64_t capacity_for(std::int64_t k) { return (k + std::max<std::int64_t>(k, 120) + 15) / 16 * 16; }
+
+/// Candidates of one row, by ascending index.
+struct List {
+    Key* keys = nullptr;
+    std::int32_t* indices = nullptr;
+    std::int64_t count = 0;
+    bool limited = false;  ///< whether there is a limit: k of the candidates are at most as large
+    Key limit = kNan;
+    float limit_value = std::numeric_limits<float>::quiet_NaN();  ///< a comparison with NaN turns nothing away
+
+    void append(Key key, std::int64_t index) {
+        keys[count] = key;
+        indices[count++] = static_cast<std::int32_t>(index);
+    }
+};
+
+/// The lists of neighbouring rows. `Kernel` has
+///   static Key key(float)
+///   static std::int64_t scan(const float* row, std::int64_t begin, std::int64_t end, List&, std::int64_t room)
+///       appends what comes before the limit until the row ends or more than `room` candidates are there; where it
+///       ended
+///   static std::uint64_t candidates(const float* values, const float* limits, std::int64_t count)
+///       of up to kMostRows values: the set of those that may come before their limits
+///   static Key bound(const Key*, std::size_t count, std::int32_t wanted, std::int32_t enough)    bound_of
+///   static std::int64_t keep(List&, Key bound)
+///       drops the candidates beyond the bound and says how many of the others are smaller
+template <class Kernel>
+class Lists {
+public:
+    Lists(std::int64_t rows, std::int64_t k)
+        : k_(k),
+          capacity_(capacity_for(k)),
+          lists_(static_cast<std::size_t>(rows)),
+          limits_(kMostRows, std::numeric_limits<float>::quiet_NaN()) {
+        const auto each = static_cast<std::size_t>(capacity_ + kOvershoot);
+        keys_ = std::make_unique_for_overwrite<Key[]>(each * lists_.size());
+        indices_ = std::make_unique_for_overwrite<std::int32_t[]>(each * lists_.size());
+        for (std::size_t i = 0; i < lists_.size(); ++i) {
+            lists_[i].keys = keys_.get() + i * each;
+            lists_[i].indices = indices_.get() + i * each;
+        }
+    }
+
+    void clear() {
+        for (List& list : lists_) list = {.keys = list.keys, .indices = list.indices};
+        std::fill(limits_.begin(), limits_.end(), std::numeric_limits<float>::quiet_NaN());
+    }
+
+    /// Elements begin..end-1 of a row whose elements are neighbours.
+    void scan(const float* row, std::int64_t begin, std::int64_t end) {
+        List& list = lists_.front();
+        while (begin < end) {
+            begin = Kernel::scan(row, begin, end, list, capacity_);
+            if (list.count > capacity_) cut(0);
+        }
+    }
+
+    /// All rows side by side, kMostRows at most; a column's elements are neighbours, columns are `stride` apart.
+    void scan_columns(const float* first, std::int64_t columns, std::int64_t stride) {
+        const auto rows = static_cast<std::int64_t>(lists_.size());
+        for (std::int64_t c = 0; c < columns; ++c, first += stride) {
+            std::uint64_t found = Kernel::candidates(first, limits_.data(), rows);
+            for (; found; found &= found - 1) {
+                const int i = std::countr_zero(found);
+                offer(static_cast<std::size_t>(i), first[i], c);
+            }
+        }
+    }
+
+    /// The k best of a row in order, filled up with empty entries.
+    void finish(std::size_t i, std::vector<std::uint64_t>& to) {
+        const List& list = lists_[i];
+        if (list.count > enough()) cut(i);
+        to.clear();
+        for (std::int64_t j = 0; j < list.count; ++j) to.push_back(entry_of_signed(list.keys[j], list.indices[j]));
+        best_in_order(to, k_);
+    }
+
+    static void best_in_order(std::vector<std::uint64_t>& entries, std::int64_t k) {
+        std::sort(entries.begin(), entries.end());
+        entries.resize(static_cast<std::size_t>(k), kEmptyEntry);
+    }
+
+private:
+    void offer(std::size_t i, float value, std::int64_t column) {
+        List& list = lists_[i];
+        const Key key = Kernel::key(value);
+        if (list.limited && key >= list.limit) return;
+        list.append(key, column);
+        if (list.count < capacity_) return;
+        cut(i);
+        limits_[i] = list.limit_value;
+    }
+
+    /// So many candidates are left at most: to find exactly k is dearer than to keep a few more.
+    [[nodiscard]] std::int32_t enough() const { return static_cast<std::int32_t>(k_ + (capacity_ - k_) / 8); }
+
+    /// What comes later is none of the k best unless it is smaller than the bound: of equals the earlier ones count.
+    void cut(std::size_t i) {
+        List& list = lists_[i];
+        // A whole number of vectors: the largest key after all that there are.
+        const auto whole = (list.count + kKeysAtOnce - 1) / kKeysAtOnce * kKeysAtOnce;
+        std::fill(list.keys + list.count, list.keys + whole, std::numeric_limits<Key>::max());
+        list.limit = Kernel::bound(list.keys, static_cast<std::size_t>(whole), static_cast<std::int32_t>(k_), enough());
+        list.limited = true;
+        list.limit_value = value_of(static_cast<std::uint32_t>(list.limit) ^ 0x80000000U);
+        const std::int64_t smaller = Kernel::keep(list, list.limit);
+        if (list.count > enough()) drop_ties(list, k_ - smaller);
+    }
+
+    /// All but the first `wanted` of those at the limit.
+    static void drop_ties(List& list, std::int64_t wanted) {
+        std::int64_t kept = 0;
+        for (std::int64_t j = 0; j < list.count; ++j) {
+            const bool ties = list.keys[j] == list.limit;
+            list.keys[kept] = list.keys[j];
+            list.indices[kept] = list.indices[j];
+            kept += !ties || wanted > 0 ? 1 : 0;
+            wanted -= ties ? 1 : 0;
+        }
+        list.count = kept;
+    }
+
+    std::int64_t k_, capacity_;
+    std::unique_ptr<Key[]> keys_;
+    std::unique_ptr<std::int32_t[]> indices_;
+    std::vector<List> lists_;
+    std::vector<float> limits_;  ///< of the lists, side by side
+};
+
+inline void store(const Problem& problem, const Buffers& buffers, std::int64_t row,
+                  const std::vector<std::uint64_t>& entries) {
+    for (std::int64_t j = 0; j < problem.k; ++j) {
+        const std::uint64_t entry = entries[static_cast<std::size_t>(j)];
+        buffers.values[problem.result_at(row, j)] = value_of(key_of_entry(entry));
+        buffers.indices[problem.result_at(row, j)] = index_of_entry(entry);
+    }
+}
+
+/// Rows are dealt to the threads; of fewer rows than threads, stretches of them.
+template <class Kernel>
+void select_rows(const Problem& problem, const Buffers& buffers, int threads) {
+    constexpr std::int64_t kLeastStretch = 1 << 15;
+    const std::int64_t most_parts = std::max<std::int64_t>(problem.columns / std::max(kLeastStretch, 2 * problem.k), 1);
+    const std::int64_t parts = problem.rows >= 2 * threads ? 1 : std::min<std::int64_t>(threads, most_parts);
+    const std::int64_t stretch = (problem.columns + parts - 1) / parts;
+    std::vector<std::vector<std::uint64_t>> found(static_cast<std::size_t>(parts > 1 ? problem.rows * parts : 0));
+    const bool alone = threads == 1 || problem.rows * parts == 1 || problem.elements() < kLeastStretch;
+#pragma omp parallel num_threads(threads) if (!alone)
+    {
+        Lists<Kernel> lists(1, problem.k);
+        std::vector<std::uint64_t> entries;
+#pragma omp for schedule(static)
+        for (std::int64_t task = 0; task < problem.rows * parts; ++task) {
+            const std::int64_t row = task / parts, begin = task % parts * stretch;
+            lists.clear();
+            lists.scan(buffers.distances + problem.at(row, 0), begin, std::min(begin + stretch, problem.columns));
+            lists.finish(0, entries);
+            if (parts == 1)
+                store(problem, buffers, row, entries);
+            else
+                found[static_cast<std::size_t>(task)] = entries;
+        }
+    }
+    if (parts == 1) return;
+    for (std::int64_t row = 0; row < problem.rows; ++row) {
+        std::vector<std::uint64_t> entries;
+        for (std::int64_t part = 0; part < parts; ++part)
+            for (const std::uint64_t entry : found[static_cast<std::size_t>(row * parts + part)])
+                entries.push_back(entry);
+        Lists<Kernel>::best_in_order(entries, problem.k);
+        store(problem, buffers, row, entries);
+    }
+}
+
+/// Groups of neighbouring rows, whose elements of one column are neighbours.
+template <class Kernel>
+void select_columns(const Problem& problem, const Buffers& buffers, int threads, std::int64_t group) {
+    const std::int64_t groups = (problem.rows + group - 1) / group;
+#pragma omp parallel num_threads(threads) if (groups > 1 && threads > 1)
+    {
+        Lists<Kernel> lists(group, problem.k);
+        std::vector<std::uint64_t> entries;
+#pragma omp for schedule(static)
+        for (std::int64_t g = 0; g < groups; ++g) {
+            const std::int64_t first = g * group, rows = std::min(group, problem.rows - first);
+            if (rows < group) lists = Lists<Kernel>(rows, problem.k);
+            lists.clear();
+            lists.scan_columns(buffers.distances + first, problem.columns, problem.rows);
+            for (std::int64_t i = 0; i < rows; ++i) {
+                lists.finish(static_cast<std::size_t>(i), entries);
+                store(problem, buffers, first + i, entries);
+            }
+        }
+    }
+}
+
+template <class Kernel>
+void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
+    if (problem.k == 0 || problem.rows == 0) return;
+    if (problem.has_rows())
+        select_rows<Kernel>(problem, buffers, context.device.threads);
+    else
+        select_columns<Kernel>(problem, buffers, context.device.threads, configuration["rows"]);
+}
+
+/// Neighbouring elements are one row's in a row-major matrix, whatever the group.
+inline Support supports_group(const Problem& problem, const Configuration& configuration) {
+    if (problem.has_rows() && configuration["rows"] != 16)
+        return Support::no("groups are of a transposed matrix: here the same as rows=16");
+    return Support::yes();
+}
+
+}  // namespace espalier::smallest_k::cpu
