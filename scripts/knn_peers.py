@@ -38,7 +38,7 @@ PROBLEMS = ["16384x4096x128:16", "2000x100000x50:10", "1x1000000x50:10", "10000x
             "100x200000x20:100"]
 GPU_PROBLEMS = ["16384x4096x128:16", "10000x10000x50:10", "100000x100000x50:10", "100000x100000x8:10",
                 "10000x1000000x128:10"]
-FEATURES = ("queries,points,dims,k,classes,metric,missing,vote,task,queries_in,distances,terms").split(",")
+FEATURES = ("queries,points,dims,k,classes,metric,missing,vote,task,queries_in,data,distances,terms").split(",")
 COLUMNS = ("family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,bytes,ops,gb_per_s,"
            "gop_per_s,roofline_share,regret").split(",")
 PAUSE = 0.02  # seconds until the threads of whoever had its turn sleep
@@ -178,8 +178,8 @@ def disagreement(folder, mine, theirs, shape):
 def problem_row(problem):
     queries, points, dims, k = problem
     values = [queries, points, dims, k, 10, "euclidean", "none", "majority", "classification", "device",
-              queries * points, queries * points * dims]
-    key = ";".join(f"{name}={value}" for name, value in list(zip(FEATURES, values))[:10])
+              "continuous", queries * points, queries * points * dims]
+    key = ";".join(f"{name}={value}" for name, value in list(zip(FEATURES, values))[:11])
     moved = 4 * (queries + points) * (dims + 1)
     return {"family": "knn", "problem": key, "bytes": moved, "ops": 2 * values[-1] + values[-2],
             **dict(zip(FEATURES, values))}

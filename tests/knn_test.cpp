@@ -185,7 +185,9 @@ TEST_P(Pipeline, AsksForABoundedWorkspace) {
             for (const std::int64_t points : {1, 1000, 1'000'000}) {
                 const Problem problem{.queries = queries, .points = points, .dims = 20, .k = 10};
                 const std::size_t bytes = entry.variant.workspace(problem, configuration, device);
-                if (!is_one_search(entry)) EXPECT_GE(bytes, static_cast<std::size_t>(points) * 4);
+                if (!is_one_search(entry)) {
+                    EXPECT_GE(bytes, static_cast<std::size_t>(points) * 4);
+                }
                 // No budget is above 8 GiB; one query against many points may need more than the smallest.
                 EXPECT_LE(bytes, std::size_t{8} << 30);
             }

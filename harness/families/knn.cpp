@@ -25,7 +25,8 @@ namespace {
 bool is_nominal(std::size_t attribute) { return attribute % 3 == 1; }
 
 /// Values are small whole numbers, as those of the digits data set: then all metrics but cosine are exact
-/// in single precision, equal distances abound, and the rule for ties is put to the test.
+/// in single precision, equal distances abound, and the rule for ties is put to the test. Or, where the problem says so,
+/// uniform from -1 to 1.
 /// Uniform: 0..15, nominal codes 0..3, random classes and targets; a tenth of the cells is missing where
 /// that is allowed. Constant: all items equal. Ascending and descending: along the items, classes too.
 /// Special: NaN, infinities and signed zeros among them.
@@ -122,7 +123,9 @@ private:
             constexpr std::array specials{Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), 0.0F, -0.0F};
             return specials[(bits >> 16) % specials.size()];
         }
-        return static_cast<float>((bits >> 8) % (types_[attribute] == AttributeType::nominal ? 4 : 16));
+        if (types_[attribute] == AttributeType::nominal) return static_cast<float>((bits >> 8) % 4);
+        if (problem_.data == Data::continuous) return static_cast<float>(bits >> 40) * 0x1p-23F - 1;
+        return static_cast<float>((bits >> 8) % 16);
     }
 
     /// See `distance` for how roundings add up. A cosine distance is a difference of numbers around 1.
@@ -131,7 +134,7 @@ private:
             tolerance.absolute + tolerance.relative * (8 + std::sqrt(static_cast<double>(problem_.dims)));
         if (problem_.metric == Metric::cosine) return {.absolute = off};
         const bool scaled = problem_.missing == Missing::allowed && problem_.metric != Metric::chebyshev;
-        return {.relative = scaled ? off : 0};
+        return {.relative = scaled || problem_.data == Data::continuous ? off : 0};
     }
 
     /// The same inputs are judged many times, and the oracle takes its time.
@@ -240,6 +243,9 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
                     // dims and metric are the first stage's business, k the second's: no need for all triples.
                     if (k != 10 && (metric != Metric::euclidean || d != 50)) continue;
                     problems.push_back({.queries = queries, .points = points, .dims = d, .k = k, .metric = metric});
+                    if (metric != Metric::euclidean) continue;
+                    problems.push_back(problems.back());
+                    problems.back().data = Data::continuous;
                 }
     if (!cpu && effort != Effort::quick)
         for (const std::int64_t queries : {1, 300})
@@ -288,6 +294,12 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
         }
     for (const auto task : {Task::classification, Task::regression})
         add_sizes(cases, {.metric = Metric::mixed_euclidean, .task = task, .queries_in = QueriesIn::host});
+    for (const auto metric : {Metric::euclidean, Metric::manhattan, Metric::chebyshev, Metric::cosine})
+        for (const std::int64_t dims : {2, 30}) {
+            Problem problem{.queries = 40, .points = 300, .dims = dims, .k = 7, .classes = 3, .metric = metric};
+            problem.data = Data::continuous;
+            cases.push_back({problem});
+        }
     // More than one chunk for the smallest budget of every pipeline, and the longest list.
     cases.push_back({{.queries = 700, .points = 600, .dims = 2}});
     cases.push_back({{.queries = 2, .points = 1100, .dims = 2, .k = 1024, .classes = 7}});

@@ -18,6 +18,11 @@ namespace espalier::knn {
 
 enum class VariantId : std::uint16_t;
 
+/// What the attributes hold: whole numbers from 0 to 15, of which many distances are equal and what is screened by rounded
+/// ones is in doubt; or uniform random numbers. Nobody who asks for neighbours says so, and no tree may ask.
+enum class Data { whole, continuous };
+
+inline constexpr std::string_view kDataNames[] = {"whole", "continuous"};
 inline constexpr std::string_view kVoteNames[] = {"majority", "distance_weighted"};
 inline constexpr std::string_view kTaskNames[] = {"classification", "regression"};
 inline constexpr std::string_view kQueriesInNames[] = {"device", "host"};
@@ -79,6 +84,7 @@ struct Problem {
     Vote vote = Vote::majority;
     Task task = Task::classification;
     QueriesIn queries_in = QueriesIn::device;
+    Data data = Data::whole;
 
     [[nodiscard]] constexpr std::int64_t distances() const { return queries * points; }
     [[nodiscard]] constexpr std::int64_t terms() const { return queries * points * dims; }
@@ -95,6 +101,7 @@ struct Problem {
             category<&Problem::vote>("vote", "problem.vote", "Vote", kVoteNames),
             category<&Problem::task>("task", "problem.task", "Task", kTaskNames),
             category<&Problem::queries_in>("queries_in", "problem.queries_in", "QueriesIn", kQueriesInNames),
+            optional(unknown(category<&Problem::data>("data", "problem.data", "Data", kDataNames))),
             derived<&Problem::distances>("distances", "problem.distances()"),
             derived<&Problem::terms>("terms", "problem.terms()"),
         };
