@@ -1,11 +1,13 @@
 // pairwise_distances, select_smallest_k and coherent sums as a user calls them: results against the oracle,
 // and every error.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "api_helpers.hpp"
@@ -190,6 +192,31 @@ TEST_P(SelectSmallestK, EqualsTheOracle) {
         }
 }
 
+TEST_P(SelectSmallestK, HoldsTheSameElementsInAnyOrder) {
+    constexpr std::int64_t rows = 13, columns = 60;
+    const auto matrix = noise(rows * columns, 5);
+    for (const Device& device : usable_devices())
+        for (const std::int64_t k : {1, 20, 60, 70}) {
+            SelectionShape shape{rows, columns, k, GetParam()};
+            std::vector<float> values(static_cast<std::size_t>(rows * k), -1), sorted_values(values);
+            std::vector<std::int32_t> indices(values.size(), -7), sorted_indices(indices);
+            expect_ok(select_smallest_k(device, shape, matrix.data(), sorted_values.data(), sorted_indices.data()));
+            shape.order = ListOrder::any;
+            expect_ok(select_smallest_k(device, shape, matrix.data(), values.data(), indices.data()));
+            for (std::size_t r = 0; r < rows; ++r) {
+                std::vector<std::pair<std::int32_t, float>> list, expected;
+                for (std::size_t j = 0; j < static_cast<std::size_t>(std::min(k, columns)); ++j) {
+                    const std::size_t place =
+                        GetParam() == MatrixLayout::row_major ? r * static_cast<std::size_t>(k) + j : j * rows + r;
+                    list.emplace_back(indices[place], values[place]);
+                    expected.emplace_back(sorted_indices[place], sorted_values[place]);
+                }
+                std::ranges::sort(list), std::ranges::sort(expected);
+                EXPECT_EQ(list, expected) << device.key() << " k " << k << " row " << r;
+            }
+        }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, SelectSmallestK, testing::Values(MatrixLayout::transposed, MatrixLayout::row_major));
 
 TEST(SelectSmallestKErrors, RefuseWhatIsNotAProblem) {
@@ -205,6 +232,7 @@ TEST(SelectSmallestKErrors, RefuseWhatIsNotAProblem) {
     expect_invalid(call({1, std::int64_t{1} << 31, 1}), "32 bits");
     expect_invalid(call({kHuge / 2, 100, 1}), "memory");
     expect_invalid(call({2, 3, 1, static_cast<MatrixLayout>(9)}), "MatrixLayout");
+    expect_invalid(call({2, 3, 1, MatrixLayout::row_major, static_cast<ListOrder>(9)}), "ListOrder");
     expect_invalid(select_smallest_k(Device::cpu(), {2, 3, 1}, nullptr, values.data(), indices.data()), "distances");
     expect_invalid(select_smallest_k(Device::cpu(), {2, 3, 1}, matrix.data(), nullptr, indices.data()), "values");
     expect_invalid(select_smallest_k(Device::cpu(), {2, 3, 1}, matrix.data(), values.data(), nullptr), "indices");
@@ -280,6 +308,7 @@ TEST(Explain, AgreesWithTheFamilysKey) {
               explain_pairwise_distances(device, {nullptr, 100, 5}, {nullptr, 200, 5}, {}, {}, MatrixLayout::row_major),
               explain_select_smallest_k(device, {100, 200, 7}),
               explain_select_smallest_k(device, {100, 200, 7, MatrixLayout::row_major}),
+              explain_select_smallest_k(device, {100, 200, 7, MatrixLayout::row_major, ListOrder::any}),
               explain_coherent_sum(device, {10, 20, 30, 4}, Coherence::maximum)}) {
             ASSERT_TRUE(why) << why.error().message;
             const auto same = explain(device, why.value().family, why.value().problem);

@@ -157,7 +157,8 @@ TEST_F(PlanGraph, DistancesOfItemMajorSets) {
 
 TEST_F(PlanGraph, ASelection) {
     const Device gpu = Device::cuda().value();
-    for (const SelectionShape shape : {SelectionShape{1000, 1000, 10}, SelectionShape{20, 100000, 500}}) {
+    for (const SelectionShape shape : {SelectionShape{1000, 1000, 10}, SelectionShape{20, 100000, 500},
+                                       SelectionShape{1000, 1024, 512, MatrixLayout::row_major, ListOrder::any}}) {
         Array<float> distances(static_cast<std::size_t>(shape.rows * shape.columns)),
             values(static_cast<std::size_t>(shape.rows * shape.k));
         Array<std::int32_t> indices(static_cast<std::size_t>(shape.rows * shape.k));

@@ -185,6 +185,29 @@ TEST(Plan, SelectsFromDistances) {
         }
 }
 
+TEST(Plan, SelectsInAnyOrder) {
+    constexpr std::int64_t kRows = 6, kColumns = 50, kNearest = 9;
+    for (const Where& where : places()) {
+        SCOPED_TRACE(name(where));
+        Array<float> distances(numbers(kRows * kColumns, 8), where.memory), values(kRows * kNearest, where.memory);
+        Array<std::int32_t> indices(kRows * kNearest, where.memory);
+        const SelectionShape shape{kRows, kColumns, kNearest, MatrixLayout::row_major, ListOrder::any};
+        const SelectionPlan plan = value_of(plan_select_smallest_k(where.device, shape, {.memory = where.memory}));
+        EXPECT_NE(value_of(plan.explain()).problem.find("order=any"), std::string::npos);
+        Workspace workspace(plan);
+        expect_ok(plan.run(distances.span(), values.span(), indices.span(), nullptr, workspace.span()));
+        wait(where.device);
+        const std::vector<float> all = distances.values(), found = values.values();
+        for (std::int64_t row = 0; row < kRows; ++row) {
+            std::vector<float> expected(all.begin() + row * kColumns, all.begin() + (row + 1) * kColumns);
+            std::vector<float> list(found.begin() + row * kNearest, found.begin() + (row + 1) * kNearest);
+            std::ranges::sort(expected), std::ranges::sort(list);
+            expected.resize(kNearest);
+            EXPECT_EQ(list, expected) << row;
+        }
+    }
+}
+
 TEST(Plan, ComparesNominalAttributes) {
     const std::vector<AttributeType> types{AttributeType::numeric, AttributeType::nominal};
     const DistanceRule rule{.metric = Metric::mixed_euclidean, .types = types};

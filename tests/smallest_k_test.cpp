@@ -5,12 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <span>
+#include <vector>
 
 #include "harness/families/family.hpp"
+#include "harness/families/suite.hpp"
 #include "kernels/device/runtime.hpp"
 #include "variants/smallest_k/order.hpp"
 #include "variants/smallest_k/sorted_rows.cuh"
@@ -20,11 +24,15 @@ Variant<Problem> warp_rows();
 Variant<Problem> warp_sort_rows();
 Variant<Problem> block_rows();
 Variant<Problem> split_rows();
+Variant<Problem> warp_cut_rows();
+Variant<Problem> block_cut_rows();
 }  // namespace espalier::smallest_k
 
 namespace espalier::bench::smallest_k {
 
 using namespace ::espalier::smallest_k;
+
+Suite<Problem> suite();
 
 namespace {
 
@@ -82,6 +90,51 @@ TEST(SmallestKLayout, KeysLeaveOutTheDefault) {
     EXPECT_EQ(family.canonical("rows=5;columns=6;k=2;layout=transposed"), "rows=5;columns=6;k=2");
     EXPECT_FALSE(parse_problem<Problem>("layout=diagonal", wrong));
     EXPECT_NE(wrong.find("known: transposed, row_major"), std::string::npos) << wrong;
+}
+
+// Old keys mean lists in order, and what runs those serves lists in any order, too.
+TEST(SmallestKOrderAxis, KeysLeaveOutTheDefault) {
+    std::string wrong;
+    Problem any{5, 6, 2, MatrixLayout::row_major};
+    any.order = ListOrder::any;
+    EXPECT_EQ(problem_key(any), "rows=5;columns=6;k=2;layout=row_major;order=any");
+    EXPECT_EQ(parse_problem<Problem>("rows=5;columns=6;k=2", wrong)->order, ListOrder::ascending);
+    EXPECT_EQ(parse_problem<Problem>("rows=5;order=any", wrong)->order, ListOrder::any);
+    const Family& family = *find_family("smallest_k");
+    EXPECT_EQ(family.canonical("rows=5;columns=6;k=2;order=ascending"), "rows=5;columns=6;k=2");
+    EXPECT_FALSE(parse_problem<Problem>("order=descending", wrong));
+    EXPECT_NE(wrong.find("known: ascending, any"), std::string::npos) << wrong;
+}
+
+TEST(SmallestKOrderAxis, AnyOrderAsksForLess) {
+    Problem any{9, 500, 8};
+    any.order = ListOrder::any;
+    const DeviceInfo gpu = device::open(0);
+    EXPECT_TRUE(supports("local_insertion", any, {{"block", 64}}, gpu)) << "it lists them in order";
+    EXPECT_EQ(supports("copy_rows", {9, 8, 8}, {}, gpu).reason, "sorts nothing: needs order=any");
+    EXPECT_EQ(supports("copy_rows", any, {}, gpu).reason, "selects nothing: needs k of all columns");
+    any.k = 500;
+    EXPECT_TRUE(supports("copy_rows", any, {}, gpu));
+}
+
+/// What a workload says of the three smallest of the row {1, 0, 0, 0}.
+std::string verdict(const std::vector<float>& values, const std::vector<std::int32_t>& indices, ListOrder order) {
+    Problem problem{1, 4, 3, MatrixLayout::row_major};
+    problem.order = order;
+    const Suite<Problem> all = suite();
+    const auto workload = all.workload(problem, 1, Pattern::descending);
+    const auto bytes = [](const auto& list) { return std::as_bytes(std::span(list)); };
+    const std::array outputs{bytes(values), bytes(indices)};
+    return workload->check(outputs, {.reason = "exact"}).description;
+}
+
+TEST(SmallestKOrderAxis, ChecksTheElementsAndNotTheirOrder) {
+    EXPECT_EQ(verdict({0, 0, 0}, {1, 2, 3}, ListOrder::ascending), "");
+    EXPECT_NE(verdict({0, 0, 0}, {3, 1, 2}, ListOrder::ascending), "");
+    EXPECT_EQ(verdict({0, 0, 0}, {3, 1, 2}, ListOrder::any), "");
+    EXPECT_NE(verdict({0, 0, 0}, {3, 1, 1}, ListOrder::any), "") << "one of them twice";
+    EXPECT_NE(verdict({0, 1, 0}, {3, 0, 1}, ListOrder::any), "") << "one of the larger";
+    EXPECT_NE(verdict({0, 0, 1}, {1, 2, 3}, ListOrder::any), "") << "a value that is not its element's";
 }
 
 TEST(SmallestKLayout, WhatDoesNotKnowItDeclines) {
@@ -224,7 +277,8 @@ TEST_P(SmallestKRows, TakeTiesInTheOrderOfTheirColumns) {
         device::Buffer distances(matrix.size() * 4), values(results * 4), indices(results * 4);
         device::copy_to_device(distances.data(), matrix.data(), distances.size());
         const Buffers buffers{distances.as<float>(), values.as<float>(), indices.as<std::int32_t>()};
-        for (const Variant<Problem>& variant : {warp_rows(), warp_sort_rows(), block_rows(), split_rows()})
+        for (const Variant<Problem>& variant :
+             {warp_rows(), warp_sort_rows(), block_rows(), split_rows(), warp_cut_rows(), block_cut_rows()})
             for (const Configuration& configuration : variant.space.enumerate()) {
                 if (!variant.supports(problem, configuration, device)) continue;
                 SCOPED_TRACE(variant.summary);
@@ -242,6 +296,40 @@ TEST_P(SmallestKRows, TakeTiesInTheOrderOfTheirColumns) {
                 }
             }
     }
+}
+
+/// Cuts of k elements exactly, where a search has to end at a key that many elements have.
+TEST(SmallestKThreshold, TakesTiesAtTheEndsOfTheNumbers) {
+    const DeviceInfo device = device::open(0);
+    constexpr float kEnds[] = {-Floats::infinity(), Floats::lowest(),   Floats::lowest(),
+                               Floats::max(),       Floats::infinity(), Floats::quiet_NaN()};
+    for (const std::int64_t k : {40, 70, 200, 400, 520})
+        for (const ListOrder order : {ListOrder::ascending, ListOrder::any}) {
+            Problem problem{2, 530, k, MatrixLayout::row_major};
+            problem.order = order;
+            std::vector<float> matrix(static_cast<std::size_t>(problem.elements()));
+            for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = kEnds[(i * 7 + i / 50) % std::size(kEnds)];
+            const auto results = static_cast<std::size_t>(problem.results());
+            device::Buffer distances(matrix.size() * 4), values(results * 4), indices(results * 4);
+            device::copy_to_device(distances.data(), matrix.data(), distances.size());
+            const Buffers buffers{distances.as<float>(), values.as<float>(), indices.as<std::int32_t>()};
+            for (const Variant<Problem>& variant : {warp_rows(), block_rows(), warp_cut_rows(), block_cut_rows()})
+                for (const Configuration& configuration : variant.space.enumerate()) {
+                    if (!variant.supports(problem, configuration, device)) continue;
+                    SCOPED_TRACE(problem_key(problem) + " " + configuration.text());
+                    Context context{device, nullptr, {}};
+                    variant.run(context, problem, buffers, configuration);
+                    for (std::int64_t row = 0; row < problem.rows; ++row) {
+                        const auto first = matrix.begin() + row * problem.columns;
+                        std::vector<std::int32_t> expected, found;
+                        for (const auto& [value, index] : reference::smallest_k({first, first + problem.columns}, k))
+                            expected.push_back(index);
+                        for (std::int64_t j = 0; j < k; ++j) found.push_back(indices.as<std::int32_t>()[row * k + j]);
+                        if (order == ListOrder::any) std::ranges::sort(expected), std::ranges::sort(found);
+                        ASSERT_EQ(found, expected) << "row " << row;
+                    }
+                }
+        }
 }
 
 INSTANTIATE_TEST_SUITE_P(Values, SmallestKRows,

@@ -82,6 +82,7 @@ public:
         const auto values = values_of<float>(outputs[0]);
         const auto indices = values_of<std::int32_t>(outputs[1]);
         if (tolerance.any_order) return check_in_any_order(values, indices);
+        if (problem_.order == ListOrder::any) return check_lists(values, indices);
         const std::size_t at = first_where(values.size(), [&](std::size_t i) {
             const auto& [value, index] = (*expected_)[i];
             return !equal(values[i], value) || indices[i] != index;
@@ -94,6 +95,13 @@ public:
         const auto indices = values_of<std::int32_t>(outputs[1]);
         expected_.emplace();
         for (std::size_t i = 0; i < values.size(); ++i) expected_->push_back({values[i], indices[i]});
+        if (problem_.order == ListOrder::any)
+            for (std::int64_t row = 0; row < problem_.rows; ++row) {
+                const auto list = sorted_list(row, values, indices);
+                for (std::size_t j = 0; j < list.size(); ++j)
+                    (*expected_)[static_cast<std::size_t>(problem_.result_at(row, static_cast<std::int64_t>(j)))] =
+                        list[j];
+            }
         return true;
     }
 
@@ -125,6 +133,36 @@ private:
         if (problem.data == Data::ascending) return Pattern::ascending;
         if (problem.data == Data::descending) return Pattern::descending;
         return pattern;
+    }
+
+    /// The list of a row in the order of its values, then of its columns, as far as it holds elements.
+    [[nodiscard]] std::vector<reference::Neighbour> sorted_list(std::int64_t row, std::span<const float> values,
+                                                                std::span<const std::int32_t> indices) const {
+        std::vector<reference::Neighbour> list;
+        for (std::int64_t j = 0; j < problem_.k; ++j) {
+            const auto at = static_cast<std::size_t>(problem_.result_at(row, j));
+            list.push_back({values[at], indices[at]});
+        }
+        const auto elements = std::min(problem_.k, problem_.columns);
+        std::sort(list.begin(), list.begin() + elements,
+                  [](const auto& a, const auto& b) { return reference::comes_before(a, b); });
+        return list;
+    }
+
+    /// Row by row: the elements that are expected, each in any place, and behind them entries without one.
+    [[nodiscard]] Mismatch check_lists(std::span<const float> values, std::span<const std::int32_t> indices) const {
+        const std::size_t wrong = first_where(static_cast<std::size_t>(problem_.rows), [&](std::size_t row) {
+            const auto list = sorted_list(static_cast<std::int64_t>(row), values, indices);
+            for (std::size_t j = 0; j < list.size(); ++j) {
+                const auto at = static_cast<std::size_t>(
+                    problem_.result_at(static_cast<std::int64_t>(row), static_cast<std::int64_t>(j)));
+                const auto& expected = (*expected_)[at];
+                if (!equal(list[j].value, expected.value) || list[j].index != expected.index) return true;
+            }
+            return false;
+        });
+        if (wrong == static_cast<std::size_t>(problem_.rows)) return {};
+        return {"row " + std::to_string(wrong) + " does not hold its k smallest, of equal ones those of lower columns"};
     }
 
     /// Each of an element of its own, and sorted the values that are expected. For k up to the length of a row.
@@ -261,6 +299,9 @@ std::vector<Problem> row_major_gpu_problems() {
     append(problems, combine(Sizes{{1048576, 64}, {1048576, 256}, {262144, 1024}, {131072, 2048}},
                              std::vector<std::int64_t>{1, 8, 32, 128}, kLayout));
     append(problems, combine(Sizes{{16384, 16384}, {10000, 100000}}, std::vector<std::int64_t>{8, 32, 128}, kLayout));
+    // Lists that are a good part of their row.
+    append(problems, combine(Sizes{{262144, 1024}}, std::vector<std::int64_t>{512, 1024}, kLayout));
+    append(problems, combine(Sizes{{3333, 5000}, {16384, 16384}}, std::vector<std::int64_t>{1024}, kLayout));
     append(problems, with_other_data(combine(Sizes{{1048576, 256}, {262144, 1024}, {3333, 5000}, {16384, 16384}},
                                              std::vector<std::int64_t>{8, 32, 128}, kLayout)));
     return problems;
@@ -313,6 +354,44 @@ void append_data_cases(std::vector<TypedEdgeCase<Problem>>& cases) {
             cases.push_back({{7, 700, 40, layout, data}});
 }
 
+Problem in_any_order(Problem problem) {
+    problem.order = ListOrder::any;
+    return problem;
+}
+
+/// Any order: what one may copy, what one may leave unsorted and what ties, in both layouts.
+void append_order_cases(std::vector<TypedEdgeCase<Problem>>& cases) {
+    for (const auto layout : {MatrixLayout::transposed, MatrixLayout::row_major}) {
+        for (const auto& [rows, columns, k] : {std::array<std::int64_t, 3>{0, 5, 5},
+                                               {3, 0, 2},
+                                               {1, 1, 1},
+                                               {5, 3, 7},
+                                               {33, 17, 17},
+                                               {9, 45, 7},
+                                               {2, 300, 300},
+                                               {3, 600, 200},
+                                               {1, 1100, 1024},
+                                               {2, 1024, 1024}})
+            cases.push_back({in_any_order({rows, columns, k, layout})});
+        for (const auto pattern : {Pattern::constant, Pattern::descending, Pattern::special})
+            cases.push_back({in_any_order({4, 530, 20, layout}), pattern});
+    }
+}
+
+/// Around what cuts and sorts of a warp and a block hold.
+void append_long_lists(std::vector<TypedEdgeCase<Problem>>& cases) {
+    for (const auto& [columns, k] : {std::array<std::int64_t, 2>{513, 128},
+                                     {1000, 300},
+                                     {1024, 512},
+                                     {1024, 1024},
+                                     {1025, 257},
+                                     {2048, 512},
+                                     {2049, 600},
+                                     {4100, 700}})
+        for (const auto pattern : {Pattern::uniform, Pattern::ascending, Pattern::special})
+            cases.push_back({{1, columns, k, MatrixLayout::row_major}, pattern});
+}
+
 std::vector<TypedEdgeCase<Problem>> edge_cases() {
     std::vector<TypedEdgeCase<Problem>> cases;
     // Empty and single in every dimension, around the tiles of 16 and 32 and blocks of 256, k at and
@@ -363,6 +442,8 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
                                            {1, 8300, 1024}})
         cases.push_back({{rows, columns, k, MatrixLayout::row_major}});
     append_data_cases(cases);
+    append_order_cases(cases);
+    append_long_lists(cases);
     for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
         for (const auto& [columns, k] :
              {std::array<std::int64_t, 2>{45, 7}, {200, 20}, {1100, 50}, {2100, 3}, {4200, 90}})

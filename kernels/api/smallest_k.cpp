@@ -13,11 +13,13 @@ using smallest_k::Buffers;
 using smallest_k::Problem;
 
 std::optional<Error> invalid_shape(const SelectionShape& shape) {
-    const auto& [rows, columns, k, layout] = shape;
+    const auto& [rows, columns, k, layout, order] = shape;
     if (auto refused = refused_k(k)) return invalid(std::move(*refused));
     if (auto refused = refused_count("columns", columns)) return invalid(std::move(*refused));
     if (!is_enumerator(layout, MatrixLayout::row_major))
         return invalid("layout is none of the enumerators of espalier::MatrixLayout");
+    if (!is_enumerator(order, ListOrder::any))
+        return invalid("order is none of the enumerators of espalier::ListOrder");
     if (auto error = invalid_sizes({{"rows", rows}, {"columns", columns}})) return error;
     return invalid_sizes({{"rows", rows}, {"k", k}});
 }
@@ -34,7 +36,11 @@ struct SelectionCall {
     }
 };
 
-Problem problem_of(const SelectionShape& shape) { return {shape.rows, shape.columns, shape.k, shape.layout}; }
+Problem problem_of(const SelectionShape& shape) {
+    Problem problem{shape.rows, shape.columns, shape.k, shape.layout};
+    problem.order = shape.order;
+    return problem;
+}
 
 Pointers<3> pointers(const float* distances, float* values, std::int32_t* indices) {
     return {const_cast<float*>(distances), values, indices};

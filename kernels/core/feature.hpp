@@ -24,6 +24,7 @@ struct Feature {
     void (*assign)(P&, double);  ///< null for a derived feature, which is no part of the key
     bool known = true;  ///< to whoever chooses a variant; what sweeps vary and nobody knows beforehand, no tree asks
     bool optional = false;  ///< keys leave it out at its default; only variants that list it handle others, if known
+    bool relaxing = false;  ///< its other values ask for less than the default does: whatever runs that serves them
 
     [[nodiscard]] bool derived() const { return assign == nullptr; }
 };
@@ -81,6 +82,14 @@ constexpr Feature<P> unknown(Feature<P> feature) {
 template <class P>
 constexpr Feature<P> optional(Feature<P> feature) {
     feature.optional = true;
+    return feature;
+}
+
+/// The same optional feature as one whose other values ask for less than its default: variants that do not list it
+/// serve them by doing more than they have to.
+template <class P>
+constexpr Feature<P> relaxing(Feature<P> feature) {
+    feature.relaxing = true;
     return feature;
 }
 

@@ -54,11 +54,12 @@ inline std::string foreign_reason(std::string_view foreign) {
 }
 
 /// What of the problem the variant does not know of: an optional feature that it does not list, not at its default.
-/// What no caller knows, such as what the arrays hold, is no business of a variant's either.
+/// What no caller knows, such as what the arrays hold, is no business of a variant's either, and what asks for less
+/// than the default is served by it.
 template <class P>
 Support knows_features(const Variant<P>& variant, const P& problem) {
     for (const Feature<P>& feature : P::features()) {
-        if (!feature.optional || !feature.known || at_default(feature, problem)) continue;
+        if (!feature.optional || !feature.known || feature.relaxing || at_default(feature, problem)) continue;
         if (std::ranges::find(variant.optional_features, feature.name) != variant.optional_features.end()) continue;
         return Support::no("runs " + feature_text(feature, P{}) + " alone");
     }

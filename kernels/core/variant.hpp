@@ -53,7 +53,7 @@ struct Variant {
     ParameterSpace space;
 
     /// Optional features (see `Feature`) of which `supports` looks at the value; of all others it runs the default
-    /// alone.
+    /// alone, but for those that only ask for less than the default (`Feature::relaxing`).
     std::vector<std::string_view> optional_features{};
 
     /// Never a bare no. Pure: asks only its arguments, so that it holds for devices that are not here.

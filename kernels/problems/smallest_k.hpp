@@ -15,11 +15,12 @@ namespace espalier::smallest_k {
 enum class VariantId : std::uint16_t;
 
 inline constexpr std::string_view kLayoutNames[] = {"transposed", "row_major"};
+inline constexpr std::string_view kOrderNames[] = {"ascending", "any"};
 
 /// What the rows hold: uniform random numbers; every value four times, from row's begin to end larger or smaller, which
 /// is the best or the worst that can happen to a list that grows; distances of clustered points; or eight values only,
 /// so that nearly everything ties. Nobody who asks for the k smallest knows it, and no tree may ask.
-enum class Data { uniform, ascending, descending, distances, few_values };
+enum class Data : std::uint8_t { uniform, ascending, descending, distances, few_values };
 
 inline constexpr std::string_view kDataNames[] = {"uniform", "ascending", "descending", "distances", "few_values"};
 
@@ -31,6 +32,7 @@ inline constexpr std::string_view kDataNames[] = {"uniform", "ascending", "desce
 /// Order: ascending by value, then by index. -0 equals +0 and may be written as either; NaN comes after
 /// +infinity, NaNs among themselves by index, and may be written as any NaN. A row with fewer than k
 /// columns ends in entries of value NaN and index kNoIndex.
+/// Where the problem wants the k in any order, these come last all the same, and the others as the variant likes.
 struct Buffers {
     const float* distances = nullptr;  ///< rows x columns
     float* values = nullptr;           ///< rows x k
@@ -48,6 +50,7 @@ struct Problem {
     std::int64_t k = 10;
     MatrixLayout layout = MatrixLayout::transposed;
     Data data = Data::uniform;
+    ListOrder order = ListOrder::ascending;
 
     [[nodiscard]] constexpr std::int64_t elements() const { return rows * columns; }
     [[nodiscard]] constexpr std::int64_t results() const { return rows * k; }
@@ -71,6 +74,7 @@ struct Problem {
             number<&Problem::k>("k", "problem.k"),
             optional(category<&Problem::layout>("layout", "problem.layout", "MatrixLayout", kLayoutNames)),
             optional(unknown(category<&Problem::data>("data", "problem.data", "Data", kDataNames))),
+            relaxing(optional(category<&Problem::order>("order", "problem.order", "ListOrder", kOrderNames))),
             derived<&Problem::elements>("elements", "problem.elements()"),
             derived<&Problem::results>("results", "problem.results()"),
         };

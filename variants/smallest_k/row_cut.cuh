@@ -72,13 +72,14 @@ struct Bracket {
     int below, within;
 };
 
-/// The least key of a value above a bound; kInfinityKey if there is none below infinity.
+/// The least key of a value above a bound, which is NaN where all values are; kInfinityKey if there is none below
+/// infinity.
 template <int count>
 __device__ std::uint32_t least_key_above(const float (&values)[count], float bound) {
     float least = std::numeric_limits<float>::infinity();
 #pragma unroll
     for (int i = 0; i < count; ++i)
-        if (values[i] > bound) least = fminf(least, values[i]);
+        if (!(values[i] <= bound)) least = fminf(least, values[i]);
     return key_of(least);
 }
 

@@ -11,6 +11,7 @@
 #include "espalier/explanation.hpp"
 #include "espalier/histogram.hpp"
 #include "espalier/knn.hpp"
+#include "espalier/list_order.hpp"
 #include "espalier/matrix_layout.hpp"
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"

@@ -8,6 +8,7 @@
 #include "espalier/error.hpp"
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
+#include "espalier/list_order.hpp"
 #include "espalier/matrix_layout.hpp"
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
@@ -21,12 +22,14 @@ inline constexpr std::int32_t kNoIndex = -1;
 inline constexpr std::int64_t kMaxSmallestK = 1024;
 
 /// How many values are selected from: `rows` lists of `columns` candidates each (fewer than 2^31, because
-/// indices have 32 bits), how many of each are kept, 1..kMaxSmallestK, and how all arrays of the call lie in memory.
+/// indices have 32 bits), how many of each are kept, 1..kMaxSmallestK, how all arrays of the call lie in memory, and
+/// in which order the k are wanted.
 struct SelectionShape {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::int64_t k = 1;
     MatrixLayout layout = MatrixLayout::transposed;
+    ListOrder order = ListOrder::ascending;
 };
 
 /// The k smallest of every row with their columns, ascending, ties by the lower column. NaN comes after
@@ -36,6 +39,8 @@ struct SelectionShape {
 /// - `transposed`, as `pairwise_distances` writes unless asked: distances[c * rows + r], values[j * rows + r],
 ///   indices[j * rows + r].
 /// - `row_major`: distances[r * columns + c], values[r * k + j], indices[r * k + j].
+/// With `ListOrder::any` a list holds the same elements, of equal ones those of the lower columns, in an order of the
+/// variant's; a device may then do without sorting them.
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> select_smallest_k(const Device& device, const SelectionShape& shape, const float* distances,
                                             float* values, std::int32_t* indices, const Options& options = {});

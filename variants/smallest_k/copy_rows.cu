@@ -1,0 +1,76 @@
+// All of a row in any order: nothing to select. A copy of the matrix, and the columns' numbers beside it; for lists
+// longer than the row, what fills them. Bound by memory: 4 bytes read and 8 written per entry.
+
+#include <limits>
+
+#include "device/kernel.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/problems/smallest_k.hpp"
+
+namespace espalier::smallest_k {
+namespace {
+
+using namespace device;
+
+constexpr int kThreads = 256, kPerThread = 4;
+
+/// The entries as they lie in memory, in runs: a list each if they are row-major, else a column each.
+struct Entries {
+    std::int64_t count, length;  ///< all; of a run
+
+    [[nodiscard]] std::int64_t blocks() const { return (count + kThreads * kPerThread - 1) / (kThreads * kPerThread); }
+};
+
+/// Divides once; short runs are counted on.
+template <bool row_major>
+__global__ void __launch_bounds__(kThreads)
+    copy_rows(Entries entries, std::int64_t columns, const float* distances, float* values, std::int32_t* indices) {
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kThreads * kPerThread + threadIdx.x;
+    std::int64_t run = first / entries.length, at = first % entries.length;
+#pragma unroll
+    for (int i = 0; i < kPerThread; ++i) {
+        const std::int64_t place = first + i * kThreads;
+        if (place >= entries.count) return;
+        const std::int64_t column = row_major ? at : run;
+        const bool filled = column < columns;
+        const std::int64_t from = row_major ? run * columns + at : place;
+        values[place] = filled ? distances[from] : std::numeric_limits<float>::quiet_NaN();
+        indices[place] = filled ? static_cast<std::int32_t>(column) : kNoIndex;
+        for (at += kThreads; at >= entries.length; ++run) at -= entries.length;
+    }
+}
+
+Entries entries_of(const Problem& problem) {
+    return {problem.results(), problem.has_rows() ? problem.k : problem.rows};
+}
+
+Support supports(const Problem& problem, const Configuration&, const DeviceInfo&) {
+    if (problem.order != ListOrder::any) return Support::no("sorts nothing: needs order=any");
+    if (problem.k < problem.columns) return Support::no("selects nothing: needs k of all columns");
+    if (problem.results() > 0 && entries_of(problem).blocks() > 2147483647)
+        return Support::no("more than 2,147,483,647 blocks exceed the grid");
+    return Support::yes();
+}
+
+void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
+    if (problem.results() == 0) return;
+    const Entries entries = entries_of(problem);
+    launch(problem.has_rows() ? copy_rows<true> : copy_rows<false>, dim3(static_cast<unsigned>(entries.blocks())),
+           dim3(kThreads), 0, context.stream, entries, problem.columns, buffers.distances, buffers.values,
+           buffers.indices);
+}
+
+}  // namespace
+
+Variant<Problem> copy_rows() {
+    return {.role = Role::modern,
+            .summary = "copies the matrix and numbers its columns, where all of them are wanted in any order",
+            .limits = "order=any and k of all columns",
+            .tolerance = {.reason = "selects, computes nothing"},
+            .space = {},
+            .optional_features = {"layout", "order"},
+            .supports = supports,
+            .run = run};
+}
+
+}  // namespace espalier::smallest_k
