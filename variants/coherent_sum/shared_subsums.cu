@@ -115,6 +115,7 @@ __device__ void copy_chunk(Shared<T>& memory, int turn, const Problem& problem, 
 template <class T>
 __device__ void build_chunk(Shared<T>& memory, int turn) {
     const Chunk& chunk = memory.chunks[turn % 4];
+    if (!chunk.staged) return;
     const float* const segments = memory.segments[turn % 2] + lane_of(threadIdx.x);
     for (int g = 0; g < chunk.count; ++g) {
         const int* const starts = chunk.segments[g];
