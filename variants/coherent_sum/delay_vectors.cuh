@@ -12,7 +12,7 @@ namespace espalier::coherent_sum {
 namespace {
 
 inline constexpr int kMembers = 4;          ///< receivers of a group
-inline constexpr int kVectorsOfGroup = 64;  ///< different ones that are shared; no more than this pay with 256 sources
+inline constexpr int kVectorsOfGroup = 64;  ///< different ones that the tables have room for
 inline constexpr int kSubSumWords = 992;    ///< of a chunk, per warp: sub-sums
 inline constexpr int kLongestDifference = 511;
 inline constexpr int kGroupsOfTile = kColumns / kMembers;

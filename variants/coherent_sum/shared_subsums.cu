@@ -253,7 +253,7 @@ Variant<Problem> shared_subsums() {
     return {.role = Role::modern,
             .summary = "source_tiles with the sums of four receivers built once for all sources that share them",
             .source = "",
-            .limits = "compute capability 8.0; 52 to 206 KB of shared memory per block; samples <= 65,535 blocks",
+            .limits = "compute capability 8.0; 59 to 206 KB of shared memory per block; samples <= 65,535 blocks",
             .tolerance = kSinglePrecision,
             .space = {{"sources", {256, 128}}, {"times", {4, 2}}},
             .supports = supports,
