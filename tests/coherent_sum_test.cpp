@@ -1,0 +1,245 @@
+// Coherent sums over delays that the family's own inputs do not have: a cube of sources, whose blocks share sub-sums,
+// delays without any order, and delays that are too far apart for shared memory; and which way each is summed.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/device/host_cpu.hpp"
+#include "registries/coherent_sum/registry.hpp"
+#include "tests/kernel_support.hpp"
+#include "variants/coherent_sum/delay_vectors.cuh"
+
+namespace espalier::coherent_sum {
+namespace {
+
+struct Record {
+    Problem problem;
+    std::vector<float> traces;
+    std::vector<std::int32_t> delays;
+};
+
+using Delay = std::function<std::int64_t(std::int64_t source, std::int64_t receiver)>;
+
+Record record(Problem problem, const Delay& delay) {
+    Record made{problem, {}, {}};
+    for (std::int64_t s = 0; s < problem.sources; ++s)
+        for (std::int64_t r = 0; r < problem.receivers; ++r)
+            made.delays.push_back(static_cast<std::int32_t>(delay(s, r)));
+    made.problem.span = made.delays.empty() ? 0 : *std::ranges::max_element(made.delays);
+    std::mt19937 random(3);
+    made.traces.resize(static_cast<std::size_t>(problem.receivers * made.problem.trace_samples()));
+    for (float& value : made.traces) value = std::uniform_real_distribution<float>(-1, 1)(random);
+    return made;
+}
+
+/// Travel times from the nodes of a grid, 50 m apart, to receivers in rows of 12 on the surface, 40 m apart, in
+/// samples of 2 ms at 2,500 m/s.
+std::int64_t travel_time(std::int64_t source, std::int64_t receiver) {
+    const double x = 50.0 * static_cast<double>(source % 5) - 40.0 * static_cast<double>(receiver % 12);
+    const double y = 50.0 * static_cast<double>(source / 5 % 6) - 40.0 * static_cast<double>(receiver / 12);
+    const double z = 600.0 + 50.0 * static_cast<double>(source / 30);
+    return std::llround(std::sqrt(x * x + y * y + z * z) / 2500 / 0.002);
+}
+
+std::int64_t scrambled(std::int64_t source, std::int64_t receiver) {
+    std::uint64_t bits = static_cast<std::uint64_t>(source * 100003 + receiver + 1) * 0x9E3779B97F4A7C15ULL;
+    bits ^= bits >> 31;
+    return static_cast<std::int64_t>(bits * 0xBF58476D1CE4E5B9ULL >> 33);
+}
+
+/// The receivers of four neighbouring groups each of another kind: shared, unordered, far apart, shared but for one
+/// receiver.
+std::int64_t mixed(std::int64_t source, std::int64_t receiver) {
+    switch (receiver / 4 % 4) {
+        case 1: return scrambled(source, receiver) % 500;
+        case 2: return scrambled(source, receiver) % 30000;
+        case 3: return receiver % 4 == 2 ? scrambled(source, receiver) % 17000 : travel_time(source, receiver);
+        default: return travel_time(source, receiver);
+    }
+}
+
+/// Ranges of delays about what fits in the buffers of one configuration or another, and about what 16 bits hold.
+std::int64_t at_the_limits(std::int64_t source, std::int64_t receiver) {
+    constexpr std::int64_t kRoom[] = {1856, 1920, 1952, 3840, 3904, 7680, 7808, 15616, 16128, 16383};
+    const std::int64_t range = kRoom[receiver / 3 % std::ssize(kRoom)] + receiver % 3 - 1;
+    if (source % 64 == 1) return 7;
+    return source % 64 == 2 ? 7 + range : 7 + scrambled(source, receiver) % range;
+}
+
+/// Differences between neighbours about what is packed in one word.
+std::int64_t differing(std::int64_t source, std::int64_t receiver) {
+    return 600 + (receiver % 4 == 0 ? 0 : (source % 2 == 0 ? 1 : -1) * (510 + receiver / 4 % 3));
+}
+
+struct Case {
+    std::string name;
+    Problem problem;
+    Delay delay;
+};
+
+std::vector<Case> cases() {
+    return {{"Cube", {33, 150, 300}, travel_time},
+            {"Unordered", {33, 150, 300}, [](auto s, auto r) { return scrambled(s, r) % 600; }},
+            {"FarApart", {9, 40, 140}, [](auto s, auto r) { return scrambled(s, r) % 40000; }},
+            {"Mixed", {39, 140, 260}, mixed},
+            {"AtTheLimits", {31, 33, 130}, at_the_limits},
+            {"Differing", {13, 70, 129}, differing},
+            {"SeveralSlabs", {1, 1, std::int64_t{kBlocksAtOnce} * 128 + 1}, [](auto s, auto) { return s % 90; }}};
+}
+
+struct Sums {
+    std::vector<float> sums, magnitude, maximum;
+    std::vector<std::int32_t> sample;
+};
+
+/// By the plain loops, whose order of additions all but the shared sub-sums keep.
+Sums expected(const Record& record) {
+    const Problem& problem = record.problem;
+    Sums all;
+    for (std::int64_t s = 0; s < problem.sources; ++s) {
+        all.maximum.push_back(0);
+        all.sample.push_back(-1);
+        for (std::int64_t k = 0; k < problem.samples; ++k) {
+            float sum = 0, magnitude = 0;
+            for (std::int64_t r = 0; r < problem.receivers; ++r) {
+                const auto delay = record.delays[static_cast<std::size_t>(s * problem.receivers + r)];
+                const float value = record.traces[static_cast<std::size_t>(r * problem.trace_samples() + k + delay)];
+                sum += value;
+                magnitude += std::abs(value);
+            }
+            all.sums.push_back(sum);
+            all.magnitude.push_back(magnitude);
+            if (k == 0 || sum > all.maximum.back()) {
+                all.maximum.back() = sum;
+                all.sample.back() = static_cast<std::int32_t>(k);
+            }
+        }
+    }
+    return all;
+}
+
+Sums computed(const Registered<Problem>& entry, const Record& record, const Configuration& configuration,
+              const DeviceInfo& device, Coherence output) {
+    const bool on_gpu = entry.kind == DeviceKind::cuda;
+    Problem problem = record.problem;
+    problem.output = output;
+    Sums all;
+    all.sums.resize(output == Coherence::sums ? static_cast<std::size_t>(problem.sums()) : 0, 99);
+    all.maximum.resize(output == Coherence::maximum ? static_cast<std::size_t>(problem.sources) : 0, 99);
+    all.sample.resize(all.maximum.size(), 99);
+    const device::Buffer traces = device::upload(record.traces), delays = device::upload(record.delays);
+    const device::Buffer sums = device::upload(all.sums), maximum = device::upload(all.maximum),
+                         sample = device::upload(all.sample);
+    const std::size_t bytes = entry.variant.workspace ? entry.variant.workspace(problem, configuration, device) : 0;
+    const device::Buffer workspace = device::upload(std::vector<std::byte>(bytes, std::byte{0xFF}));
+    Context context{device, nullptr, {workspace.data(), bytes}};
+    const Buffers buffers = on_gpu ? Buffers{traces.as<float>(), delays.as<std::int32_t>(), sums.as<float>(),
+                                             maximum.as<float>(), sample.as<std::int32_t>()}
+                                   : Buffers{record.traces.data(), record.delays.data(), all.sums.data(),
+                                             all.maximum.data(), all.sample.data()};
+    entry.variant.run(context, problem, buffers, configuration);
+    if (on_gpu)
+        return {device::download<float>(sums),
+                {},
+                device::download<float>(maximum),
+                device::download<std::int32_t>(sample)};
+    return all;
+}
+
+/// The variants that sum several sources together; to the others one is as good as another.
+constexpr std::string_view kTiled[] = {"source_tiles", "shared_subsums", "cpu_avx2", "cpu_avx512"};
+
+class CoherentSum : public testing::TestWithParam<Case> {};
+
+TEST_P(CoherentSum, AnyDelaysAreSummed) {
+    const Record made = record(GetParam().problem, GetParam().delay);
+    const Sums right = expected(made);
+    const DeviceInfo cpu = device::describe_cpu(), gpu = device::open(0);
+    for (const Registered<Problem>& entry : registry()) {
+        if (std::ranges::find(kTiled, entry.variant.name) == std::end(kTiled)) continue;
+        const DeviceInfo& device = entry.kind == DeviceKind::cuda ? gpu : cpu;
+        const bool in_order = entry.variant.name != "shared_subsums";
+        auto configurations = entry.variant.space.enumerate();
+        // The last of each has the fewest sources in a block; what is many blocks takes the emulated GPU seconds.
+        if (made.problem.sources > 10000) configurations.erase(configurations.begin(), configurations.end() - 1);
+        for (const Configuration& configuration : configurations) {
+            if (!supports(entry, made.problem, configuration, device)) continue;
+            SCOPED_TRACE(std::string(entry.variant.name) + " " + configuration.text());
+            const Sums sums = computed(entry, made, configuration, device, Coherence::sums);
+            const Sums peaks = computed(entry, made, configuration, device, Coherence::maximum);
+            if (in_order) {
+                ASSERT_EQ(sums.sums, right.sums);
+                ASSERT_EQ(peaks.maximum, right.maximum);
+                ASSERT_EQ(peaks.sample, right.sample);
+                continue;
+            }
+            const auto bound = static_cast<float>(1.25 * static_cast<double>(made.problem.receivers) + 1) * 0x1p-24F;
+            for (std::size_t i = 0; i < right.sums.size(); ++i)
+                ASSERT_NEAR(sums.sums[i], right.sums[i], bound * right.magnitude[i]) << i;
+            for (std::size_t s = 0; s < right.maximum.size(); ++s) {
+                const float* const own = sums.sums.data() + s * static_cast<std::size_t>(made.problem.samples);
+                ASSERT_EQ(peaks.sample[s], std::max_element(own, own + made.problem.samples) - own) << s;
+                ASSERT_EQ(peaks.maximum[s], own[peaks.sample[s]]) << s;
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Delays, CoherentSum, testing::ValuesIn(cases()),
+                         [](const auto& parameter) { return parameter.param.name; });
+
+/// What a block of sources shares of each group of receivers.
+template <class T>
+std::vector<Group> groups_of_first_block(const Record& record) {
+    const device::Buffer delays = device::upload(record.delays);
+    const device::Buffer memory(table_bytes(record.problem, T::kSources));
+    const Tables tables = tables_at(memory.data(), record.problem, 1);
+    const auto columns = static_cast<unsigned>((record.problem.receivers + kColumns - 1) / kColumns);
+    device::launch(group_delays<T>, dim3(1, columns), dim3(kGroupingThreads), 0, nullptr, record.problem,
+                   delays.as<std::int32_t>(), tables, Slab{0, 1});
+    std::vector<Group> groups(static_cast<std::size_t>(coherent_sum::groups_of(record.problem)));
+    device::copy_to_host(groups.data(), tables.groups, groups.size() * sizeof(Group));
+    device::synchronize();
+    return groups;
+}
+
+TEST(DelayVectors, ACubeSharesAllItsGroups) {
+    using T = Tile<256, 4>;
+    const Record cube = record({120, 10, 300}, travel_time);
+    double words = 0;
+    for (const Group& group : groups_of_first_block<T>(cube)) {
+        EXPECT_GT(group.vectors, 0);
+        EXPECT_LT(group.vectors, kVectorsOfGroup);
+        words += group.words;
+    }
+    // Four reads and a write for every word, and one read for every sum, in place of four for every sum.
+    const double plain = 120.0 * T::kSources * T::kSamples, shared = 5 * words + plain / 4;
+    EXPECT_GT(plain / shared, 2);
+}
+
+TEST(DelayVectors, UnorderedDelaysShareNothing) {
+    const Record unordered = record({33, 10, 300}, [](auto s, auto r) { return scrambled(s, r) % 600; });
+    // The last group is one receiver and three that do not exist: its vectors are as many as its delays.
+    for (const Group& group : groups_of_first_block<Tile<256, 4>>(unordered)) EXPECT_EQ(group.vectors, 0);
+}
+
+TEST(DelayVectors, EachGroupIsJudgedAlone) {
+    const auto groups = groups_of_first_block<Tile<128, 4>>(record({40, 10, 260}, mixed));
+    for (std::size_t g = 0; g < groups.size(); ++g) EXPECT_EQ(groups[g].vectors > 0, g % 4 == 0) << g;
+}
+
+TEST(DelayVectors, OneWordHoldsDifferencesUpTo511) {
+    const auto groups = groups_of_first_block<Tile<128, 4>>(record({12, 10, 128}, differing));
+    EXPECT_EQ(groups[0].vectors, 2);  // 510 either way
+    EXPECT_EQ(groups[1].vectors, 2);  // 511
+    EXPECT_EQ(groups[2].vectors, 0);  // 512
+}
+
+}  // namespace
+}  // namespace espalier::coherent_sum
