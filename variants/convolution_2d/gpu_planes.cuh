@@ -69,16 +69,14 @@ constexpr std::uint32_t insertion(int channel, int word) {
 template <int kChannels>
 struct Unaligned {
     std::uint32_t words[kChannels + 1];
-    unsigned skipped;  ///< bytes of the first word before the pixels
 
-    __device__ void load(const std::uint8_t* from) {
-        skipped = reinterpret_cast<std::uintptr_t>(from) % 4;
-        const auto* const aligned = reinterpret_cast<const std::uint32_t*>(from - skipped);
+    __device__ void load(const std::uint8_t* aligned) {
 #pragma unroll
-        for (int w = 0; w <= kChannels; ++w) words[w] = aligned[w];
+        for (int w = 0; w <= kChannels; ++w) words[w] = reinterpret_cast<const std::uint32_t*>(aligned)[w];
     }
 
-    __device__ void store_planes(std::uint32_t (&row)[kChannels][kPlaneWords], int column) const {
+    /// `skipped`: bytes of the first word before the pixels.
+    __device__ void store_planes(std::uint32_t (&row)[kChannels][kPlaneWords], int column, unsigned skipped) const {
         std::uint32_t shifted[kChannels], planes[kChannels];
 #pragma unroll
         for (int w = 0; w < kChannels; ++w) shifted[w] = __funnelshift_r(words[w], words[w + 1], 8 * skipped);
@@ -87,6 +85,11 @@ struct Unaligned {
         for (int c = 0; c < kChannels; ++c) row[c][column] = planes[c];
     }
 };
+
+/// Bytes since the last multiple of four.
+__device__ inline unsigned past_word(const std::uint8_t* address) {
+    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address) % 4);
+}
 
 /// The tile of a block all of whose words lie within the image's memory, whatever row they belong to.
 template <class P>
@@ -97,15 +100,20 @@ __device__ void load_planes_inside(P& shared, const Images& images, const Corner
     const std::int64_t row_bytes = images.offset<kChannels>(1, 0);
     const std::uint8_t* const first =
         images.source + images.offset<kChannels>(corner.y - kRadius, corner.x) - kRadius * kChannels;
+    const std::uint8_t* const first_last = first + thread * row_bytes + kSegmentPixels * kChannels;
     Unaligned<kChannels> last;
-    if (thread < P::kTileRows) last.load(first + thread * row_bytes + kSegmentPixels * kChannels);
+    if (thread < P::kTileRows) last.load(first_last - past_word(first_last));
     // Which of a warp's rows there are is known when compiling, but for the last of them.
     constexpr int kSteps = (P::kTileRows + P::kWarps - 1) / P::kWarps;
     const auto exists = [warp](int step) {
         return step < kSteps && ((step + 1) * P::kWarps <= P::kTileRows || step * P::kWarps + warp < P::kTileRows);
     };
-    const std::uint8_t* next = first + warp * row_bytes + 4 * kChannels * lane;
+    // A warp's rows lie a multiple of four rows apart, so that they all begin as far from a word.
+    static_assert(P::kWarps % 4 == 0);
     const std::int64_t step_bytes = P::kWarps * row_bytes;
+    const std::uint8_t* next = first + warp * row_bytes + 4 * kChannels * lane;
+    const unsigned skipped = past_word(next);
+    next -= skipped;
 #pragma unroll
     for (int from = 0; from < kSteps; from += kInFlight) {
         Unaligned<kChannels> pixels[kInFlight];
@@ -114,9 +122,9 @@ __device__ void load_planes_inside(P& shared, const Images& images, const Corner
             if (exists(from + k)) pixels[k].load(next);
 #pragma unroll
         for (int k = 0; k < kInFlight; ++k)
-            if (exists(from + k)) pixels[k].store_planes(shared.tile[(from + k) * P::kWarps + warp], lane);
+            if (exists(from + k)) pixels[k].store_planes(shared.tile[(from + k) * P::kWarps + warp], lane, skipped);
     }
-    if (thread < P::kTileRows) last.store_planes(shared.tile[thread], kPlaneWords - 1);
+    if (thread < P::kTileRows) last.store_planes(shared.tile[thread], kPlaneWords - 1, past_word(first_last));
 }
 
 /// The tile of any block: rows above and below are the border's, and what lies beside a row is 0 or whatever it is.
@@ -179,17 +187,13 @@ __device__ void load_planes(P& shared, const Images& images, const Corner& corne
     __syncthreads();
 }
 
-/// Writes a segment's bytes, that lie in `staged`, to anywhere: a warp together, aligned words but for the ends.
+/// Writes a segment's bytes, that lie in `staged`, to where no word begins: a warp together, aligned words but for the
+/// ends.
 template <int kChannels>
-__device__ void store_segment(std::uint8_t* to, const std::uint32_t (&staged)[32 * kChannels]) {
+__device__ void store_unaligned(std::uint8_t* to, const std::uint32_t (&staged)[32 * kChannels]) {
     const int lane = static_cast<int>(threadIdx.x);
-    const auto before = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(to) % 4);
+    const unsigned before = past_word(to);
     auto* const words = reinterpret_cast<std::uint32_t*>(to - before) + lane;
-    if (before == 0) {
-#pragma unroll
-        for (int w = 0; w < kChannels; ++w) words[32 * w] = staged[lane + 32 * w];
-        return;
-    }
 #pragma unroll
     for (int w = 0; w < kChannels; ++w)
         if (w > 0 || lane > 0)
@@ -210,6 +214,8 @@ __device__ void store_rows(P& shared, const Images& images, std::int32_t x, std:
     std::uint8_t* const to = images.result + images.offset<kChannels>(y, x);
     const std::int64_t row_bytes = images.offset<kChannels>(1, 0);
     const bool whole = x + kSegmentPixels <= images.width && y + P::kRows <= images.height;
+    const bool words = past_word(to) == 0 && row_bytes % 4 == 0;
+    std::uint8_t* next = to + 4 * lane;  // where the rows are words
 #pragma unroll
     for (int from = 0; from < P::kRows; from += kStagedRows) {
         __syncwarp();
@@ -224,9 +230,25 @@ __device__ void store_rows(P& shared, const Images& images, std::int32_t x, std:
             }
         }
         __syncwarp();
+        if (whole && words) {
+#pragma unroll
+            for (int r = 0; r < kStagedRows; ++r, next += row_bytes)
+#pragma unroll
+                for (int w = 0; w < kChannels; ++w)
+                    reinterpret_cast<std::uint32_t*>(next)[32 * w] = staged[r][lane + 32 * w];
+            continue;
+        }
         if (whole) {
 #pragma unroll
-            for (int r = 0; r < kStagedRows; ++r) store_segment<kChannels>(to + (from + r) * row_bytes, staged[r]);
+            for (int r = 0; r < kStagedRows; ++r) {
+                std::uint8_t* const row = to + (from + r) * row_bytes;
+                if (past_word(row) == 0)
+#pragma unroll
+                    for (int w = 0; w < kChannels; ++w)
+                        reinterpret_cast<std::uint32_t*>(row)[lane + 32 * w] = staged[r][lane + 32 * w];
+                else
+                    store_unaligned<kChannels>(row, staged[r]);
+            }
             continue;
         }
         const int bytes = min(kSegmentPixels, images.width - x) * kChannels;

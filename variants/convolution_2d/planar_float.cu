@@ -49,7 +49,7 @@ __device__ void correlate_rows(std::uint32_t (&quads)[kRows], const std::uint32_
 }
 
 /// Warps that a multiprocessor holds at least: what leaves the sums of so many rows in registers.
-constexpr int warps_per_sm(int rows) { return rows == 16 ? 12 : 20; }
+constexpr int warps_per_sm(int rows) { return rows == 16 ? 12 : 16; }
 
 template <class P>
 __global__ void __launch_bounds__(32 * P::kWarps, warps_per_sm(P::kRows) / P::kWarps)
