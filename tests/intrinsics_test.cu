@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "device/byte_dots.hpp"
 #include "device/texture.hpp"
 #include "tests/kernel_support.hpp"
 
@@ -251,6 +252,19 @@ void check_products() {
               10U + 255 + 4 + 762 + 12);
 }
 TEST(Bits, Products) { check_products(); }
+
+void check_byte_dots() {
+    // Bytes without their sign, coefficients with theirs.
+    EXPECT_EQ(in_one_thread<int>([] __device__() { return dot_u8_s8(0xff02fe03U, 0x0180ff7fU, 10); }),
+              10 + 3 * 127 - 254 - 2 * 128 + 255);
+    EXPECT_EQ(in_one_thread<int>([] __device__() { return dot_low_u8_s16(0xff02fe03U, 0x80007fffU, 10); }),
+              10 + 3 * 32767 - 254 * 32768);
+    EXPECT_EQ(in_one_thread<int>([] __device__() { return dot_high_u8_s16(0xff02fe03U, 0x80007fffU, 10); }),
+              10 + 2 * 32767 - 255 * 32768);
+    EXPECT_EQ(in_one_thread<int>([] __device__() { return dot_u8_s8(1U, 1U, std::numeric_limits<int>::max()); }),
+              std::numeric_limits<int>::min());
+}
+TEST(Bits, DotsOfBytes) { check_byte_dots(); }
 
 void check_conversions() {
     EXPECT_EQ(in_one_thread<int>([] __device__() { return __float2int_rn(2.5F); }), 2);
