@@ -249,9 +249,9 @@ TEST(SimilarTrees, DifferenceNamesWhatDiffers) {
     EXPECT_EQ(words({.isa = Isa::avx2, .microarchitecture = "zen3", .threads = 16}), "");
     EXPECT_EQ(words({.isa = Isa::avx512, .microarchitecture = "", .threads = 2}),
               "avx2 instead of avx512, zen3 instead of an unknown design, 16 threads instead of 2");
-    DeviceInfo gpu = gpu_device("x", 89);
-    gpu.l2_bytes = std::size_t{96} << 20, gpu.shared_per_block_optin = 99 << 10, gpu.nominal_bytes_per_second = 864e9;
-    EXPECT_EQ(difference(traits_of(gpu), {.kind = DeviceKind::cuda,
+    DeviceInfo card = gpu_device("x", 89);
+    card.l2_bytes = std::size_t{96} << 20, card.shared_per_block_optin = 99 << 10, card.nominal_bytes_per_second = 864e9;
+    EXPECT_EQ(difference(traits_of(card), {.kind = DeviceKind::cuda,
                                           .sm = 90,
                                           .sm_count = 132,
                                           .shared_per_block = 227 << 10,
