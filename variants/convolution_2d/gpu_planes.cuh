@@ -68,7 +68,7 @@ constexpr std::uint32_t insertion(int channel, int word) {
 /// The aligned words that hold four pixels which may begin anywhere.
 template <int kChannels>
 struct Unaligned {
-    std::uint32_t words[kChannels + 1];
+    std::uint32_t words[kChannels + 1] = {};
 
     __device__ void load(const std::uint8_t* aligned) {
 #pragma unroll
