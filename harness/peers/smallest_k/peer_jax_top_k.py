@@ -3,24 +3,19 @@
 import os
 
 from arrays import tensor
+from rows import supports, views
 
 MODULES = ["jax", "torch", "numpy"]
 ARRAYS = 3
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the harness has memory of its own
 
 
-def supports(problem):
-    if problem["layout"] != "row_major":
-        return "row-major matrices alone"
-    return "" if 0 < problem["k"] <= problem["columns"] and problem["rows"] else "it needs k columns"
-
-
 def prepare(problem, arrays):
     import jax
     import torch
     k = problem["k"]
-    matrix = jax.dlpack.from_dlpack(tensor(arrays[0], [problem["rows"], problem["columns"]], "f4"))
-    values, indices = tensor(arrays[1], [problem["rows"], k], "f4"), tensor(arrays[2], [problem["rows"], k], "i4")
+    matrix, values, indices = views(problem, arrays, tensor)
+    matrix = jax.dlpack.from_dlpack(matrix)
 
     @jax.jit
     def smallest(rows):

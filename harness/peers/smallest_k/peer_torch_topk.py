@@ -1,22 +1,16 @@
 """torch.topk of rows, sorted."""
 
 from arrays import tensor
+from rows import supports, views
 
 MODULES = ["torch", "numpy"]
 ARRAYS = 3
 
 
-def supports(problem):
-    if problem["layout"] != "row_major":
-        return "row-major matrices alone"
-    return "" if 0 < problem["k"] <= problem["columns"] and problem["rows"] else "it needs k columns"
-
-
 def prepare(problem, arrays):
     import torch
     k = problem["k"]
-    matrix = tensor(arrays[0], [problem["rows"], problem["columns"]], "f4")
-    values, indices = tensor(arrays[1], [problem["rows"], k], "f4"), tensor(arrays[2], [problem["rows"], k], "i4")
+    matrix, values, indices = views(problem, arrays, tensor)
 
     def run():
         found = torch.topk(matrix, k, largest=False)
