@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A grid of 20 problems of a family with two variants on a CPU, and imprecise.
+/// A grid of 20 problems of a family with few variants on a CPU, and imprecise.
 constexpr const char* kGrid =
     "--device cpu --family smallest_k --quick --noise 20% --counters off "
     "-p rows=1,4,16,64,256 -p columns=100,1000 -p k=1,10 ";
@@ -42,6 +43,17 @@ protected:
         return count;
     }
     [[nodiscard]] std::size_t ok() const { return statuses()[Status::ok]; }
+    /// Cases that were not measured, of choices that were measured elsewhere: of the others there is nothing to guess from.
+    [[nodiscard]] std::size_t guessable() const {
+        std::set<std::string> measured;
+        const auto cases = load_results(results()).cases;
+        const auto choice_of = [](const CaseRecord& record) { return record.variant + " " + record.configuration; };
+        for (const CaseRecord& record : cases)
+            if (record.status == Status::ok) measured.insert(choice_of(record));
+        return static_cast<std::size_t>(std::ranges::count_if(cases, [&](const CaseRecord& record) {
+            return record.status == Status::not_measured && measured.contains(choice_of(record));
+        }));
+    }
     [[nodiscard]] nlohmann::json selector() const {
         return nlohmann::json::parse(read_bytes((results() / "selector.json").string()))["families"]["smallest_k"];
     }
@@ -65,7 +77,7 @@ TEST_F(AdaptiveSweeping, MeasuresAPartAndTrainsOnAllOfIt) {
     ASSERT_EQ(trained.code, 0) << trained.err;
     expect_holds(trained.err, {"times are guesses of the surrogate"});
     const auto entry = selector();
-    EXPECT_EQ(entry.at("guessed_times"), count[Status::not_measured]);
+    EXPECT_EQ(entry.at("guessed_times"), guessable());
     EXPECT_TRUE(entry.at("held_out").is_null());
     EXPECT_LE(entry.at("problems"), count[Status::ok]);
     const fs::path source = fs::path(folder_ / "selectors/smallest_k") / (results().filename().string() + ".gen.cpp");
