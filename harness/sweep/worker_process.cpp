@@ -99,10 +99,8 @@ WorkerProcess::WorkerProcess(const std::string& device) {
     fcntl(channel_, F_SETFL, O_NONBLOCK);
     fcntl(errors_, F_SETFL, O_NONBLOCK);
     std::vector<std::string> arguments = launcher.arguments;
-    for (const std::string& word : {std::string("worker"), std::string("--device"), device, std::string("--channel"),
-                                    std::to_string(kChannelFile), std::string("--page"), std::to_string(kPageFile),
-                                    std::string("--parent"), std::to_string(getpid())})
-        arguments.push_back(word);
+    arguments.insert(arguments.end(), {"worker", "--device", device, "--channel", std::to_string(kChannelFile),
+                                       "--page", std::to_string(kPageFile), "--parent", std::to_string(getpid())});
     pid_ = SpawnSetup(theirs, page, written).spawn(launcher.program, std::move(arguments));
     close(theirs);
     close(written);

@@ -1,11 +1,10 @@
 """cupyx.scipy.ndimage.correlate of the image as three dimensions, in single precision."""
 
 from arrays import cupy_array
-from images import empty, exact_in_floats, views
+from images import NDIMAGE_MODES, empty, exact_in_floats, views
 
 MODULES = ["cupy", "cupyx", "numpy"]
 ARRAYS = 3
-MODES = {"zero": "constant", "replicate": "nearest", "mirror": "mirror"}
 
 
 def supports(problem):
@@ -16,7 +15,7 @@ def prepare(problem, arrays):
     import cupy
     from cupyx.scipy import ndimage
     image, result, weights = views(problem, arrays, cupy_array)
-    mode = MODES[problem["border"]]
+    mode = NDIMAGE_MODES[problem["border"]]
 
     def run():
         sums = ndimage.correlate(image, cupy.asarray(weights)[:, :, None], cupy.float32, mode)

@@ -1,11 +1,10 @@
 """scipy.ndimage.correlate of each channel in single precision."""
 
 from arrays import in_memory
-from images import empty, exact_in_floats, views
+from images import NDIMAGE_MODES, empty, exact_in_floats, views
 
 MODULES = ["scipy", "numpy"]
 ARRAYS = 3
-MODES = {"zero": "constant", "replicate": "nearest", "mirror": "mirror"}
 
 
 def supports(problem):
@@ -16,7 +15,7 @@ def prepare(problem, arrays):
     import numpy
     from scipy import ndimage
     image, result, weights = views(problem, arrays, in_memory)
-    mode = MODES[problem["border"]]
+    mode = NDIMAGE_MODES[problem["border"]]
 
     def run():
         for channel in range(problem["channels"]):

@@ -2,6 +2,8 @@
 
 from arrays import in_memory
 
+NDIMAGE_MODES = {"zero": "constant", "replicate": "nearest", "mirror": "mirror"}  # SciPy's names of our borders
+
 
 def views(problem, arrays, view):
     shape = [problem["height"], problem["width"], problem["channels"]]
