@@ -16,6 +16,55 @@ using namespace ::espalier::coherent_sum;
 
 namespace {
 
+/// Travel times are smooth: neighbouring receivers differ by a few samples. A random walk keeps that, which caches see,
+/// and every delay within the span.
+std::vector<std::int32_t> delays_of_walk(const Problem& problem, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const auto span = static_cast<std::int32_t>(problem.span);
+    std::uniform_int_distribution<std::int32_t> first(0, span);
+    std::vector<std::int32_t> delays;
+    delays.reserve(static_cast<std::size_t>(problem.sources * problem.receivers));
+    for (std::int64_t source = 0; source < problem.sources; ++source) {
+        std::int32_t at = first(random);
+        for (std::int64_t r = 0; r < problem.receivers; ++r) {
+            at = std::clamp<std::int32_t>(at + static_cast<std::int32_t>(random() % 9) - 4, 0, span);
+            delays.push_back(at);
+        }
+    }
+    return delays;
+}
+
+/// From the nodes of a cube, 50 m apart and layer by layer, to receivers on a square mesh 40 m apart, 500 m above it:
+/// the time after the first arrival of all, at 2,500 m/s and 2 ms a sample, or longer samples where the span would not
+/// hold it.
+std::vector<std::int32_t> delays_of_cube(const Problem& problem) {
+    constexpr double kNodes = 50, kMesh = 40, kAbove = 500, kMetresPerSample = 5;
+    if (problem.sources == 0 || problem.receivers == 0) return {};
+    const auto edge = static_cast<std::int64_t>(std::ceil(std::cbrt(static_cast<double>(problem.sources)) - 1e-9));
+    const auto side = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(problem.receivers)) - 1e-9));
+    const auto centred = [](std::int64_t i, std::int64_t count, double spacing) {
+        return (static_cast<double>(i) - 0.5 * static_cast<double>(count - 1)) * spacing;
+    };
+    std::vector<float> metres;
+    metres.reserve(static_cast<std::size_t>(problem.sources * problem.receivers));
+    for (std::int64_t node = 0; node < problem.sources; ++node)
+        for (std::int64_t r = 0; r < problem.receivers; ++r) {
+            const double x = centred(node % edge, edge, kNodes) - centred(r % side, side, kMesh);
+            const double y = centred(node / edge % edge, edge, kNodes) - centred(r / side, side, kMesh);
+            const double z = kAbove + static_cast<double>(node / edge / edge) * kNodes;
+            metres.push_back(static_cast<float>(std::sqrt(x * x + y * y + z * z)));
+        }
+    const auto [nearest, farthest] = std::ranges::minmax(metres);
+    const float scale = std::max(static_cast<float>(kMetresPerSample),
+                                 (farthest - nearest) / std::max(static_cast<float>(problem.span), 1.0F));
+    std::vector<std::int32_t> delays(metres.size());
+    std::ranges::transform(metres, delays.begin(), [&](float distance) {
+        return std::min(static_cast<std::int32_t>(std::lround((distance - nearest) / scale)),
+                        static_cast<std::int32_t>(problem.span));
+    });
+    return delays;
+}
+
 /// Uniform: noise in -1..1. Constant: all ones, so that every time of a source ties. Ascending, descending:
 /// ramps in time. Special: zeros of both signs, denormals and large values (traces are finite by contract).
 class RecordWorkload final : public Workload<Problem> {
@@ -65,23 +114,11 @@ public:
     }
 
     void refresh(std::uint64_t seed) override {
-        std::mt19937_64 random(seed);
-        std::uniform_int_distribution<std::int32_t> delay(0, static_cast<std::int32_t>(problem_.span));
         traces_.resize(static_cast<std::size_t>(problem_.receivers * problem_.trace_samples()));
-        delays_.resize(static_cast<std::size_t>(problem_.sources * problem_.receivers));
         generate(traces_, [&](std::size_t i) {
             return value(static_cast<std::int64_t>(i) % problem_.trace_samples(), random_bits(seed, i));
         });
-        // Real travel times are smooth: neighbouring receivers differ by a few samples. A random walk
-        // keeps that, which caches see, and every delay within the span.
-        for (std::int64_t source = 0; source < problem_.sources; ++source) {
-            auto at = delay(random);
-            for (std::int64_t r = 0; r < problem_.receivers; ++r) {
-                at = std::clamp<std::int32_t>(at + static_cast<std::int32_t>(random() % 9) - 4, 0,
-                                              static_cast<std::int32_t>(problem_.span));
-                delays_[static_cast<std::size_t>(source * problem_.receivers + r)] = at;
-            }
-        }
+        delays_ = problem_.delays == Delays::cube ? delays_of_cube(problem_) : delays_of_walk(problem_, seed);
         expected_.clear();
         adopted_.clear();
     }
@@ -191,7 +228,7 @@ private:
     float largest_ = 0;               ///< magnitude of any sample, known where something is adopted
 };
 
-std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
+std::vector<Problem> problems_of_walks(DeviceKind kind, Effort effort) {
     std::vector<Problem> problems;
     const bool cpu = kind == DeviceKind::cpu;
     const auto add = [&](std::int64_t receivers, std::int64_t samples, std::int64_t edge) {
@@ -247,6 +284,19 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     return problems;
 }
 
+/// The same of cubes, where there are enough sources to share anything.
+std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
+    constexpr std::int64_t kSharing = 1000;
+    std::vector<Problem> problems = problems_of_walks(kind, effort);
+    const std::size_t walks = problems.size();
+    for (std::size_t i = 0; i < walks; ++i) {
+        Problem problem = problems[i];
+        problem.delays = Delays::cube;
+        if (problem.sources >= kSharing) problems.push_back(problem);
+    }
+    return problems;
+}
+
 std::vector<TypedEdgeCase<Problem>> edge_cases() {
     std::vector<TypedEdgeCase<Problem>> cases;
     for (const auto output : {Coherence::sums, Coherence::maximum}) {
@@ -257,6 +307,8 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
         cases.push_back({{4, 40, 5, 0, output}});
         for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
             cases.push_back({{17, 300, 4, 20, output}, pattern});
+        for (const std::int64_t sources : {27, 130, 300})
+            cases.push_back({{37, 150, sources, 90, output, Delays::cube}});
     }
     return cases;
 }

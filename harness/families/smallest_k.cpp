@@ -304,6 +304,10 @@ std::vector<Problem> row_major_gpu_problems() {
     append(problems, combine(Sizes{{3333, 5000}, {16384, 16384}}, std::vector<std::int64_t>{1024}, kLayout));
     append(problems, with_other_data(combine(Sizes{{1048576, 256}, {262144, 1024}, {3333, 5000}, {16384, 16384}},
                                              std::vector<std::int64_t>{8, 32, 128}, kLayout)));
+    auto unsorted = combine(Sizes{{1000, 1000}, {3333, 5000}, {1048576, 256}, {262144, 1024}},
+                            std::vector<std::int64_t>{32, 128, 256, 512, 1024}, kLayout);
+    for (Problem& problem : unsorted) problem.order = ListOrder::any;
+    append(problems, unsorted);
     return problems;
 }
 

@@ -16,7 +16,13 @@ namespace espalier::coherent_sum {
 
 enum class VariantId : std::uint16_t;
 
+/// Where the delays come from. Walk: of each source on its own, neighbouring receivers a few samples apart. Cube: travel
+/// times from the nodes of a cube, which neighbouring nodes share differences of. Nobody who asks for sums says so, and no
+/// tree may ask.
+enum class Delays { walk, cube };
+
 inline constexpr std::string_view kCoherenceNames[] = {"sums", "maximum"};
+inline constexpr std::string_view kDelaysNames[] = {"walk", "cube"};
 
 /// All row-major, on the device of the run.
 struct Buffers {
@@ -36,6 +42,7 @@ struct Problem {
     std::int64_t sources = 1000;   ///< trial sources, usually the nodes of a cube
     std::int64_t span = 512;       ///< the longest delay, in samples
     Coherence output = Coherence::maximum;
+    Delays delays = Delays::walk;
 
     /// A window is read together with the longest delay after it.
     [[nodiscard]] constexpr std::int64_t trace_samples() const { return samples + span; }
@@ -52,6 +59,7 @@ struct Problem {
             number<&Problem::sources>("sources", "problem.sources"),
             number<&Problem::span>("span", "problem.span"),
             category<&Problem::output>("output", "problem.output", "Coherence", kCoherenceNames),
+            optional(unknown(category<&Problem::delays>("delays", "problem.delays", "Delays", kDelaysNames))),
             derived<&Problem::additions>("additions", "problem.additions()"),
             derived<&Problem::trace_bytes>("trace_bytes", "problem.trace_bytes()"),
         };
