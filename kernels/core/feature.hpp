@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -132,6 +133,29 @@ std::string problem_key(const P& problem, bool only_known = false) {
     return key;
 }
 
+template <class P>
+std::string unknown_category(const Feature<P>& feature, std::string_view text) {
+    std::string known;
+    SimilarName meant(text);
+    for (const std::string_view category : feature.categories) {
+        known.append(known.empty() ? "" : ", ").append(category);
+        meant.offer(category);
+    }
+    return "unknown " + std::string(feature.name) + " '" + std::string(text) + "'; known: " + known + meant.question();
+}
+
+template <class P>
+std::string unknown_axis(std::string_view name) {
+    std::string known;
+    SimilarName meant(name);
+    for (const Feature<P>& feature : P::features()) {
+        if (feature.derived()) continue;
+        known.append(known.empty() ? "" : ", ").append(feature.name);
+        meant.offer(feature.name);
+    }
+    return "unknown axis '" + std::string(name) + "'; known: " + known + meant.question();
+}
+
 /// Sets one key feature from text. Returns what is wrong with it, or nothing.
 template <class P>
 std::optional<std::string> assign_feature(P& problem, std::string_view name, std::string_view text) {
@@ -147,26 +171,12 @@ std::optional<std::string> assign_feature(P& problem, std::string_view name, std
             feature.assign(problem, static_cast<double>(number));
             return std::nullopt;
         }
-        std::string known;
-        SimilarName meant(text);
-        for (std::size_t i = 0; i < feature.categories.size(); ++i) {
-            if (feature.categories[i] == text) {
-                feature.assign(problem, static_cast<double>(i));
-                return std::nullopt;
-            }
-            known.append(known.empty() ? "" : ", ").append(feature.categories[i]);
-            meant.offer(feature.categories[i]);
-        }
-        return "unknown " + std::string(name) + " '" + std::string(text) + "'; known: " + known + meant.question();
+        const auto category = std::ranges::find(feature.categories, text);
+        if (category == feature.categories.end()) return unknown_category(feature, text);
+        feature.assign(problem, static_cast<double>(category - feature.categories.begin()));
+        return std::nullopt;
     }
-    std::string known;
-    SimilarName meant(name);
-    for (const Feature<P>& feature : P::features()) {
-        if (feature.derived()) continue;
-        known.append(known.empty() ? "" : ", ").append(feature.name);
-        meant.offer(feature.name);
-    }
-    return "unknown axis '" + std::string(name) + "'; known: " + known + meant.question();
+    return unknown_axis<P>(name);
 }
 
 /// The inverse of `problem_key`. Axes that the key leaves out keep the default of `P{}`.
