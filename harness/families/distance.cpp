@@ -189,6 +189,10 @@ std::vector<Problem> gpu_problems(Effort effort) {
                 problems.push_back({queries, points, dims, metric, Missing::none});
         for (const std::int64_t dims : {10, 50, 210}) problems.push_back({1, 1000000, dims, metric, Missing::none});
         problems.push_back({100, 1000000, 50, metric, Missing::none});
+        // A few of one set: as many as are read past at once, and as many as pass by eight times.
+        for (const auto& [queries, points] : Sizes{{8, 100000}, {64, 100000}, {100000, 8}})
+            for (const std::int64_t dims : {10, 50, 210})
+                problems.push_back({queries, points, dims, metric, Missing::none});
         for (const auto missing : {Missing::none, Missing::allowed})
             problems.push_back({5000, 5000, 50, metric, missing});
     }
@@ -220,7 +224,9 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
                                                         {16, 16, 16},
                                                         {15, 33, 17},
                                                         {31, 17, 15},
-                                                        {32, 15, 33}})
+                                                        {32, 15, 33},
+                                                        {1, 1100, 21},
+                                                        {1030, 3, 9}})
                 cases.push_back({{queries, points, dims, metric, missing}});
             for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
                 cases.push_back({{19, 21, 18, metric, missing}, pattern});
