@@ -1,8 +1,8 @@
 // Few queries against many points, or few points against many queries, as one reads a matrix once to multiply it by a
-// few vectors: nothing is shared between the many, so that tiles only hold it up. A thread has a few of the many items
-// and up to eight of the few in registers; neighbouring threads read neighbouring items, several attributes ahead of
-// their use, and what the few hold is the same for all threads of a block: one broadcast read for each value. For eight
-// queries or fewer the many are read once, which is the floor.
+// few vectors: nothing is shared between the many, so that tiles only hold it up. A thread has one or four of the many
+// items and up to eight of the few in registers; neighbouring threads read neighbouring items, several attributes ahead
+// of their use, and what the few hold is the same for all threads of a block: one broadcast read for each value. For
+// eight queries or fewer the many are read once, which is the floor.
 
 #include <algorithm>
 
@@ -98,19 +98,24 @@ void launch_blocks(const Context& context, const Problem& problem, const Buffers
     });
 }
 
-Support supports(const Problem& problem, const Configuration&, const DeviceInfo&) {
+bool is_one(const Problem& problem) { return std::min(problem.queries, problem.points) == 1; }
+
+Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
     if (std::min(problem.queries, problem.points) > kMostFew)
         return Support::no("more than 64 items in both sets: the larger one would be read more than eight times");
+    if (configuration["per_thread"] > 1 && !is_one(problem))
+        return Support::no("distances to eight items are enough for a thread: one item of the larger set each");
     return Support::yes();
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     if (problem.distances() == 0) return;
-    const bool one = std::min(problem.queries, problem.points) == 1;
-    if (configuration["per_thread"] == 1)
-        one ? launch_blocks<1, 1>(context, problem, buffers) : launch_blocks<kFew, 1>(context, problem, buffers);
+    if (!is_one(problem))
+        launch_blocks<kFew, 1>(context, problem, buffers);
+    else if (configuration["per_thread"] == 4)
+        launch_blocks<1, 4>(context, problem, buffers);
     else
-        one ? launch_blocks<1, 4>(context, problem, buffers) : launch_blocks<kFew, 4>(context, problem, buffers);
+        launch_blocks<1, 1>(context, problem, buffers);
 }
 
 }  // namespace
