@@ -19,7 +19,23 @@ __device__ inline std::int32_t near_border_index(std::int32_t i, std::int32_t si
     if (border == Border::zero) return -1;
     if (border == Border::replicate) return i < 0 ? 0 : size - 1;
     if (size < 3) return size == 1 ? 0 : i & 1;
-    return i < 0 ? -i : 2 * (size - 1) - i;
+    return i < 0 ? -i : i - 2 * (i - (size - 1));
+}
+
+/// The same, without a branch, and whether it is outside of the image; of what is outside any inner one.
+struct NearIndex {
+    std::int32_t index;
+    bool outside;
+};
+__device__ inline NearIndex nearest_index(std::int32_t i, std::int32_t size, Border border) {
+    std::int32_t index = i;
+    // The other end reflects as well where the size is 2.
+    for (int time = 0; time < 2; ++time) {
+        // Not 2 (size - 1) - index, which can take more than 32 bits.
+        const std::int32_t reflected = index < 0 ? -index : index - 2 * max(0, index - (size - 1));
+        index = border == Border::mirror ? reflected : index;
+    }
+    return {max(0, min(index, size - 1)), i < 0 || i >= size};
 }
 
 template <int kChannels>
@@ -36,17 +52,15 @@ __device__ void load_ends(EndTile<kChannels>& tile, const Images& images, std::i
     std::uint8_t loaded[kSteps];
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-        const int index = thread + step * kThreads;
+        const int index = min(thread + step * kThreads, kValues - 1);
         const int channel = index % kChannels, pixel = index / kChannels % kEndTilePixels;
-        const std::int32_t row = y - kRadius + index / kChannels / kEndTilePixels;
+        const std::int32_t y_there = y - kRadius + index / kChannels / kEndTilePixels;
         const bool left = pixel < kEndTilePixels / 2;
-        const std::int32_t x = left ? pixel - kRadius : images.width - 2 * kRadius + pixel - kEndTilePixels / 2;
-        const std::int32_t from_x = near_border_index(x, images.width, images.border);
-        const std::int32_t from_y =
-            row < images.height + kRadius ? near_border_index(row, images.height, images.border) : -1;
-        loaded[step] = 0;
-        if (index < kValues && from_x >= 0 && from_y >= 0)
-            loaded[step] = images.source[images.offset<kChannels>(from_y, from_x) + channel];
+        const std::int32_t x_there = left ? pixel - kRadius : images.width - 2 * kRadius + pixel - kEndTilePixels / 2;
+        const NearIndex from_x = nearest_index(x_there, images.width, images.border);
+        const NearIndex from_y = nearest_index(y_there, images.height, images.border);
+        const std::uint8_t value = images.source[images.offset<kChannels>(from_y.index, from_x.index) + channel];
+        loaded[step] = images.border == Border::zero && (from_x.outside || from_y.outside) ? std::uint8_t{0} : value;
     }
 #pragma unroll
     for (int step = 0; step < kSteps; ++step)

@@ -40,7 +40,8 @@ constexpr int kTiles = 2;      ///< an instruction has 8 columns: 2 for the 16 v
 constexpr int kInFlight = kDiameter;
 constexpr unsigned kAllLanes = 0xFFFFFFFFU;
 /// Blocks that a multiprocessor holds: what leaves the sums and matrices of each byte of the coefficients in registers.
-constexpr int blocks_per_sm(int parts) { return parts == 1 ? 5 : 3; }
+/// Unaligned rows have twice as many words on their way.
+constexpr int blocks_per_sm(int parts, bool words) { return (words ? 5 : 4) - parts; }
 
 /// The words of its windows that a lane holds, counted from the first: 0, 32, 4, 36.
 constexpr int window_word(int w) { return w % 2 * 32 + w / 2 * 4; }
@@ -224,24 +225,20 @@ struct Shared {
 template <int kChannels, int kParts>
 __device__ void begin_block(Shared<kChannels, kParts>& shared, const Images& images, const Taps<std::int32_t>& taps) {
     const auto chunks = static_cast<unsigned>((images.height + kEndRows - 1) / kEndRows);
-    if (blockIdx.x < chunks)
-        load_ends<kChannels, 32 * kWarps>(shared.ends, images, static_cast<std::int32_t>(blockIdx.x) * kEndRows);
-    fill_matrices<kChannels>(shared.matrices, taps);
-    __syncthreads();
 #pragma unroll 1
-    for (unsigned chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
+    for (unsigned chunk = blockIdx.x;; chunk += gridDim.x) {
         const auto y = static_cast<std::int32_t>(chunk) * kEndRows;
-        if (chunk != blockIdx.x) {
-            __syncthreads();
-            load_ends<kChannels, 32 * kWarps>(shared.ends, images, y);
-            __syncthreads();
-        }
-        correlate_ends(shared.ends, images, taps, y);
+        if (chunk < chunks) load_ends<kChannels, 32 * kWarps>(shared.ends, images, y);
+        if (chunk == blockIdx.x) fill_matrices<kChannels>(shared.matrices, taps);
+        __syncthreads();
+        if (chunk < chunks) correlate_ends(shared.ends, images, taps, y);
+        if (static_cast<std::int64_t>(chunk) + gridDim.x >= chunks) break;
+        __syncthreads();
     }
 }
 
 template <int kChannels, int kParts, bool kWords>
-__global__ void __launch_bounds__(32 * kWarps, blocks_per_sm(kParts))
+__global__ void __launch_bounds__(32 * kWarps, blocks_per_sm(kParts, kWords))
     correlate(Images images, const __grid_constant__ Taps<std::int32_t> taps, int rows_per_warp) {
     auto& shared_here = shared<Shared<kChannels, kParts>>();
     begin_block(shared_here, images, taps);
@@ -268,26 +265,24 @@ __global__ void __launch_bounds__(32 * kWarps, blocks_per_sm(kParts))
     Windows<kWords> windows[kInFlight];
 #pragma unroll
     for (int s = 0; s < kInFlight; ++s) sums[s].clear();
-        // Five rows of the image a round, so that which sums a row goes to is known when compiling. The first round
-        // only sends for rows.
+#pragma unroll
+    for (int s = 0; s < kInFlight; ++s)
+        if (y_begin - kRadius + s < y_end + kRadius) strip.load(windows[s], images, y_begin - kRadius + s);
+            // Five rows of the image a round, so that which sums a row goes to is known when compiling.
 #pragma unroll 1
-    for (std::int32_t y = y_begin - kRadius - kInFlight; y < y_end + kRadius; y += kInFlight) {
+    for (std::int32_t y = y_begin - kRadius; y < y_end + kRadius; y += kInFlight) {
 #pragma unroll
         for (int s = 0; s < kInFlight; ++s) {
-            if (y >= y_begin - kRadius) {
-                std::uint32_t window[4];
-                windows[s].shift(window, strip.skipped(y + s));
+            std::uint32_t window[4];
+            windows[s].shift(window, strip.skipped(y + s));
 #pragma unroll
-                for (int i = 0; i < kDiameter; ++i) sums[(s - i + kInFlight) % kInFlight].add(window, matrices[i]);
-            }
+            for (int i = kDiameter - 1; i >= 0; --i) sums[(s - i + kInFlight) % kInFlight].add(window, matrices[i]);
             if (y + kInFlight + s < y_end + kRadius) strip.load(windows[s], images, y + kInFlight + s);
-            if (y >= y_begin - kRadius) {
-                // This row was the last that the one two rows up waited for.
-                auto& done = sums[(s + 1) % kInFlight];
-                const std::int32_t row = y + s - kRadius;
-                if (row >= y_begin && row < y_end) strip.store(images, row, done.packed(0), done.packed(1));
-                done.clear();
-            }
+            // This row was the last that the one two rows up waited for.
+            auto& done = sums[(s + 1) % kInFlight];
+            const std::int32_t row = y + s - kRadius;
+            if (row >= y_begin && row < y_end) strip.store(images, row, done.packed(0), done.packed(1));
+            done.clear();
         }
     }
 }
@@ -313,13 +308,14 @@ std::int64_t rows_per_warp(const Problem& problem, std::int64_t across, std::int
 template <int kParts>
 void correlate_in(Context& context, const Problem& problem, const Buffers& buffers, int rounds) {
     const std::int64_t across = divided_up(problem.row_values(), kSegment);
-    const std::int64_t at_once = std::int64_t{std::max(1, context.device.sm_count)} * blocks_per_sm(kParts) * kWarps;
+    const bool words = rows_of_words(problem, buffers);
+    const std::int64_t at_once =
+        std::int64_t{std::max(1, context.device.sm_count)} * blocks_per_sm(kParts, words) * kWarps;
     const std::int64_t rows = rows_per_warp(problem, across, at_once, rounds);
     const std::int64_t down = divided_up(problem.height, rows);
     const dim3 grid(static_cast<unsigned>((across * down + kWarps - 1) / kWarps));
     with_channels(problem.channels, [&](auto channels) {
-        const auto kernel = rows_of_words(problem, buffers) ? correlate<channels(), kParts, true>
-                                                            : correlate<channels(), kParts, false>;
+        const auto kernel = words ? correlate<channels(), kParts, true> : correlate<channels(), kParts, false>;
         launch(kernel, grid, dim3(32 * kWarps), 0, context.stream, Images(problem, buffers),
                Taps<std::int32_t>(*buffers.filter), static_cast<int>(rows));
     });
