@@ -75,20 +75,20 @@ void correlate_in(Context& context, const Problem& problem, const Buffers& buffe
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     if (problem.values() == 0) return;
-    if (configuration["rows_per_thread"] == 8)
-        correlate_in<8>(context, problem, buffers, configuration["warps"]);
-    else
-        correlate_in<16>(context, problem, buffers, configuration["warps"]);
+    const int rows = configuration["rows_per_thread"], warps = configuration["warps"];
+    if (rows == 16) return correlate_in<16>(context, problem, buffers, warps);
+    if (rows == 8) return correlate_in<8>(context, problem, buffers, warps);
+    correlate_in<4>(context, problem, buffers, warps);
 }
 
 }  // namespace
 
 Variant<Problem> planar_float() {
     return {.role = Role::modern,
-            .summary = "planes of bytes, converted in registers, 4 values of 8 or 16 rows per thread",
+            .summary = "planes of bytes, converted in registers, 4 values of several rows per thread",
             .limits = "narrow or fractional coefficients; width x channels <= 2,147,482,624",
             .tolerance = kFractionTolerance,
-            .space = {{"rows_per_thread", {8, 16}}, {"warps", {4, 8}}},
+            .space = {{"rows_per_thread", {8, 16, 4}}, {"warps", {4, 8}}},
             .supports = supports,
             .run = run};
 }
