@@ -139,6 +139,14 @@ TEST_F(JudgedDevice, FiguresOfATreeThatIsNotInTheResultsAreNotKept) {
     EXPECT_FALSE(entry().contains("unseen"));
 }
 
+TEST_F(JudgedDevice, TimesOfOtherSourceAreTold) {
+    EXPECT_EQ(judge().err.find("old times"), std::string::npos);
+    DeviceResults results = load_results(unseen_folder(device_folder_));
+    for (CaseRecord& record : results.cases) record.provenance.source_id = std::string(64, '0');
+    save_results(unseen_folder(device_folder_), results);
+    expect_holds(judge().err, {"graded by old times", "dot/cpu_scalar"});
+}
+
 TEST_F(JudgedDevice, TrainingReadsNoUnseenProblem) {
     const std::string tree = read_bytes((device_folder_ / "dot.tree.json").string());
     const auto unseen = unseen_folder(device_folder_);

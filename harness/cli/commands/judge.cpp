@@ -19,6 +19,7 @@
 #include "harness/learn/unseen.hpp"
 #include "harness/records/atomic_file.hpp"
 #include "harness/records/merge.hpp"
+#include "harness/records/stale.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/processors.hpp"
@@ -179,6 +180,8 @@ void judge_device(const Arguments& arguments, const SweepOptions& options, const
     for (const std::string& name : options.families) {
         const std::vector<CaseRecord> records = cases_of(results, name);
         if (records.empty()) continue;
+        for (const StaleVariant& stale : find_stale(records))
+            to_stderr("{} {}: graded by old times: {}\n", device_key, name, printable(describe(stale)));
         const learn::Judgement judgement =
             learn::judge(family_named(name), results.device, records, device_folder, arguments.disturbed_too);
         if (arguments.json) {
