@@ -1,9 +1,35 @@
 #include "harness/cli/device_option.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "harness/learn/emit.hpp"
+#include "harness/records/results.hpp"
 #include "harness/sweep/devices.hpp"
 #include "kernels/api/device_state.hpp"
 
 namespace espalier::bench::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_local_name(const std::string& name) {
+    return name == "auto" || name == "cpu" || name == "executor" || gpu_ordinal(name);
+}
+
+std::string measured_devices(const fs::path& results) {
+    std::vector<std::string> keys;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(results, none))
+        if (fs::exists(entry.path() / "device.json")) keys.push_back(entry.path().filename().string());
+    std::ranges::sort(keys);
+    return keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "));
+}
+
+}  // namespace
 
 Device device_of(const std::string& name) {
     if (name == "auto") return Device::best();
@@ -21,6 +47,20 @@ Device device_of(const std::string& name) {
     if (!emulated && executor)
         throw Failure(ExitCode::no_device, "this program was built for GPUs; the executor is in the build preset host");
     return value_or_fail(device);
+}
+
+DeviceInfo described_device(const std::string& name, const fs::path& results) {
+    if (is_local_name(name)) return state_of(device_of(name)).info;
+    if (!learn::valid_device_key(name))
+        throw Failure(ExitCode::usage, "'" + name + "' is no device key: use one of " + measured_devices(results) +
+                                           ", or " + kDeviceHelp);
+    const fs::path folder = results / name;
+    if (fs::exists(folder / "device.json")) return load_device(folder);
+    for (const Device& local : {Device::best(), Device::cpu()})
+        if (local.key() == name) return state_of(local).info;
+    throw Failure(ExitCode::no_device, "there is no " + (folder / "device.json").string() +
+                                           ": measure the device there with `espalier sweep`, or use one of " +
+                                           measured_devices(results));
 }
 
 std::string what_runs(const Explanation& explanation) {

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "espalier/device.hpp"
 #include "espalier/error.hpp"
 #include "espalier/explanation.hpp"
 #include "harness/cli/command.hpp"
+#include "kernels/core/device_info.hpp"
 
 namespace espalier::bench::cli {
 
@@ -16,6 +18,9 @@ inline constexpr const char* kDeviceHelp =
 
 /// The device that a user names. Throws Failure: no_device if it is not there, usage if it is no device.
 Device device_of(const std::string& name);
+
+/// A device of this machine by name or key, or one that is described by its folder of results. Throws Failure.
+DeviceInfo described_device(const std::string& name, const std::filesystem::path& results);
 
 /// The exit code that an error of the library means.
 ExitCode exit_code_of(ErrorCode code);

@@ -313,18 +313,43 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     return cases;
 }
 
+/// Networks from three stations to a large array, windows from a fraction of a second to an hour, cubes up to 64 nodes
+/// an edge. Traces: the source's 1920 geophones and 256 and 2048 of them, a surface array over a frac, a regional
+/// network of broadband stations, and a fibre of 4096 channels.
+Domain domain(DeviceKind kind) {
+    const bool cpu = kind == DeviceKind::cpu;
+    return {
+        .sizes = {{"receivers", 3, 4096},
+                  {"samples", cpu ? 64 : 100, cpu ? 65'536 : 262'144, {{16, 1}, {4, 1}, {1, 1}}},
+                  {"sources", cpu ? 1 : 8, cpu ? 4'096 : 262'144},
+                  {"span", 16, 8192}},
+        .alternatives = {{"output", {{"maximum", 1}, {"sums", 1}}}, {"delays", {{"walk", 1}, {"cube", 2}}}},
+        .most_data_bytes = std::size_t{1} << (cpu ? 28 : 32),
+        .most_ops = cpu ? 2e8 : 1e11,
+        .traces = {
+            "receivers=1920;samples=15000;sources=1000;span=512", "receivers=1920;samples=1500;sources=27000;span=512",
+            "receivers=1920;samples=3000;sources=8;span=512", "receivers=256;samples=15000;sources=8000;span=512",
+            "receivers=2048;samples=5000;sources=4096;span=1024", "receivers=1000;samples=1000;sources=15625;span=700",
+            "receivers=96;samples=2000;sources=512;span=400", "receivers=12;samples=6000;sources=1331;span=3000",
+            "receivers=30;samples=36000;sources=100;span=6000", "receivers=24;samples=12000;sources=343;span=1500",
+            "receivers=4096;samples=1000;sources=9261;span=300"}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
             .workload = make_workload<RecordWorkload>,
-            .data_bytes = [](const Problem& problem) {
-                const double out = problem.output == Coherence::sums ? 4.0 * static_cast<double>(problem.sums())
-                                                                     : 8.0 * static_cast<double>(problem.sources);
-                return static_cast<std::size_t>(static_cast<double>(problem.trace_bytes()) +
-                                                4.0 * static_cast<double>(problem.sources * problem.receivers) + out);
-            }};
+            .data_bytes =
+                [](const Problem& problem) {
+                    const double out = problem.output == Coherence::sums ? 4.0 * static_cast<double>(problem.sums())
+                                                                         : 8.0 * static_cast<double>(problem.sources);
+                    return static_cast<std::size_t>(static_cast<double>(problem.trace_bytes()) +
+                                                    4.0 * static_cast<double>(problem.sources * problem.receivers) +
+                                                    out);
+                },
+            .domain = domain};
 }
 
 }  // namespace espalier::bench::coherent_sum

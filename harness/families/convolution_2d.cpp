@@ -178,13 +178,35 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     return cases;
 }
 
+/// Images from icons to the sensors of medium-format cameras. Traces: screens, video, cameras, the source's image, and
+/// what networks are trained on (MNIST, CIFAR-10, ImageNet).
+Domain domain(DeviceKind kind) {
+    const bool cpu = kind == DeviceKind::cpu;
+    const std::vector<Aligned> widths{{16, 2}, {4, 1}, {1, 1}};
+    return {
+        .sizes = {{"width", cpu ? 16 : 32, cpu ? 8192 : 16384, widths}, {"height", cpu ? 16 : 32, cpu ? 8192 : 16384}},
+        .alternatives = {{"channels", {{"1", 1}, {"3", 2}, {"4", 1}}},
+                         {"border", {{"zero", 1}, {"replicate", 1}, {"mirror", 2}}},
+                         {"coefficients", {{"narrow", 1}, {"int16", 1}, {"float32", 1}}}},
+        .most_data_bytes = std::size_t{1} << (cpu ? 27 : 30),
+        .most_ops = cpu ? 3e9 : 3e10,
+        .traces = {"width=28;height=28;channels=1", "width=32;height=32;channels=3", "width=224;height=224",
+                   "width=299;height=299",          "width=512;height=512",          "width=640;height=480",
+                   "width=800;height=600",          "width=1024;height=768",         "width=1080;height=1920",
+                   "width=1280;height=720",         "width=1280;height=1024",        "width=1366;height=768",
+                   "width=1920;height=1080",        "width=2560;height=1440",        "width=2592;height=1944",
+                   "width=3024;height=4032",        "width=3840;height=2160",        "width=4032;height=3024",
+                   "width=4992;height=3744",        "width=6000;height=4000",        "width=8256;height=5504"}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
             .workload = make_workload<ImageWorkload>,
-            .data_bytes = [](const Problem& problem) { return static_cast<std::size_t>(2 * problem.values()); }};
+            .data_bytes = [](const Problem& problem) { return static_cast<std::size_t>(2 * problem.values()); },
+            .domain = domain};
 }
 
 }  // namespace espalier::bench::convolution_2d

@@ -111,15 +111,31 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     return cases;
 }
 
+/// Vectors from what a call is worth to the sources' 2^28. Traces: embeddings, layers and all weights of common
+/// networks, images, MNIST's and CIFAR-10's pixels, a second and an hour of sound.
+Domain domain(DeviceKind kind) {
+    const bool cpu = kind == DeviceKind::cpu;
+    return {
+        .sizes = {{"elements", cpu ? 256 : 1024, cpu ? 1 << 26 : 1 << 28, {{16, 2}, {4, 1}, {1, 1}}}},
+        .alternatives = {},
+        .most_data_bytes = std::size_t{1} << (cpu ? 30 : 32),
+        .most_ops = 1e9,
+        .traces = {"elements=300", "elements=768", "elements=1536", "elements=4096", "elements=12288", "elements=44100",
+                   "elements=150528", "elements=307200", "elements=589824", "elements=2073600", "elements=2359296",
+                   "elements=4194304", "elements=11689512", "elements=16777216", "elements=25557032",
+                   "elements=47040000", "elements=109482240", "elements=153600000", "elements=158760000"}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
-    return {.default_problems = default_problems,
-            .edge_cases = edge_cases,
-            .workload = make_workload<VectorsWorkload>,
-            .data_bytes = [](const Problem& problem) {
-                return (2 * static_cast<std::size_t>(problem.elements) + 1) * sizeof(float);
-            }};
+    return {
+        .default_problems = default_problems,
+        .edge_cases = edge_cases,
+        .workload = make_workload<VectorsWorkload>,
+        .data_bytes =
+            [](const Problem& problem) { return (2 * static_cast<std::size_t>(problem.elements) + 1) * sizeof(float); },
+        .domain = domain};
 }
 
 }  // namespace espalier::bench::dot

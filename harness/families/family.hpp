@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/families/domain.hpp"
 #include "harness/families/workload.hpp"
 #include "kernels/core/cost.hpp"
 #include "kernels/core/variant.hpp"
@@ -115,6 +116,8 @@ public:
 
     [[nodiscard]] virtual std::vector<std::string> default_problems(DeviceKind kind, Effort effort) const = 0;
     [[nodiscard]] virtual std::vector<EdgeCase> edge_cases() const = 0;
+    /// What it is built for there; empty for a family without choices.
+    [[nodiscard]] virtual Domain domain(DeviceKind kind) const = 0;
 
     /// Whether the variant can run there; includes its kind of device and architecture.
     [[nodiscard]] virtual Support supports(std::size_t variant, std::string_view key, const Configuration&,

@@ -203,6 +203,8 @@ public:
         return cases;
     }
 
+    Domain domain(DeviceKind kind) const override { return suite_.domain ? suite_.domain(kind) : Domain{}; }
+
     Support supports(std::size_t variant, std::string_view key, const Configuration& configuration,
                      const DeviceInfo& device) const override {
         return espalier::supports(registry_[variant], parse(key), configuration, device);

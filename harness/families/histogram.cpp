@@ -124,15 +124,30 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     return cases;
 }
 
+/// From a page of text to what memory of a small machine holds. Traces: images of screens and cameras in one and three
+/// bytes a pixel, test sets, and the first 10^8 and 10^9 bytes of Wikipedia (enwik8, enwik9).
+Domain domain(DeviceKind kind) {
+    const bool cpu = kind == DeviceKind::cpu;
+    return {.sizes = {{"bytes", cpu ? 512 : 1024, std::int64_t{1} << (cpu ? 28 : 32), {{16, 2}, {4, 1}, {1, 1}}}},
+            .alternatives = {{"distribution", {{"uniform", 2}, {"zipf", 2}, {"constant", 1}}}},
+            .most_data_bytes = (std::size_t{1} << (cpu ? 28 : 32)) + 4096,
+            .most_ops = cpu ? 3e8 : 5e9,
+            .traces = {"bytes=307200", "bytes=921600", "bytes=2073600", "bytes=2764800", "bytes=6220800",
+                       "bytes=8294400", "bytes=24883200", "bytes=36578304", "bytes=47040000", "bytes=56070144",
+                       "bytes=72000000", "bytes=100000000", "bytes=1000000000"}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
             .workload = make_workload<BytesWorkload>,
-            .data_bytes = [](const Problem& problem) {
-                return static_cast<std::size_t>(problem.bytes) + kBins * sizeof(std::uint64_t);
-            }};
+            .data_bytes =
+                [](const Problem& problem) {
+                    return static_cast<std::size_t>(problem.bytes) + kBins * sizeof(std::uint64_t);
+                },
+            .domain = domain};
 }
 
 }  // namespace espalier::bench::histogram

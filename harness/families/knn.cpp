@@ -25,10 +25,9 @@ namespace {
 bool is_nominal(std::size_t attribute) { return attribute % 3 == 1; }
 
 /// Values are small whole numbers, as those of the digits data set: then all metrics but cosine are exact
-/// in single precision, equal distances abound, and the rule for ties is put to the test. Or, where the problem says so,
-/// uniform from -1 to 1.
-/// Uniform: 0..15, nominal codes 0..3, random classes and targets; a tenth of the cells is missing where
-/// that is allowed. Constant: all items equal. Ascending and descending: along the items, classes too.
+/// in single precision, equal distances abound, and the rule for ties is put to the test. Or, where the problem says
+/// so, uniform from -1 to 1. Uniform: 0..15, nominal codes 0..3, random classes and targets; a tenth of the cells is
+/// missing where that is allowed. Constant: all items equal. Ascending and descending: along the items, classes too.
 /// Special: NaN, infinities and signed zeros among them.
 class TablesWorkload final : public Workload<Problem> {
 public:
@@ -306,16 +305,50 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     return cases;
 }
 
+/// A single query to the sources' n by n. Traces: tables of the UCI repository as they are split
+/// (iris, wine, breast cancer, digits, Landsat, letter, adult), MNIST, the sets that neighbours are searched in
+/// (SIFT1M's 128 dimensions, Deep1M's 96), and vectors of sentences and of a batch of images.
+Domain domain(DeviceKind kind) {
+    const bool cpu = kind == DeviceKind::cpu;
+    // A CPU's queries are where it is.
+    const int host = cpu ? 0 : 1;
+    return {
+        .sizes = {{"queries", 1, cpu ? 10'000 : 100'000},
+                  {"points", cpu ? 16 : 100, cpu ? 100'000 : 1'000'000},
+                  {"dims", 2, 1024},
+                  {"k", 1, 128},
+                  {"classes", 2, 100}},
+        .alternatives =
+            {{"metric", {{"euclidean", 4}, {"mixed_euclidean", 2}, {"manhattan", 1}, {"chebyshev", 1}, {"cosine", 1}}},
+             {"missing", {{"none", 3}, {"allowed", 1}}},
+             {"vote", {{"majority", 1}, {"distance_weighted", 1}}},
+             {"task", {{"classification", 2}, {"regression", 1}}},
+             {"queries_in", {{"device", 3}, {"host", host}}},
+             {"data", {{"whole", 1}, {"continuous", 1}}}},
+        .orders = {{"k", "points"}},
+        .most_data_bytes = std::size_t{1} << (cpu ? 28 : 32),
+        .most_ops = cpu ? 4e8 : 5e10,
+        .traces = {"queries=30;points=120;dims=4", "queries=36;points=142;dims=13", "queries=114;points=455;dims=30",
+                   "queries=360;points=1437;dims=64", "queries=1;points=1437;dims=64",
+                   "queries=2000;points=4435;dims=36", "queries=4000;points=16000;dims=16",
+                   "queries=16281;points=32561;dims=14", "queries=100;points=60000;dims=784",
+                   "queries=1000;points=50000;dims=384", "queries=1;points=100000;dims=768",
+                   "queries=100;points=1000000;dims=128", "queries=10;points=1000000;dims=96",
+                   "queries=256;points=256;dims=512", "queries=1797;points=1797;dims=64"}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
             .workload = make_workload<TablesWorkload>,
-            .data_bytes = [](const Problem& problem) {
-                const auto values = (problem.queries + problem.points) * (problem.dims + 1);
-                return static_cast<std::size_t>(values) * sizeof(float) + static_cast<std::size_t>(problem.dims);
-            }};
+            .data_bytes =
+                [](const Problem& problem) {
+                    const auto values = (problem.queries + problem.points) * (problem.dims + 1);
+                    return static_cast<std::size_t>(values) * sizeof(float) + static_cast<std::size_t>(problem.dims);
+                },
+            .domain = domain};
 }
 
 }  // namespace espalier::bench::knn

@@ -455,16 +455,42 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     return cases;
 }
 
+/// Rows from one to those of a batch, k up to the library's limit, lists in both layouts. Traces: candidates of a
+/// language model's next word (GPT-2's 50257 words, BERT's 30522, Llama's 32000 and 128256), the classes of ImageNet,
+/// the experts that a word is sent to, and neighbours among the tables of `knn`.
+Domain domain(DeviceKind kind) {
+    const bool cpu = kind == DeviceKind::cpu;
+    return {
+        .sizes = {{"rows", 1, cpu ? 10'000 : 1'000'000},
+                  {"columns", 16, 1'000'000, {{16, 2}, {4, 1}, {1, 1}}},
+                  {"k", 1, 1024}},
+        .alternatives = {{"layout", {{"transposed", 1}, {"row_major", 1}}},
+                         {"data",
+                          {{"uniform", 2}, {"distances", 3}, {"ascending", 1}, {"descending", 1}, {"few_values", 1}}},
+                         {"order", {{"ascending", 3}, {"any", 1}}}},
+        .orders = {{"k", "columns"}},
+        .most_data_bytes = std::size_t{1} << (cpu ? 27 : 32),
+        .most_ops = cpu ? 1e7 : 1e9,
+        .traces = {"rows=1;columns=50257;k=50", "rows=32;columns=50257;k=40", "rows=256;columns=30522;k=10",
+                   "rows=8;columns=128256;k=64", "rows=64;columns=32000;k=5", "rows=256;columns=1000;k=5",
+                   "rows=4096;columns=64;k=6", "rows=8192;columns=128;k=8", "rows=16384;columns=256;k=8",
+                   "rows=360;columns=1437;k=5", "rows=54;columns=124;k=7", "rows=10000;columns=60000;k=10",
+                   "rows=100;columns=1000000;k=100", "rows=1;columns=1000000;k=10", "rows=4000;columns=16000;k=15",
+                   "rows=16281;columns=32561;k=20"}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
             .workload = make_workload<MatrixWorkload>,
-            .data_bytes = [](const Problem& problem) {
-                return static_cast<std::size_t>(problem.elements()) * sizeof(float) +
-                       static_cast<std::size_t>(problem.results()) * (sizeof(float) + sizeof(std::int32_t));
-            }};
+            .data_bytes =
+                [](const Problem& problem) {
+                    return static_cast<std::size_t>(problem.elements()) * sizeof(float) +
+                           static_cast<std::size_t>(problem.results()) * (sizeof(float) + sizeof(std::int32_t));
+                },
+            .domain = domain};
 }
 
 }  // namespace espalier::bench::smallest_k

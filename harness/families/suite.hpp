@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "harness/families/domain.hpp"
 #include "harness/families/family.hpp"
 #include "harness/families/workload.hpp"
 
@@ -30,6 +31,9 @@ struct Suite {
 
     /// Bytes of inputs and outputs together.
     std::size_t (*data_bytes)(const P&) = nullptr;
+
+    /// The problems that the family is built for; none for a family without choices.
+    Domain (*domain)(DeviceKind) = nullptr;
 };
 
 /// The workload of a suite whose `W` is made from the same three things.

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 #include <vector>
+
+#include "harness/learn/rounded.hpp"
 
 namespace espalier::bench::learn {
 namespace {
@@ -22,6 +25,8 @@ Figures figures(std::vector<double>& logs) {
     const std::size_t rank = (9 * logs.size() + 9) / 10;  // ceil(0.9 n), from 1
     return {std::exp(mean), std::exp(logs[rank - 1]), std::exp(logs.back())};
 }
+
+nlohmann::ordered_json interval(const Interval& i) { return {rounded(i.lo), rounded(i.hi)}; }
 
 Interval percentiles(std::vector<double>& values) {
     std::sort(values.begin(), values.end());
@@ -51,6 +56,16 @@ Regret summarise(std::span<const double> log_slowdowns, std::uint64_t seed) {
     }
     return {static_cast<int>(n), all.geomean,        all.p90, all.worst, percentiles(geomeans),
             percentiles(p90s),   percentiles(worsts)};
+}
+
+nlohmann::ordered_json figures(const Regret& regret) {
+    return {{"regret_geomean", rounded(regret.geomean)},
+            {"regret_geomean_interval", interval(regret.geomean_interval)},
+            {"regret_p90", rounded(regret.p90)},
+            {"regret_p90_interval", interval(regret.p90_interval)},
+            {"regret_max", rounded(regret.worst)},
+            {"regret_max_interval", interval(regret.worst_interval)},
+            {"problems", regret.problems}};
 }
 
 }  // namespace espalier::bench::learn

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 
 #include "harness/learn/noise.hpp"
@@ -17,5 +18,8 @@ struct Regret {
 
 /// From the logarithms of the slowdowns. P90 is the nearest rank: the regret of an actual problem.
 Regret summarise(std::span<const double> log_slowdowns, std::uint64_t seed);
+
+/// As selector.json has them.
+nlohmann::ordered_json figures(const Regret& regret);
 
 }  // namespace espalier::bench::learn

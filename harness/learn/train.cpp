@@ -10,18 +10,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json interval(const Interval& i) { return {rounded(i.lo), rounded(i.hi)}; }
-
-ordered_json figures(const Regret& regret) {
-    return {{"regret_geomean", rounded(regret.geomean)},
-            {"regret_geomean_interval", interval(regret.geomean_interval)},
-            {"regret_p90", rounded(regret.p90)},
-            {"regret_p90_interval", interval(regret.p90_interval)},
-            {"regret_max", rounded(regret.worst)},
-            {"regret_max_interval", interval(regret.worst_interval)},
-            {"problems", regret.problems}};
-}
-
 ordered_json figures(const HeldOut& held_out) {
     if (held_out.logs.empty()) return nullptr;
     ordered_json entry = figures(held_out.regret);

@@ -77,6 +77,27 @@ std::vector<StaleVariant> ranked_stale(const Trained& trained, const std::vector
     return stale;
 }
 
+std::string selector_json(const std::string& device_key, const ordered_json& summaries) {
+    // Families in the order of their names, whatever the order of training them.
+    const nlohmann::json sorted = summaries;
+    ordered_json all = ordered_json::object();
+    for (const auto& [name, unused] : sorted.items()) all[name] = summaries[name];
+    const ordered_json whole{{"schema", "espalier.selector/1"}, {"device_key", device_key}, {"families", all}};
+    return whole.dump(2) + "\n";
+}
+
+/// Figures of unseen problems are of the tree that they were graded with.
+void keep_unseen(const ordered_json& before, const Trained& now, const DeviceInfo& device, ordered_json& entry,
+                 std::vector<std::string>& notices) {
+    if (!before.is_object() || !before.contains("unseen") || !before["unseen"].is_object()) return;
+    if (before["unseen"].value("tree_sha256", ordered_json()) == tree_sha256(tree_json(now, device)))
+        entry["unseen"] = before["unseen"];
+    else
+        notices.push_back(std::string(now.family->name()) +
+                          ": the figures of unseen problems are of an earlier tree, and go: `espalier judge "
+                          "--from-results` grades this one");
+}
+
 }  // namespace
 
 std::vector<std::string> devices_with_results(const fs::path& results) {
@@ -104,6 +125,17 @@ std::vector<fs::path> orphans(const TrainingFolders& folders) {
     }
     std::sort(found.begin(), found.end());
     return found;
+}
+
+TrainedFile with_unseen(const fs::path& device_folder, const std::map<std::string, ordered_json>& unseen) {
+    const fs::path path = device_folder / "selector.json";
+    ordered_json summaries = read_summary(path);
+    for (const auto& [family, figures] : unseen) {
+        if (!summaries.contains(family) || !summaries[family].is_object()) continue;
+        summaries[family].erase("unseen");
+        if (!figures.is_null()) summaries[family]["unseen"] = figures;
+    }
+    return compare(path, selector_json(device_folder.filename().string(), summaries));
 }
 
 TrainedDevice train_device(const std::string& device_key, const TrainingFolders& folders,
@@ -136,8 +168,11 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
         const Trained& now = trained.families.back();
         for (const auto& notice : now.evidence.notices) trained.notices.push_back(name + ": " + notice);
         for (auto& stale : ranked_stale(now, cases)) trained.stale.push_back(std::move(stale));
-        if (options.evaluate)
-            summaries[name] = summary(now, summaries.contains(name) ? summaries[name] : ordered_json());
+        if (options.evaluate) {
+            const ordered_json before = summaries.contains(name) ? summaries[name] : ordered_json();
+            summaries[name] = summary(now, before);
+            keep_unseen(before, now, results.device, summaries[name], trained.notices);
+        }
         trained.files.push_back(compare(folders.output / name / (device_key + ".gen.cpp"), now.source));
     }
     if (trained.families.empty() || !options.evaluate) return trained;
@@ -147,12 +182,7 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
         trained.diffs.push_back(earlier ? compare(*earlier, now, results.device) : std::nullopt);
         trained.files.push_back(compare(path, tree_json(now, results.device)));
     }
-    // Families in the order of their names, whatever the order of training them.
-    const nlohmann::json sorted = summaries;
-    ordered_json all = ordered_json::object();
-    for (const auto& [name, unused] : sorted.items()) all[name] = summaries[name];
-    const ordered_json whole{{"schema", "espalier.selector/1"}, {"device_key", device_key}, {"families", all}};
-    trained.files.push_back(compare(folder / "selector.json", whole.dump(2) + "\n"));
+    trained.files.push_back(compare(folder / "selector.json", selector_json(device_key, summaries)));
     return trained;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,7 +44,13 @@ std::vector<std::string> devices_with_results(const std::filesystem::path& resul
 /// Selectors under `output` that no results account for: their devices or families were removed.
 std::vector<std::filesystem::path> orphans(const TrainingFolders& folders);
 
-/// Trains the selectors of one device in memory; `families` limits which. Nothing is written: see
+/// selector.json of a device with these `unseen` figures by family instead of those that it has: null removes them, and
+/// a family without an entry has none. Throws `BadData` for a file that is no selector.json.
+TrainedFile with_unseen(const std::filesystem::path& device_folder,
+                        const std::map<std::string, nlohmann::ordered_json>& unseen);
+
+/// Trains the selectors of one device in memory; `families` limits which. Figures of unseen problems stay in
+/// selector.json as long as the tree decides the same. Nothing is written: see
 /// `write_file_atomically`. Throws `BadData`, `BadEvidence`.
 TrainedDevice train_device(const std::string& device_key, const TrainingFolders& folders,
                            const std::vector<std::string>& families, const TrainOptions& options);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/learn/rounded.hpp"
+#include "harness/learn/sha256.hpp"
 #include "kernels/core/device_traits.hpp"
 #include "kernels/dispatch/tree_file.hpp"
 
@@ -115,6 +116,21 @@ std::string tree_json(const Trained& trained, const DeviceInfo& device) {
         tree["guessed_times"] = guessed;
     tree["nodes"] = Writer(trained).nodes();
     return seal_tree(tree.dump(1) + "\n");
+}
+
+std::string tree_sha256(std::string_view text) {
+    const TreeFile file = read_tree(text);
+    Sha256 hash;
+    hash.text(file.family).text(file.device_key);
+    for (const TreeFile::Node& node : file.nodes) {
+        hash.text(node.feature).number(node.threshold);
+        hash.number(static_cast<double>(node.left)).number(static_cast<double>(node.right));
+        hash.number(static_cast<double>(node.categories.size()));
+        for (const std::string& category : node.categories) hash.text(category);
+        hash.number(static_cast<double>(node.ranking.size()));
+        for (const TreeFile::Choice& choice : node.ranking) hash.text(choice.variant).text(choice.configuration);
+    }
+    return hash.hex();
 }
 
 }  // namespace espalier::bench::learn

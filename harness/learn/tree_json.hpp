@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "harness/learn/train.hpp"
 
@@ -12,5 +13,9 @@ namespace espalier::bench::learn {
 /// best first, with the evidence that the generated selector carries too. The library can load it in place of that one
 /// (espalier/selectors.hpp).
 std::string tree_json(const Trained& trained, const DeviceInfo& device);
+
+/// The identity of what such a file decides: SHA-256 of its tests and of what its leaves rank, whatever the evidence.
+/// Throws `BadData`.
+std::string tree_sha256(std::string_view text);
 
 }  // namespace espalier::bench::learn

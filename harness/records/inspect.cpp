@@ -20,6 +20,7 @@ bool holds_one_device(const fs::path& folder) { return fs::exists(folder / "devi
 void look_into(const fs::path& path, std::vector<fs::path>& found) {
     if (!fs::is_directory(path) || holds_one_device(path)) {
         found.push_back(path);
+        if (const fs::path unseen = unseen_folder(path); holds_one_device(unseen)) found.push_back(unseen);
         return;
     }
     for (const auto& entry : fs::directory_iterator(path))

@@ -26,8 +26,8 @@ struct Inspection {
 };
 
 /// The journals and device folders among `paths`: files are journals (or, beside a device.json, results), folders
-/// with a device.json are one device's results, and other folders are looked into. Throws `BadData` for a path
-/// that is not there and if nothing is found at all.
+/// with a device.json are one device's results, its unseen problems those of a folder of their own, and other folders
+/// are looked into. Throws `BadData` for a path that is not there and if nothing is found at all.
 std::vector<std::filesystem::path> find_record_files(const std::vector<std::filesystem::path>& paths);
 
 /// Reads what `find_record_files` found: checksums, schemas, cases that occur twice or belong to another device.

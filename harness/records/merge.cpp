@@ -258,6 +258,7 @@ std::vector<DeviceResults> pool_journals(const std::vector<fs::path>& inputs, co
     for (auto& [key, pool] : read_pools(inputs, warnings)) {
         MergeReport report;
         clean(key, pool, report);
+        if (options.supersede) leave_out_superseded(pool, report);
         all.push_back(combine(pool, options, report));
         warnings.insert(warnings.end(), report.warnings.begin(), report.warnings.end());
     }

@@ -38,7 +38,7 @@ struct MergeReport {
 std::vector<MergeReport> merge_journals(const std::vector<std::filesystem::path>& inputs,
                                         const std::filesystem::path& root, const MergeOptions& options);
 
-/// The same without writing anything: what the journals hold of each device. Damage goes to `warnings`.
+/// The same without reading or writing results: what the journals alone hold of each device. Damage goes to `warnings`.
 std::vector<DeviceResults> pool_journals(const std::vector<std::filesystem::path>& inputs, const MergeOptions& options,
                                          std::vector<std::string>& warnings);
 

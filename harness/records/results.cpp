@@ -141,18 +141,20 @@ DeviceResults load_results(const fs::path& folder, std::span<const std::string> 
     return results;
 }
 
-void save_results(const fs::path& folder, const DeviceResults& results) {
+void save_results(const fs::path& folder, const DeviceResults& results, Packing packing) {
     std::map<std::string, std::vector<CaseRecord>> families;
     for (const CaseRecord& record : results.cases) families[record.family].push_back(record);
     for (const auto& [family, cases] : families) {
         std::string lines;
         for (const CaseRecord& record : cases) lines += seal("case", espalier::bench::encode(record)) + '\n';
-        const fs::path file = cases_file(folder, family);
+        const fs::path file = packing == Packing::packed ? folder / (family + ".jsonl.gz") : cases_file(folder, family);
         write_file_atomically(file, file.extension() == ".gz" ? gzip(lines) : lines);
         write_file_atomically(folder / (family + ".csv"), to_csv(cases));
     }
     write_file_atomically(folder / "coverage.json", seal("coverage", encode(results.holes)) + '\n');
     write_file_atomically(folder / "device.json", seal("device", espalier::bench::encode(results.device)) + '\n');
 }
+
+fs::path unseen_folder(const fs::path& device_folder) { return device_folder / "unseen"; }
 
 }  // namespace espalier::bench

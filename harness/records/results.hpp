@@ -50,8 +50,16 @@ DeviceResults load_results(const std::filesystem::path& folder, std::span<const 
 /// The cases of one family's file.
 std::vector<CaseRecord> load_cases(const std::filesystem::path& file);
 
+enum class Packing { as_it_was, packed };
+
 /// Writes the folder's files, each atomically: device.json, coverage.json and, per family that occurs in
-/// `results.cases`, <family>.jsonl (packed where it was) and <family>.csv. Other families' files stay as they are.
-void save_results(const std::filesystem::path& folder, const DeviceResults& results);
+/// `results.cases`, <family>.jsonl (packed where it was, or always) and <family>.csv. Other families' files stay as
+/// they are.
+void save_results(const std::filesystem::path& folder, const DeviceResults& results,
+                  Packing packing = Packing::as_it_was);
+
+/// Where a device's unseen problems are filed (`espalier judge`), in the same files as the others. Nothing that reads
+/// the device's folder looks there, so that no tree is trained on them.
+std::filesystem::path unseen_folder(const std::filesystem::path& device_folder);
 
 }  // namespace espalier::bench

@@ -94,7 +94,7 @@ double DeviceGroup::expected_seconds() const {
                             journals_of(options_.journal_folder, frame_.device.key), options_.counters);
     // Where nothing is known the goal may not be met before the budget ends, and verification costs about the
     // oracle's second.
-    const double otherwise = timing_seconds(options_.effort) + 1;
+    const double otherwise = timing_seconds(options_) + 1;
     double sum = 0, longest = 0;
     for (const std::size_t index : recorded_.open) {
         const PlannedProblem& planned = plan_.problems[index];

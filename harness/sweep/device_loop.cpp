@@ -33,8 +33,9 @@ std::string session_of_visit(const std::string& session, std::size_t visit) {
 
 }  // namespace
 
-double timing_seconds(Effort effort) {
-    switch (effort) {
+double timing_seconds(const SweepOptions& options) {
+    if (options.timing_seconds) return *options.timing_seconds;
+    switch (options.effort) {
         case Effort::quick: return 0.5;
         case Effort::standard: return 4;
         case Effort::full: return 20;
@@ -87,7 +88,7 @@ ProblemOutcome DeviceLoop::run_task(const Task& task, const PlannedProblem& plan
 }
 
 ProblemBudget DeviceLoop::budget_of(const Task& task) const {
-    ProblemBudget budget{.timing_seconds = timing_seconds(shared_.options.effort) * part_of_dozen(task),
+    ProblemBudget budget{.timing_seconds = timing_seconds(shared_.options) * part_of_dozen(task),
                          .seed = shared_.options.seed * 1'000'003 + task.problem + task.visit * 0x9E3779B97F4A7C15,
                          .cold = frame_.cold};
     if (task.seconds < budget.total_seconds) {

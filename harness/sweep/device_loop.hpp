@@ -18,9 +18,9 @@
 
 namespace espalier::bench {
 
-/// Seconds of timing per problem, verification not counted: enough for 8 rounds of a dozen candidates
-/// whose samples take a millisecond, and for the slow ones' three.
-double timing_seconds(Effort effort);
+/// Seconds of timing per problem, verification not counted. What an effort is worth is enough for 8 rounds of a dozen
+/// candidates whose samples take a millisecond, and for the slow ones' three.
+double timing_seconds(const SweepOptions& options);
 
 /// What the workers of equal devices share.
 struct SharedSweep {

@@ -25,6 +25,9 @@ enum class CounterMode { off, automatic, require, only };
 /// Makes the strategy of a plan of which something may be recorded.
 using MakeStrategy = std::function<std::unique_ptr<Strategy>(const Plan& plan, const Recorded& recorded)>;
 
+/// The problems of a family on a kind of device, as canonical keys.
+using ProblemsOf = std::function<std::vector<std::string>(const Family&, DeviceKind)>;
+
 /// What `espalier sweep` was asked for.
 struct SweepOptions {
     std::string device = "cpu";  ///< as `devices_named` reads it: "cpu", "0", "0,1", "all"
@@ -32,7 +35,9 @@ struct SweepOptions {
     std::vector<std::string> variants;  ///< "name" or "family/name"
     Effort effort = Effort::standard;
     std::vector<std::pair<std::string, std::vector<std::string>>> axes;  ///< -p axis=v1,v2
+    ProblemsOf problems;  ///< instead of the default problems and axes; none: these
     std::optional<double> max_seconds;
+    std::optional<double> timing_seconds;  ///< per problem; none: what the effort is worth
     /// May be spent on waiting while others use the processors. 0: neither waits nor measures again what was disturbed.
     double wait_for_quiet_seconds = 0;
     double noise = 0.005;  ///< half-width of the interval of a median ratio, relative

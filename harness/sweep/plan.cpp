@@ -69,6 +69,7 @@ bool is_required(const FeatureInfo& feature) { return !feature.derived && !featu
 /// that makes problems equal, one is kept. All required axes given: just their product.
 std::vector<std::string> problems_of(const Family& family, DeviceKind kind, const SweepOptions& options,
                                      const Axes& axes) {
+    if (options.problems) return options.problems(family, kind);
     std::vector<std::string> keys = family.default_problems(kind, options.effort);
     const auto given = [&](const FeatureInfo& feature) {
         return std::ranges::any_of(axes, [&](const auto& axis) { return axis.first == feature.name; });

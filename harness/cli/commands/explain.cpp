@@ -11,10 +11,6 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/learn/emit.hpp"
-#include "harness/records/results.hpp"
-#include "harness/sweep/devices.hpp"
-#include "kernels/api/device_state.hpp"
 #include "kernels/dispatch/families.hpp"
 
 namespace espalier::bench::cli {
@@ -31,34 +27,6 @@ struct ExplainOptions {
     bool deterministic = false;
     bool json = false;
 };
-
-bool is_local_name(const std::string& name) {
-    return name == "auto" || name == "cpu" || name == "executor" || gpu_ordinal(name);
-}
-
-std::string measured_devices(const fs::path& results) {
-    std::vector<std::string> keys;
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(results, none))
-        if (fs::exists(entry.path() / "device.json")) keys.push_back(entry.path().filename().string());
-    std::ranges::sort(keys);
-    return keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "));
-}
-
-/// A device of this machine by name or key, or one that is described by its results.
-DeviceInfo described_device(const ExplainOptions& options) {
-    if (is_local_name(options.device)) return state_of(device_of(options.device)).info;
-    if (!learn::valid_device_key(options.device))
-        throw Failure(ExitCode::usage, "'" + options.device + "' is no device key: use one of " +
-                                           measured_devices(options.results) + ", or " + kDeviceHelp);
-    const fs::path folder = options.results / options.device;
-    if (fs::exists(folder / "device.json")) return load_device(folder);
-    for (const Device& local : {Device::best(), Device::cpu()})
-        if (local.key() == options.device) return state_of(local).info;
-    throw Failure(ExitCode::no_device, "there is no " + (folder / "device.json").string() +
-                                           ": measure the device there with `espalier sweep`, or use one of " +
-                                           measured_devices(options.results));
-}
 
 std::string_view name_of(Explanation::Tree tree) {
     switch (tree) {
@@ -100,7 +68,7 @@ nlohmann::ordered_json to_json(const Explanation& why) {
 }
 
 void run_explain(const ExplainOptions& options) {
-    const DeviceInfo device = described_device(options);
+    const DeviceInfo device = described_device(options.device, options.results);
     const std::string problem = fmt::format("{}", fmt::join(options.axes, ";"));
     const auto explain_it = [&](const ForcedVariant* forced) {
         return explain(options.family, problem, device, forced, {.deterministic = options.deterministic});

@@ -1,0 +1,312 @@
+// `espalier judge`: what the selectors cost on problems that no grid had.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "harness/cli/command.hpp"
+#include "harness/cli/device_option.hpp"
+#include "harness/cli/parse.hpp"
+#include "harness/cli/print_json.hpp"
+#include "harness/cli/sweep_report.hpp"
+#include "harness/files/same_file.hpp"
+#include "harness/learn/rounded.hpp"
+#include "harness/learn/training.hpp"
+#include "harness/learn/unseen.hpp"
+#include "harness/records/atomic_file.hpp"
+#include "harness/records/merge.hpp"
+#include "harness/records/stale.hpp"
+#include "harness/sweep/clock.hpp"
+#include "harness/sweep/devices.hpp"
+#include "harness/sweep/processors.hpp"
+#include "harness/sweep/stop.hpp"
+#include "harness/text/printable.hpp"
+#include "harness/text/to_stderr.hpp"
+#include "kernels/json/bad_data.hpp"
+
+namespace espalier::bench::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+    SweepOptions options{.counters = CounterMode::off};
+    std::string max_time, seconds, timeout = "60s", wait_for_quiet = "60s";
+    int problems = 300, threads = 0;
+    std::uint64_t seed = 2026;
+    bool from_results = false, disturbed_too = false, dry_run = false, json = false;
+};
+
+/// Of the families asked for; all that declare a domain if none is.
+std::vector<std::string> families_to_judge(const std::vector<std::string>& asked) {
+    std::vector<std::string> names;
+    for (const std::string& name : asked)
+        if (family_named(name).domain(DeviceKind::cpu).empty())
+            throw Failure(ExitCode::usage,
+                          name + " declares no domain to draw problems from: it leaves little to choose");
+    for (const Family* family : families())
+        if (!family->domain(DeviceKind::cpu).empty() && (asked.empty() || std::ranges::count(asked, family->name())))
+            names.emplace_back(family->name());
+    return names;
+}
+
+SweepOptions interpret(const Arguments& arguments) {
+    SweepOptions options = arguments.options;
+    options.families = families_to_judge(options.families);
+    if (!arguments.max_time.empty()) options.max_seconds = parse_duration(arguments.max_time, "--max-time");
+    if (!arguments.seconds.empty()) options.timing_seconds = parse_duration(arguments.seconds, "--seconds");
+    if (arguments.wait_for_quiet != "0" && arguments.wait_for_quiet != "0s")
+        options.wait_for_quiet_seconds = parse_duration(arguments.wait_for_quiet, "--wait-for-quiet");
+    options.timeout_seconds = parse_duration(arguments.timeout, "--timeout");
+    // Apart from the grids' journals, which merging reads all of.
+    options.journal_folder = options.results_folder / "journal" / "unseen";
+    options.seed = arguments.seed;
+    options.problems = [count = static_cast<std::size_t>(arguments.problems), seed = arguments.seed](
+                           const Family& family, DeviceKind kind) {
+        return draw_problems(family, kind, seed, Stream::unseen, count);
+    };
+    return options;
+}
+
+/// The journals' records of the problems that were drawn now: the latest of each case, from one build.
+void store(const SweepOptions& options, const SweepSummary& summary) {
+    const fs::path folder = unseen_folder(options.results_folder / summary.device_key);
+    std::vector<NamedFile> inputs, outputs;
+    for (const std::string& journal : summary.journals) inputs.push_back({"", journal});
+    for (const fs::path& file : result_files(folder, {options.families.begin(), options.families.end()}))
+        outputs.push_back({"", file.string()});
+    refuse_same_files(outputs, inputs);
+    std::vector<std::string> warnings;
+    for (DeviceResults& results :
+         pool_journals({summary.journals.begin(), summary.journals.end()}, {.supersede = true}, warnings)) {
+        if (results.device.key != summary.device_key) continue;
+        std::set<std::pair<std::string, std::string>> drawn;
+        for (const std::string& family : options.families)
+            for (const std::string& key : options.problems(family_named(family), results.device.kind))
+                drawn.emplace(family, key);
+        const auto others = [&](const auto& entry) { return !drawn.contains({entry.family, entry.problem}); };
+        std::erase_if(results.cases, others);
+        std::erase_if(results.holes, others);
+        save_results(folder, results, Packing::packed);
+    }
+    for (const std::string& warning : warnings) to_stderr("warning: {}\n", printable(warning));
+}
+
+nlohmann::ordered_json verdict_json(const learn::Verdict& verdict) {
+    nlohmann::ordered_json entry{
+        {"problem", verdict.problem}, {"variant", verdict.pick.variant}, {"configuration", verdict.pick.configuration}};
+    if (!verdict.best_variant.empty()) {
+        entry["best_variant"] = verdict.best_variant;
+        entry["best_configuration"] = verdict.best_configuration;
+        entry["best_ns"] = verdict.best_ns;
+    }
+    if (verdict.unjudged.empty()) {
+        entry["time_ns"] = verdict.time_ns;
+        entry["regret"] = learn::rounded(verdict.regret());
+    }
+    if (!verdict.failed.empty()) entry["failed"] = printable(verdict.failed);
+    if (!verdict.unjudged.empty()) entry["unjudged"] = printable(verdict.unjudged);
+    return entry;
+}
+
+nlohmann::ordered_json judgement_json(const std::string& device_key, const learn::Judgement& judgement) {
+    nlohmann::ordered_json entry{{"device", device_key},
+                                 {"family", judgement.family->name()},
+                                 {"tree_devices", judgement.tree_devices},
+                                 {"kept", judgement.other_tree.empty()},
+                                 {"other_tree", judgement.other_tree},
+                                 {"unseen", learn::unseen_figures(judgement)}};
+    auto& verdicts = entry["verdicts"] = nlohmann::ordered_json::array();
+    for (const learn::Verdict& verdict : judgement.verdicts) verdicts.push_back(verdict_json(verdict));
+    return entry;
+}
+
+std::string what_runs(const std::string& variant, const std::string& configuration) {
+    return configuration == "default" ? variant : variant + " (" + configuration + ")";
+}
+
+void print_heading() {
+    fmt::print("{:<34} {:<16} {:>8} {:>7} {:>15} {:>7} {:>7} {:>7} {:>8} {:>6}\n", "device", "family", "problems",
+               "regret", "95%", "P90", "P99", "max", "weighted", "exact");
+}
+
+void print_row(const std::string& device_key, const learn::Judgement& judgement) {
+    const learn::Grades& grades = judgement.grades;
+    if (grades.regret.problems == 0) {
+        fmt::print("{:<34} {:<16} {:>8}\n", device_key, judgement.family->name(), 0);
+        return;
+    }
+    const learn::Regret& regret = grades.regret;
+    const std::string interval =
+        fmt::format("{:.3f} to {:.3f}", regret.geomean_interval.lo, regret.geomean_interval.hi);
+    fmt::print("{:<34} {:<16} {:>8} {:>7.3f} {:>15} {:>7.3f} {:>7.3f} {:>7.3f} {:>8.3f} {:>5.0f}%\n", device_key,
+               judgement.family->name(), regret.problems, regret.geomean, interval, regret.p90, grades.p99,
+               regret.worst, grades.time_weighted, 100 * grades.exact_share);
+    const learn::Verdict& worst = judgement.verdicts[grades.worst];
+    fmt::print("  worst: {}: {}, {:.3f}x {}\n", printable(worst.problem),
+               what_runs(worst.pick.variant, worst.pick.configuration), worst.regret(),
+               what_runs(worst.best_variant, worst.best_configuration));
+}
+
+/// What the figures leave out, or count as what it is not.
+void print_exceptions(const learn::Judgement& judgement) {
+    std::map<std::string, std::vector<const learn::Verdict*>> reasons;
+    for (const learn::Verdict& verdict : judgement.verdicts)
+        if (!verdict.failed.empty())
+            reasons["the pick failed, and counts as the slowest measured: " + verdict.failed].push_back(&verdict);
+        else if (!verdict.unjudged.empty())
+            reasons["not graded: " + verdict.unjudged].push_back(&verdict);
+    for (const auto& [reason, verdicts] : reasons) {
+        const learn::Verdict& first = *verdicts.front();
+        fmt::print("  {}: {}; {}{}\n", verdicts.size(), printable(reason), printable(first.problem),
+                   first.pick.variant.empty() ? "" : ": " + what_runs(first.pick.variant, first.pick.configuration));
+    }
+}
+
+/// Grades what is on file of one device, and writes the figures to its selector.json.
+void judge_device(const Arguments& arguments, const SweepOptions& options, const std::string& device_key,
+                  nlohmann::ordered_json& output) {
+    const fs::path device_folder = options.results_folder / device_key, folder = unseen_folder(device_folder);
+    if (!fs::exists(folder / "device.json"))
+        throw Failure(ExitCode::bad_data, "no unseen problems of " + device_key + " in " + folder.string() +
+                                              ": measure them with `espalier judge` there");
+    const DeviceResults results = load_results(folder, options.families);
+    std::map<std::string, nlohmann::ordered_json> figures;
+    if (!arguments.json) print_heading();
+    for (const std::string& name : options.families) {
+        const std::vector<CaseRecord> records = cases_of(results, name);
+        if (records.empty()) continue;
+        for (const StaleVariant& stale : find_stale(records))
+            to_stderr("{} {}: graded by old times: {}\n", device_key, name, printable(describe(stale)));
+        const learn::Judgement judgement =
+            learn::judge(family_named(name), results.device, records, device_folder, arguments.disturbed_too);
+        if (arguments.json) {
+            output.push_back(judgement_json(device_key, judgement));
+        } else {
+            print_row(device_key, judgement);
+            print_exceptions(judgement);
+        }
+        if (judgement.other_tree.empty())
+            figures[name] = learn::unseen_figures(judgement);
+        else
+            to_stderr("{} {}: the figures are not kept: {}\n", device_key, name, printable(judgement.other_tree, 4096));
+    }
+    if (figures.empty()) return;
+    const learn::TrainedFile file = learn::with_unseen(device_folder, figures);
+    if (file.exists && !file.same) write_file_atomically(file.path, file.contents);
+}
+
+ExitCode measure(const Arguments& arguments, const SweepOptions& options, const std::vector<std::string>& devices,
+                 nlohmann::ordered_json& output) {
+    const SweepOutcome outcome = sweep(options, devices);
+    ExitCode code = outcome.left_out.empty() ? ExitCode::ok : ExitCode::no_device;
+    for (const SweepSummary& summary : outcome.summaries) {
+        if (!options.quiet) print_summary(summary);
+        if (summary.unfinished) {
+            to_stderr("espalier: stopped; what is finished is in {}: go on with --resume\n",
+                      fmt::join(summary.journals, " and "));
+            code = std::max(code, ExitCode::no_device);
+            continue;
+        }
+        if (summary.failed()) code = std::max(code, ExitCode::failed_variants);
+        store(options, summary);
+        judge_device(arguments, options, summary.device_key, output);
+    }
+    return outcome.interrupted ? static_cast<ExitCode>(128 + stop_signal()) : code;
+}
+
+void foresee(const Arguments& arguments, const SweepOptions& options, const std::vector<std::string>& devices,
+             nlohmann::ordered_json& output) {
+    std::vector<std::string> left_out;
+    for (const DryRun& dry : dry_run(options, devices, left_out)) {
+        print_forecast(dry, !arguments.json);
+        output.push_back(to_json(dry));
+    }
+    tell_left_out(left_out);
+}
+
+/// The devices in their turns, each with an equal share of the time that is left. One that cannot be used does not keep
+/// the others from it.
+ExitCode take_turns(const Arguments& arguments, SweepOptions options, nlohmann::ordered_json& output) {
+    ExitCode code = ExitCode::ok;
+    const auto turns = devices_named(options.device);
+    const double deadline = steady_seconds() + options.max_seconds.value_or(0);
+    for (std::size_t i = 0; i < turns.size() && code < ExitCode::interrupted; ++i) {
+        const auto& turn = turns[i];
+        if (options.max_seconds)
+            options.max_seconds = std::max(0.1, deadline - steady_seconds()) / static_cast<double>(turns.size() - i);
+        try {
+            if (arguments.dry_run)
+                foresee(arguments, options, turn, output);
+            else
+                code = std::max(code, measure(arguments, options, turn, output));
+        } catch (const NoUsableDevice& error) {
+            if (turns.size() == 1)
+                throw Failure(ExitCode::no_device, std::string(error.what()) + ". espalier doctor shows what is there");
+            to_stderr("espalier: left out: {}\n", error.what());
+            code = std::max(code, ExitCode::no_device);
+        }
+    }
+    return code;
+}
+
+void run(const Arguments& arguments, ExitCode& code) {
+    const SweepOptions options = interpret(arguments);
+    restrict_threads(arguments.threads);
+    auto output = nlohmann::ordered_json::array();
+    if (arguments.from_results)
+        judge_device(arguments, options, described_device(options.device, options.results_folder).key, output);
+    else
+        code = take_turns(arguments, options, output);
+    if (arguments.json) print_json(output, 2);
+}
+
+}  // namespace
+
+void add_judge(Command& app, ExitCode& code) {
+    static Arguments arguments;
+    SweepOptions& options = arguments.options;
+    Command command =
+        app.add_subcommand("judge", "Measure all variants on problems that no tree has seen, and grade the selectors");
+    command
+        .add_option("--device", options.device,
+                    "cpu, a GPU as 0 or cuda:0, several with commas between them, or all; with --from-results also the "
+                    "key of a device")
+        .capture_default_str();
+    command.add_option("--family", options.families, "only these families").delimiter(',');
+    command.add_option("--problems", arguments.problems, "of each family; more are the same ones and further ones")
+        .within(1, 100000)
+        .capture_default_str();
+    command.add_option("--seed", arguments.seed, "of the problems, their inputs and the order of everything")
+        .capture_default_str();
+    command.add_option("--max-time", arguments.max_time, "stop measuring after this long: 90s, 3m, 1h");
+    command.add_option("--seconds", arguments.seconds, "of timing per problem; default: 4s, as in a sweep");
+    command
+        .add_option("--wait-for-quiet", arguments.wait_for_quiet,
+                    "wait for so long in all while other programs use the processors; 0 does not wait")
+        .from_environment("ESPALIER_WAIT_FOR_QUIET")
+        .capture_default_str();
+    command
+        .add_flag("--allow-disturbed", arguments.disturbed_too,
+                  "grade what was measured while others used the processors or the device was slowed down")
+        .from_environment("ESPALIER_ALLOW_DISTURBED");
+    command.add_option("--timeout", arguments.timeout, "give up a case that makes no progress for so long")
+        .capture_default_str();
+    command.add_flag("--resume", options.resume, "skip what the journal already has");
+    const Option from_results = command.add_flag("--from-results", arguments.from_results,
+                                                 "measure nothing: grade the problems that are on file");
+    command.add_option("--threads", arguments.threads, "use so many CPU threads; the device's key says so").positive();
+    command.add_option("--results", options.results_folder, "folder with one folder per device").capture_default_str();
+    command.add_flag("--dry-run", arguments.dry_run, "print the cases and the expected time, measure nothing")
+        .excludes(from_results);
+    command.add_flag("--quiet", options.quiet, "no progress, only errors");
+    command.add_flag("--json", arguments.json, "figures and the verdict on every problem as JSON on stdout");
+    command.footer("Ctrl-C once stops between two measurements, twice at once; go on with --resume.");
+    command.callback([&code] { run(arguments, code); });
+}
+
+}  // namespace espalier::bench::cli
