@@ -255,6 +255,22 @@ TEST(Merge, OnceWrongTheSameSourceStaysWrong) {
     EXPECT_EQ(load_results(folder / "results/cpu-test-2t").cases.at(0).status, Status::ok);
 }
 
+TEST(Merge, WhatIsTimedAgainKeepsTheCountersOfTheSameCode) {
+    CaseRecord counted = sample_record(), later = sample_record();
+    counted.counters = {{"x", 7}};
+    later.counters.clear();
+    later.provenance.session = "20260102T000000Z-00000000";
+    for (const bool same_code : {true, false}) {
+        if (!same_code) later.provenance.source_id[0] = 'f';
+        const TemporaryFolder folder;
+        merge_journals({journal(folder, "a.jsonl", {counted, later})}, folder / "results", {});
+        const CaseRecord merged = load_results(folder / "results/cpu-test-2t").cases.at(0);
+        EXPECT_EQ(merged.provenance.session, later.provenance.session);
+        EXPECT_EQ(merged.counters, same_code ? counted.counters : later.counters);
+        EXPECT_EQ(merged.counters_reason.find(counted.provenance.session) != std::string::npos, same_code);
+    }
+}
+
 TEST(Merge, KeepsWhatTheResultsHave) {
     const TemporaryFolder folder;
     merge_journals({journal(folder, "a.jsonl", {sample_record(1)})}, folder / "results", {});

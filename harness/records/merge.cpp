@@ -53,6 +53,23 @@ bool supersedes(const CaseRecord& later, const CaseRecord& earlier) {
     return !later.counters.empty() || earlier.counters.empty();  // which may have been collected afterwards
 }
 
+bool is_same_code(const Provenance& a, const Provenance& b) {
+    return std::tie(a.source_id, a.driver, a.runtime, a.build, a.cache) ==
+           std::tie(b.source_id, b.driver, b.runtime, b.build, b.cache);
+}
+
+/// Gives records that were timed again without counters those that an earlier sweep collected of the same code.
+void keep_counters(const Pool& pool, std::map<std::string, CaseRecord>& chosen) {
+    for (const CaseRecord& earlier : pool.cases) {
+        if (earlier.counters.empty()) continue;
+        CaseRecord& record = chosen.at(earlier.key());
+        if (record.status != Status::ok || !record.counters.empty()) continue;
+        if (!is_same_code(record.provenance, earlier.provenance)) continue;
+        record.counters = earlier.counters;
+        record.counters_reason = "collected in session " + earlier.provenance.session;
+    }
+}
+
 std::vector<CaseRecord> latest(const Pool& pool, MergeReport& report) {
     std::map<std::string, std::size_t> chosen;
     for (std::size_t i = 0; i < pool.cases.size(); ++i) {
@@ -64,11 +81,14 @@ std::vector<CaseRecord> latest(const Pool& pool, MergeReport& report) {
         else if (earlier.status == Status::wrong && pool.cases[i].status == Status::ok)
             ++report.kept_wrong;
     }
-    std::vector<CaseRecord> cases;
+    std::map<std::string, CaseRecord> records;
     for (const auto& [key, index] : chosen) {
-        cases.push_back(pool.cases[index]);
+        records.emplace(key, pool.cases[index]);
         report.kept += index < pool.from_results;
     }
+    keep_counters(pool, records);
+    std::vector<CaseRecord> cases;
+    for (auto& [key, record] : records) cases.push_back(std::move(record));
     // By the problem's numbers, so that files read well and do not depend on the order of measuring.
     std::stable_sort(cases.begin(), cases.end(), [](const CaseRecord& a, const CaseRecord& b) {
         return std::tie(a.family, a.features, a.problem, a.variant, a.configuration) <
