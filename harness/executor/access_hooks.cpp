@@ -57,5 +57,10 @@ void __tsan_volatile_write2(void* address) { note(address, 2, AccessKind::atomic
 void __tsan_volatile_write4(void* address) { note(address, 4, AccessKind::atomic_update); }
 void __tsan_volatile_write8(void* address) { note(address, 8, AccessKind::atomic_update); }
 void __tsan_volatile_write16(void* address) { note(address, 16, AccessKind::atomic_update); }
+
+// Of the guard of a static variable in a function, which is the host's business.
+unsigned char __tsan_atomic8_load(const volatile unsigned char* address, int) {
+    return __atomic_load_n(address, __ATOMIC_ACQUIRE);
+}
 }
 // NOLINTEND
