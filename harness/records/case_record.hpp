@@ -66,7 +66,7 @@ struct CaseRecord {
     std::vector<std::pair<std::string, double>> conditions;  ///< clocks, throttling, load while it was timed
     std::vector<std::pair<std::string, double>> features;    ///< in the family's order; categories by index
     std::vector<std::pair<std::string, double>> counters;    ///< CUPTI name, value
-    std::string counters_reason;                             ///< why counters are missing; empty if they are not
+    std::string counters_reason;                             ///< why some are missing or of another session; else empty
 
     Provenance provenance;
 

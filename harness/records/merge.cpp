@@ -53,20 +53,21 @@ bool supersedes(const CaseRecord& later, const CaseRecord& earlier) {
     return !later.counters.empty() || earlier.counters.empty();  // which may have been collected afterwards
 }
 
-bool is_same_code(const Provenance& a, const Provenance& b) {
-    return std::tie(a.source_id, a.driver, a.runtime, a.build, a.cache) ==
-           std::tie(b.source_id, b.driver, b.runtime, b.build, b.cache);
-}
-
-/// Gives records that were timed again without counters those that an earlier sweep collected of the same code.
-void keep_counters(const Pool& pool, std::map<std::string, CaseRecord>& chosen) {
-    for (const CaseRecord& earlier : pool.cases) {
-        if (earlier.counters.empty()) continue;
-        CaseRecord& record = chosen.at(earlier.key());
+/// Gives records that were timed again without counters those that the latest earlier sweep collected of the same code.
+void keep_counters(const Pool& pool, std::vector<CaseRecord>& cases) {
+    std::map<std::string, const CaseRecord*> counted;
+    for (const CaseRecord& record : pool.cases) {
+        if (record.counters.empty()) continue;
+        const CaseRecord*& latest = counted[code_identity(record)];
+        if (!latest || record.provenance.session > latest->provenance.session) latest = &record;
+    }
+    if (counted.empty()) return;
+    for (CaseRecord& record : cases) {
         if (record.status != Status::ok || !record.counters.empty()) continue;
-        if (!is_same_code(record.provenance, earlier.provenance)) continue;
-        record.counters = earlier.counters;
-        record.counters_reason = "collected in session " + earlier.provenance.session;
+        const auto found = counted.find(code_identity(record));
+        if (found == counted.end()) continue;
+        record.counters = found->second->counters;
+        record.counters_reason = "collected in session " + found->second->provenance.session;
     }
 }
 
@@ -81,14 +82,12 @@ std::vector<CaseRecord> latest(const Pool& pool, MergeReport& report) {
         else if (earlier.status == Status::wrong && pool.cases[i].status == Status::ok)
             ++report.kept_wrong;
     }
-    std::map<std::string, CaseRecord> records;
+    std::vector<CaseRecord> cases;
     for (const auto& [key, index] : chosen) {
-        records.emplace(key, pool.cases[index]);
+        cases.push_back(pool.cases[index]);
         report.kept += index < pool.from_results;
     }
-    keep_counters(pool, records);
-    std::vector<CaseRecord> cases;
-    for (auto& [key, record] : records) cases.push_back(std::move(record));
+    keep_counters(pool, cases);
     // By the problem's numbers, so that files read well and do not depend on the order of measuring.
     std::stable_sort(cases.begin(), cases.end(), [](const CaseRecord& a, const CaseRecord& b) {
         return std::tie(a.family, a.features, a.problem, a.variant, a.configuration) <
@@ -270,6 +269,12 @@ std::vector<MergeReport> merge_journals(const std::vector<fs::path>& inputs, con
     if (!reports.empty())
         reports.front().warnings.insert(reports.front().warnings.begin(), warnings.begin(), warnings.end());
     return reports;
+}
+
+std::string code_identity(const CaseRecord& record) {
+    const Provenance& p = record.provenance;
+    return fmt::format("{}|{}|{}|{}|{}|{}|{}", p.device_key, record.key(), p.source_id, p.driver, p.runtime, p.build,
+                       p.cache);
 }
 
 std::vector<DeviceResults> pool_journals(const std::vector<fs::path>& inputs, const MergeOptions& options,

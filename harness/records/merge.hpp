@@ -38,6 +38,10 @@ struct MergeReport {
 std::vector<MergeReport> merge_journals(const std::vector<std::filesystem::path>& inputs,
                                         const std::filesystem::path& root, const MergeOptions& options);
 
+/// Equal for records of one case that the same code ran in the same way: whose sources, driver, runtime, build and
+/// cache mode are the same.
+std::string code_identity(const CaseRecord& record);
+
 /// The same without reading or writing results: what the journals alone hold of each device. Damage goes to `warnings`.
 std::vector<DeviceResults> pool_journals(const std::vector<std::filesystem::path>& inputs, const MergeOptions& options,
                                          std::vector<std::string>& warnings);

@@ -1,7 +1,5 @@
 #include "harness/sweep/resume.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -15,12 +13,6 @@ namespace espalier::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string identity(const CaseRecord& record) {
-    const Provenance& p = record.provenance;
-    return fmt::format("{}|{}|{}|{}|{}|{}|{}", p.device_key, record.key(), p.source_id, p.driver, p.runtime, p.build,
-                       p.cache);
-}
 
 struct Latest {
     std::string session;
@@ -53,7 +45,7 @@ Recorded what_is_recorded(const std::vector<fs::path>& journals, const Plan& pla
     std::set<std::string> wanted;
     for (const PlannedProblem& planned : plan.problems)
         for (const PlannedCase& planned_case : planned.cases)
-            wanted.insert(identity(planned_record(frame, planned, planned_case)));
+            wanted.insert(code_identity(planned_record(frame, planned, planned_case)));
     std::map<std::string, Latest> done;
     for (const fs::path& path : journals) {
         Journal journal = load_journal(path);
@@ -61,8 +53,8 @@ Recorded what_is_recorded(const std::vector<fs::path>& journals, const Plan& pla
             if (known.name == frame.device.name && known.key == frame.device.key && known.bytes_per_second > 0)
                 frame.device = known;
         for (CaseRecord& record : journal.cases) {
-            if (record.status == Status::not_measured || !wanted.contains(identity(record))) continue;
-            Latest& latest = done[identity(record)];
+            if (record.status == Status::not_measured || !wanted.contains(code_identity(record))) continue;
+            Latest& latest = done[code_identity(record)];
             if (record.provenance.session >= latest.session)
                 latest = {record.provenance.session, disturbance_of(record.conditions).has_value()};
             recorded.records.push_back(std::move(record));
@@ -71,7 +63,7 @@ Recorded what_is_recorded(const std::vector<fs::path>& journals, const Plan& pla
     for (std::size_t i = 0; i < plan.problems.size(); ++i) {
         const PlannedProblem& planned = plan.problems[i];
         if (std::ranges::all_of(planned.cases, [&](const PlannedCase& planned_case) {
-                const auto found = done.find(identity(planned_record(frame, planned, planned_case)));
+                const auto found = done.find(code_identity(planned_record(frame, planned, planned_case)));
                 return found != done.end() && !(quiet_ones_only && found->second.disturbed);
             }))
             recorded.complete_cases += planned.cases.size();
