@@ -64,8 +64,11 @@ DeviceInfo described_device(const std::string& name, const fs::path& results) {
 }
 
 std::string what_runs(const Explanation& explanation) {
-    return explanation.family + "/" + explanation.variant +
-           (explanation.configuration == "default" ? "" : " (" + explanation.configuration + ")");
+    return explanation.family + "/" + what_runs(explanation.variant, explanation.configuration);
+}
+
+std::string what_runs(const std::string& variant, const std::string& configuration) {
+    return configuration == "default" ? variant : variant + " (" + configuration + ")";
 }
 
 ExitCode exit_code_of(ErrorCode code) {

@@ -27,6 +27,7 @@ ExitCode exit_code_of(ErrorCode code);
 
 /// What an explanation says that runs: "knn/cpu_two_stage (budget_mib=64)".
 std::string what_runs(const Explanation& explanation);
+std::string what_runs(const std::string& variant, const std::string& configuration);
 
 /// Throws the library's error as a Failure; returns its value otherwise.
 template <class T>

@@ -1,12 +1,11 @@
 #include "harness/learn/training.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "harness/files/read_file.hpp"
 #include "harness/learn/emit.hpp"
 #include "harness/learn/tree_json.hpp"
 #include "kernels/json/bad_data.hpp"
@@ -17,12 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
-
-std::optional<std::string> read_file(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return std::nullopt;
-    return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 TrainedFile compare(const fs::path& path, std::string contents) {
     const auto now = read_file(path);

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "harness/files/read_file.hpp"
 #include "harness/learn/rounded.hpp"
 #include "harness/learn/tree_json.hpp"
 #include "harness/records/disturbance.hpp"
@@ -87,12 +86,6 @@ private:
     std::set<std::string> excluded_;
     bool disturbed_too_;
 };
-
-std::optional<std::string> read_file(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return std::nullopt;
-    return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 /// Whether the file's leaf of that number ranks the same: of a tree that was trained from the same data, but otherwise.
 bool same_leaf(const TreeFile& file, const Explanation& why) {

@@ -13,6 +13,7 @@
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/sweep_report.hpp"
+#include "harness/cli/sweep_turns.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/learn/rounded.hpp"
 #include "harness/learn/training.hpp"
@@ -20,10 +21,7 @@
 #include "harness/records/atomic_file.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/records/stale.hpp"
-#include "harness/sweep/clock.hpp"
-#include "harness/sweep/devices.hpp"
 #include "harness/sweep/processors.hpp"
-#include "harness/sweep/stop.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
 #include "kernels/json/bad_data.hpp"
@@ -35,7 +33,8 @@ namespace fs = std::filesystem;
 
 struct Arguments {
     SweepOptions options{.counters = CounterMode::off};
-    std::string max_time, seconds, timeout = "60s", wait_for_quiet = "60s";
+    MeasuringTimes times;
+    std::string seconds;
     int problems = 300, threads = 0;
     std::uint64_t seed = 2026;
     bool from_results = false, disturbed_too = false, dry_run = false, json = false;
@@ -57,11 +56,8 @@ std::vector<std::string> families_to_judge(const std::vector<std::string>& asked
 SweepOptions interpret(const Arguments& arguments) {
     SweepOptions options = arguments.options;
     options.families = families_to_judge(options.families);
-    if (!arguments.max_time.empty()) options.max_seconds = parse_duration(arguments.max_time, "--max-time");
+    interpret_times(arguments.times, options);
     if (!arguments.seconds.empty()) options.timing_seconds = parse_duration(arguments.seconds, "--seconds");
-    if (arguments.wait_for_quiet != "0" && arguments.wait_for_quiet != "0s")
-        options.wait_for_quiet_seconds = parse_duration(arguments.wait_for_quiet, "--wait-for-quiet");
-    options.timeout_seconds = parse_duration(arguments.timeout, "--timeout");
     // Apart from the grids' journals, which merging reads all of.
     options.journal_folder = options.results_folder / "journal" / "unseen";
     options.seed = arguments.seed;
@@ -123,10 +119,6 @@ nlohmann::ordered_json judgement_json(const std::string& device_key, const learn
     auto& verdicts = entry["verdicts"] = nlohmann::ordered_json::array();
     for (const learn::Verdict& verdict : judgement.verdicts) verdicts.push_back(verdict_json(verdict));
     return entry;
-}
-
-std::string what_runs(const std::string& variant, const std::string& configuration) {
-    return configuration == "default" ? variant : variant + " (" + configuration + ")";
 }
 
 void print_heading() {
@@ -216,7 +208,7 @@ ExitCode measure(const Arguments& arguments, const SweepOptions& options, const 
         store(options, summary);
         judge_device(arguments, options, summary.device_key, output);
     }
-    return outcome.interrupted ? static_cast<ExitCode>(128 + stop_signal()) : code;
+    return outcome.interrupted ? ExitCode::interrupted : code;
 }
 
 void foresee(const Arguments& arguments, const SweepOptions& options, const std::vector<std::string>& devices,
@@ -229,31 +221,6 @@ void foresee(const Arguments& arguments, const SweepOptions& options, const std:
     tell_left_out(left_out);
 }
 
-/// The devices in their turns, each with an equal share of the time that is left. One that cannot be used does not keep
-/// the others from it.
-ExitCode take_turns(const Arguments& arguments, SweepOptions options, nlohmann::ordered_json& output) {
-    ExitCode code = ExitCode::ok;
-    const auto turns = devices_named(options.device);
-    const double deadline = steady_seconds() + options.max_seconds.value_or(0);
-    for (std::size_t i = 0; i < turns.size() && code < ExitCode::interrupted; ++i) {
-        const auto& turn = turns[i];
-        if (options.max_seconds)
-            options.max_seconds = std::max(0.1, deadline - steady_seconds()) / static_cast<double>(turns.size() - i);
-        try {
-            if (arguments.dry_run)
-                foresee(arguments, options, turn, output);
-            else
-                code = std::max(code, measure(arguments, options, turn, output));
-        } catch (const NoUsableDevice& error) {
-            if (turns.size() == 1)
-                throw Failure(ExitCode::no_device, std::string(error.what()) + ". espalier doctor shows what is there");
-            to_stderr("espalier: left out: {}\n", error.what());
-            code = std::max(code, ExitCode::no_device);
-        }
-    }
-    return code;
-}
-
 void run(const Arguments& arguments, ExitCode& code) {
     const SweepOptions options = interpret(arguments);
     restrict_threads(arguments.threads);
@@ -261,7 +228,11 @@ void run(const Arguments& arguments, ExitCode& code) {
     if (arguments.from_results)
         judge_device(arguments, options, described_device(options.device, options.results_folder).key, output);
     else
-        code = take_turns(arguments, options, output);
+        code = in_turns(options, [&](const SweepOptions& shared, const std::vector<std::string>& devices) {
+            if (!arguments.dry_run) return measure(arguments, shared, devices, output);
+            foresee(arguments, shared, devices, output);
+            return ExitCode::ok;
+        });
     if (arguments.json) print_json(output, 2);
 }
 
@@ -283,10 +254,10 @@ void add_judge(Command& app, ExitCode& code) {
         .capture_default_str();
     command.add_option("--seed", arguments.seed, "of the problems, their inputs and the order of everything")
         .capture_default_str();
-    command.add_option("--max-time", arguments.max_time, "stop measuring after this long: 90s, 3m, 1h");
+    command.add_option("--max-time", arguments.times.max_time, "stop measuring after this long: 90s, 3m, 1h");
     command.add_option("--seconds", arguments.seconds, "of timing per problem; default: 4s, as in a sweep");
     command
-        .add_option("--wait-for-quiet", arguments.wait_for_quiet,
+        .add_option("--wait-for-quiet", arguments.times.wait_for_quiet,
                     "wait for so long in all while other programs use the processors; 0 does not wait")
         .from_environment("ESPALIER_WAIT_FOR_QUIET")
         .capture_default_str();
@@ -294,7 +265,7 @@ void add_judge(Command& app, ExitCode& code) {
         .add_flag("--allow-disturbed", arguments.disturbed_too,
                   "grade what was measured while others used the processors or the device was slowed down")
         .from_environment("ESPALIER_ALLOW_DISTURBED");
-    command.add_option("--timeout", arguments.timeout, "give up a case that makes no progress for so long")
+    command.add_option("--timeout", arguments.times.timeout, "give up a case that makes no progress for so long")
         .capture_default_str();
     command.add_flag("--resume", options.resume, "skip what the journal already has");
     const Option from_results = command.add_flag("--from-results", arguments.from_results,

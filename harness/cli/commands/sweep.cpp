@@ -12,15 +12,13 @@
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/sweep_report.hpp"
+#include "harness/cli/sweep_turns.hpp"
 #include "harness/learn/adaptive_strategy.hpp"
 #include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/report/winners.hpp"
-#include "harness/sweep/clock.hpp"
-#include "harness/sweep/devices.hpp"
 #include "harness/sweep/processors.hpp"
 #include "harness/sweep/resume.hpp"
-#include "harness/sweep/stop.hpp"
 #include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
@@ -30,7 +28,8 @@ namespace {
 struct Arguments {
     SweepOptions options;
     std::string effort = "standard", cache = "auto", verify = "budget", counters = "auto";
-    std::string max_time, noise = "0.5%", timeout = "60s", wait_for_quiet = "60s", shard, adaptive;
+    MeasuringTimes times;
+    std::string noise = "0.5%", shard, adaptive;
     std::vector<std::string> axes;
     int threads = 0;
     bool dry_run = false, json = false, no_merge = false, quick = false;
@@ -57,10 +56,7 @@ SweepOptions interpret(const Arguments& arguments) {
                        : arguments.counters == "only"    ? CounterMode::only
                                                          : CounterMode::automatic;
     if (arguments.quick) options.effort = Effort::quick;
-    if (!arguments.max_time.empty()) options.max_seconds = parse_duration(arguments.max_time, "--max-time");
-    if (arguments.wait_for_quiet != "0" && arguments.wait_for_quiet != "0s")
-        options.wait_for_quiet_seconds = parse_duration(arguments.wait_for_quiet, "--wait-for-quiet");
-    options.timeout_seconds = parse_duration(arguments.timeout, "--timeout");
+    interpret_times(arguments.times, options);
     options.noise = parse_share(arguments.noise, "--noise");
     if (!arguments.shard.empty()) std::tie(options.shard, options.shards) = parse_shard(arguments.shard);
     for (const auto& axis : arguments.axes) options.axes.push_back(parse_axis(axis));
@@ -129,36 +125,14 @@ ExitCode measure(const Arguments& arguments, const SweepOptions& options, const 
     return outcome.interrupted ? ExitCode::interrupted : code;
 }
 
-/// The devices in their turns, each with an equal share of the time that is left.
-ExitCode take_turns(const Arguments& arguments, SweepOptions options, nlohmann::ordered_json& output) {
-    const auto turns = devices_named(options.device);
-    const double deadline = steady_seconds() + options.max_seconds.value_or(0);
-    ExitCode code = ExitCode::ok;
-    for (std::size_t i = 0; i < turns.size() && code != ExitCode::interrupted; ++i) {
-        if (options.max_seconds)
-            options.max_seconds = std::max(0.1, deadline - steady_seconds()) / static_cast<double>(turns.size() - i);
-        try {
-            code = std::max(code, arguments.dry_run ? foresee(arguments, options, turns[i], output)
-                                                    : measure(arguments, options, turns[i], output));
-        } catch (const NoUsableDevice& error) {
-            if (turns.size() == 1) throw;  // else the others are swept all the same
-            to_stderr("espalier: left out: {}\n", error.what());
-            code = std::max(code, ExitCode::no_device);
-        }
-    }
-    return code;
-}
-
 void run(const Arguments& arguments, ExitCode& code) {
     const SweepOptions options = interpret(arguments);
     restrict_threads(arguments.threads);
     auto output = nlohmann::ordered_json::array();
-    try {
-        code = take_turns(arguments, options, output);
-    } catch (const NoUsableDevice& error) {
-        throw Failure(ExitCode::no_device, std::string(error.what()) + ". espalier doctor shows what is there");
-    }
-    if (code == ExitCode::interrupted) code = static_cast<ExitCode>(128 + stop_signal());
+    code = in_turns(options, [&](const SweepOptions& shared, const std::vector<std::string>& devices) {
+        return arguments.dry_run ? foresee(arguments, shared, devices, output)
+                                 : measure(arguments, shared, devices, output);
+    });
     if (arguments.json) print_json(output, 2);
 }
 
@@ -180,9 +154,9 @@ void add_sweep(Command& app, ExitCode& code) {
         .capture_default_str();
     command.add_flag("--quick", arguments.quick, "the same as --effort quick");
     command.add_option("-p,--problem", arguments.axes, "axis=value,value: instead of the default problems' values");
-    command.add_option("--max-time", arguments.max_time, "stop measuring after this long: 90s, 3m, 1h");
+    command.add_option("--max-time", arguments.times.max_time, "stop measuring after this long: 90s, 3m, 1h");
     command
-        .add_option("--wait-for-quiet", arguments.wait_for_quiet,
+        .add_option("--wait-for-quiet", arguments.times.wait_for_quiet,
                     "wait for so long in all, and for at most a quarter of --max-time, while other programs use the "
                     "processors; 0 neither waits nor measures again what was disturbed")
         .from_environment("ESPALIER_WAIT_FOR_QUIET")
@@ -192,7 +166,7 @@ void add_sweep(Command& app, ExitCode& code) {
                      "another; train guesses the rest, sweep --resume measures it");
     command.add_option("--noise", arguments.noise, "precision of the ratios to aim for").capture_default_str();
     command.add_option("--seed", options.seed, "of inputs and of the order of everything").capture_default_str();
-    command.add_option("--timeout", arguments.timeout, "give up a case that makes no progress for so long")
+    command.add_option("--timeout", arguments.times.timeout, "give up a case that makes no progress for so long")
         .capture_default_str();
     command.add_flag("--resume", options.resume, "skip what the journal already has");
     command.add_option("--shard", arguments.shard, "i/n: only the i-th of n parts of the problems");
