@@ -118,7 +118,10 @@ public:
         generate(traces_, [&](std::size_t i) {
             return value(static_cast<std::int64_t>(i) % problem_.trace_samples(), random_bits(seed, i));
         });
-        delays_ = problem_.delays == Delays::cube ? delays_of_cube(problem_) : delays_of_walk(problem_, seed);
+        if (problem_.delays == Delays::walk)
+            delays_ = delays_of_walk(problem_, seed);
+        else if (delays_.empty())  // the same for every seed
+            delays_ = delays_of_cube(problem_);
         expected_.clear();
         adopted_.clear();
     }

@@ -9,6 +9,7 @@
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
+#include "harness/families/tables.hpp"
 #include "kernels/problems/distance.hpp"
 
 namespace espalier::bench::distance {
@@ -237,28 +238,17 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     return cases;
 }
 
-/// A single query to all pairs of a large table. Traces: tables of the UCI repository as they are split
-/// (iris, wine, breast cancer, digits, Landsat, letter, adult), MNIST, the sets that neighbours are searched in
-/// (SIFT1M's 128 dimensions, Deep1M's 96), and vectors of sentences and of a batch of images.
+/// A single query to all pairs of a large table.
 Domain domain(DeviceKind kind) {
     const bool cpu = kind == DeviceKind::cpu;
     const std::vector<Aligned> queries{{16, 1}, {4, 1}, {1, 1}};
-    return {
-        .sizes = {{"queries", 1, cpu ? 10'000 : 100'000, queries},
-                  {"points", cpu ? 10 : 100, cpu ? 100'000 : 1'000'000},
-                  {"dims", 2, 1024}},
-        .alternatives =
-            {{"metric", {{"euclidean", 4}, {"mixed_euclidean", 2}, {"manhattan", 1}, {"chebyshev", 1}, {"cosine", 1}}},
-             {"missing", {{"none", 3}, {"allowed", 1}}}},
-        .most_data_bytes = std::size_t{1} << (cpu ? 28 : 32),
-        .most_ops = cpu ? 4e8 : 4e11,
-        .traces = {"queries=30;points=120;dims=4", "queries=36;points=142;dims=13", "queries=114;points=455;dims=30",
-                   "queries=360;points=1437;dims=64", "queries=1;points=1437;dims=64",
-                   "queries=2000;points=4435;dims=36", "queries=4000;points=16000;dims=16",
-                   "queries=16281;points=32561;dims=14", "queries=100;points=60000;dims=784",
-                   "queries=1000;points=50000;dims=384", "queries=1;points=100000;dims=768",
-                   "queries=100;points=1000000;dims=128", "queries=10;points=1000000;dims=96",
-                   "queries=256;points=256;dims=512", "queries=1797;points=1797;dims=64"}};
+    return {.sizes = {{"queries", 1, cpu ? 10'000 : 100'000, queries},
+                      {"points", cpu ? 10 : 100, cpu ? 100'000 : 1'000'000},
+                      {"dims", 2, 1024}},
+            .alternatives = {metrics(), missing_values()},
+            .most_data_bytes = std::size_t{1} << (cpu ? 28 : 32),
+            .most_ops = cpu ? 4e8 : 4e11,
+            .traces = table_traces()};
 }
 
 }  // namespace

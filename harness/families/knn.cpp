@@ -12,6 +12,7 @@
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
+#include "harness/families/tables.hpp"
 #include "kernels/dispatch/choose.hpp"
 #include "kernels/problems/knn.hpp"
 #include "reference_cpu/distance.hpp"
@@ -305,36 +306,26 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     return cases;
 }
 
-/// A single query to the sources' n by n. Traces: tables of the UCI repository as they are split
-/// (iris, wine, breast cancer, digits, Landsat, letter, adult), MNIST, the sets that neighbours are searched in
-/// (SIFT1M's 128 dimensions, Deep1M's 96), and vectors of sentences and of a batch of images.
+/// A single query to the sources' n by n.
 Domain domain(DeviceKind kind) {
     const bool cpu = kind == DeviceKind::cpu;
     // A CPU's queries are where it is.
     const int host = cpu ? 0 : 1;
-    return {
-        .sizes = {{"queries", 1, cpu ? 10'000 : 100'000},
-                  {"points", cpu ? 16 : 100, cpu ? 100'000 : 1'000'000},
-                  {"dims", 2, 1024},
-                  {"k", 1, 128},
-                  {"classes", 2, 100}},
-        .alternatives =
-            {{"metric", {{"euclidean", 4}, {"mixed_euclidean", 2}, {"manhattan", 1}, {"chebyshev", 1}, {"cosine", 1}}},
-             {"missing", {{"none", 3}, {"allowed", 1}}},
-             {"vote", {{"majority", 1}, {"distance_weighted", 1}}},
-             {"task", {{"classification", 2}, {"regression", 1}}},
-             {"queries_in", {{"device", 3}, {"host", host}}},
-             {"data", {{"whole", 1}, {"continuous", 1}}}},
-        .orders = {{"k", "points"}},
-        .most_data_bytes = std::size_t{1} << (cpu ? 28 : 32),
-        .most_ops = cpu ? 4e8 : 5e10,
-        .traces = {"queries=30;points=120;dims=4", "queries=36;points=142;dims=13", "queries=114;points=455;dims=30",
-                   "queries=360;points=1437;dims=64", "queries=1;points=1437;dims=64",
-                   "queries=2000;points=4435;dims=36", "queries=4000;points=16000;dims=16",
-                   "queries=16281;points=32561;dims=14", "queries=100;points=60000;dims=784",
-                   "queries=1000;points=50000;dims=384", "queries=1;points=100000;dims=768",
-                   "queries=100;points=1000000;dims=128", "queries=10;points=1000000;dims=96",
-                   "queries=256;points=256;dims=512", "queries=1797;points=1797;dims=64"}};
+    return {.sizes = {{"queries", 1, cpu ? 10'000 : 100'000},
+                      {"points", cpu ? 16 : 100, cpu ? 100'000 : 1'000'000},
+                      {"dims", 2, 1024},
+                      {"k", 1, 128},
+                      {"classes", 2, 100}},
+            .alternatives = {metrics(),
+                             missing_values(),
+                             {"vote", {{"majority", 1}, {"distance_weighted", 1}}},
+                             {"task", {{"classification", 2}, {"regression", 1}}},
+                             {"queries_in", {{"device", 3}, {"host", host}}},
+                             {"data", {{"whole", 1}, {"continuous", 1}}}},
+            .orders = {{"k", "points"}},
+            .most_data_bytes = std::size_t{1} << (cpu ? 28 : 32),
+            .most_ops = cpu ? 4e8 : 5e10,
+            .traces = table_traces()};
 }
 
 }  // namespace

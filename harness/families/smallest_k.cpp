@@ -455,9 +455,9 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     return cases;
 }
 
-/// Rows from one to those of a batch, k up to the library's limit, lists in both layouts. Traces: candidates of a
-/// language model's next word (GPT-2's 50257 words, BERT's 30522, Llama's 32000 and 128256), the classes of ImageNet,
-/// the experts that a word is sent to, and neighbours among the tables of `knn`.
+/// Rows from one to those of a batch, k up to the library's limit, lists in both layouts. Traces: vocabularies of
+/// 30522 to 128256 words that a text goes on with, the classes of ImageNet, the experts that a word is sent to, and
+/// neighbours among the tables of `knn`.
 Domain domain(DeviceKind kind) {
     const bool cpu = kind == DeviceKind::cpu;
     return {
