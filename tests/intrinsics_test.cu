@@ -355,6 +355,21 @@ TEST(SharedMemory, IsOneArrayPerTagAndLaunch) {
     synchronize();
 }
 
+/// Uses 32 KiB of its own beside what the launch gives it.
+__global__ void fill_both(int* out) {
+    auto& own = shared<int[8192], struct Own>();
+    int* const given = dynamic_shared<int>();
+    for (unsigned i = threadIdx.x; i < 8192; i += blockDim.x) own[i] = given[i] = static_cast<int>(i);
+    __syncthreads();
+    out[threadIdx.x] = own[8191 - threadIdx.x] + given[threadIdx.x];
+}
+
+TEST(SharedMemory, StaticAndDynamicTogetherMayExceedTheDefault) {
+    const Buffer out(256 * sizeof(int));
+    launch(fill_both, 1, 256, 32 * 1024, nullptr, out.as<int>());
+    EXPECT_EQ(download<int>(out), by_thread(256, [](int) { return 8191; }));
+}
+
 __global__ void do_nothing() {}
 
 TEST(Launches, BeyondTheLimitsAreRefused) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "device/kernel.hpp"
 #include "kernels/device/runtime.hpp"
@@ -97,6 +98,17 @@ cudaMemPool_t pool_of(int ordinal) {
     return pools[ordinal] = make_pool(ordinal);
 }
 
+/// Asked of the driver once: it is the compiler's choice, and outlives a reset of the device.
+std::size_t static_shared_bytes(const void* kernel, int ordinal) {
+    static std::mutex mutex;
+    static auto& known = *new std::map<std::pair<int, const void*>, std::size_t>;
+    const std::lock_guard lock(mutex);
+    if (const auto at = known.find({ordinal, kernel}); at != known.end()) return at->second;
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+    return known[{ordinal, kernel}] = attributes.sharedSizeBytes;
+}
+
 cudaEvent_t as_event(void* event) { return static_cast<cudaEvent_t>(event); }
 
 }  // namespace
@@ -106,6 +118,18 @@ void check(cudaError_t status, const char* what) {
     cudaGetLastError();  // or the next launch would be blamed for this call
     throw DeviceError(std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")",
                       static_cast<int>(status));
+}
+
+void allow_shared_memory(const void* kernel, std::size_t dynamic_bytes) {
+    constexpr std::size_t kUnasked = 48 * 1024;
+    int ordinal = 0;
+    check(cudaGetDevice(&ordinal), "cudaGetDevice");
+    const std::size_t own = static_shared_bytes(kernel, ordinal);
+    if (own + dynamic_bytes <= kUnasked) return;
+    // All that there is, whatever this launch needs: another thread may launch the kernel with more meanwhile.
+    const int most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - static_cast<int>(own)),
+          "opting in to dynamic shared memory");
 }
 
 int count() {

@@ -16,6 +16,10 @@ namespace espalier::device {
 /// Throws DeviceError if `status` is a failure; `what` names the call.
 void check(cudaError_t status, const char* what);
 
+/// Lets the kernel have so much dynamic shared memory beside its static shared memory: more than 48 KiB of both
+/// together must be asked for, and a reset of the device forgets it. Any thread may call it.
+void allow_shared_memory(const void* kernel, std::size_t dynamic_bytes);
+
 /// Static shared memory: `auto& tile = shared<float[16][17], struct QueryTile>();`
 /// Two arrays of one type need two tags. (A function instead of `__shared__` so that the host
 /// executor owns the memory and can poison it and guard its ends.)
@@ -32,14 +36,12 @@ __device__ T* dynamic_shared() {
     return reinterpret_cast<T*>(storage_of_the_launch);
 }
 
-/// kernel<<<grid, block, shared_bytes, stream>>>(args...), which is not C++. More than the default
-/// 48 KiB of dynamic shared memory is opted into here. Throws DeviceError if the launch is refused.
+/// kernel<<<grid, block, shared_bytes, stream>>>(args...), which is not C++, with all the shared memory that the device
+/// has. Throws DeviceError if the launch is refused.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes, Stream stream,
             Arguments&&... arguments) {
-    if (shared_bytes > 48 * 1024)
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
-              "opting in to dynamic shared memory");
+    if (shared_bytes > 0) allow_shared_memory(reinterpret_cast<const void*>(kernel), shared_bytes);
     kernel<<<grid, block, shared_bytes, stream>>>(static_cast<Parameters>(arguments)...);
     check(cudaGetLastError(), "kernel launch");
 }
