@@ -1,19 +1,21 @@
 // As source_tiles, but four neighbouring receivers are added with one read of shared memory. What a source takes from
-// them, apart from one shift in time, is given by the three differences between its delays to them, and neighbouring
-// sources have few different ones: 26 of 256 sources of a cube 50 m apart, receivers 40 m apart. A block builds the sum
-// of the four traces once for each vector of differences in shared memory, and each source adds its own.
+// them, apart from one shift in time, is given by the three differences between its delays to them, and sources that
+// are near each other have few different ones: 17 of 128 sources of a cube 50 m apart, receivers 40 m apart. A block
+// builds the sum of the four traces once for each vector of differences in shared memory, and each source adds its own.
+// So that a block's sources are near each other, all are ordered first, by their delays to a few distant receivers.
 //
-// Where the vectors are too many to pay, the four are added one by one as in source_tiles, and where delays are so far
-// apart that the traces do not fit, from global memory: any delays are summed.
+// Where the vectors of four receivers are too many to pay, each source adds the four from the traces themselves, and
+// where delays are so far apart that the traces do not fit, from global memory: any delays are summed.
 //
-// The order of additions is ((a + b) + (c + d)) for each four and these in order: receivers / 4 + 2 roundings at most
-// on each term's way into the sum, where the plain loop has receivers - 1. With u = 2^-24 and S the sum of absolute
-// values the error is below (receivers / 4 + 2) u S, to first order, and the result differs from the plain loop's by at
-// most (5 / 4 receivers + 1) u S. The tolerance asks for 64 u S, as of all variants, which counts on roundings of
-// either sign.
+// Whichever way, the order of additions is ((a + b) + (c + d)) for each four and these in order, so that it is no
+// matter which sources meet in a block: receivers / 4 + 2 roundings at most on each term's way into the sum, where the
+// plain loop has receivers - 1. With u = 2^-24 and S the sum of absolute values the error is below (receivers / 4 + 2)
+// u S, to first order, and the result differs from the plain loop's by at most (5 / 4 receivers + 1) u S. The tolerance
+// asks for 64 u S, as of all variants, which counts on roundings of either sign.
 
 #include "device/kernel.hpp"
 #include "variants/coherent_sum/delay_vectors.cuh"
+#include "variants/coherent_sum/source_order.cuh"
 #include "variants/coherent_sum/source_tiles.cuh"
 #include "variants/coherent_sum/tolerance.hpp"
 #include "variants/coherent_sum/window.cuh"
@@ -23,92 +25,123 @@ namespace {
 
 using namespace device;
 
-constexpr int kGroups = 4;          ///< of a chunk, at most
-constexpr int kVectors = 128;       ///< of a chunk, at most
-constexpr int kSegmentWords = 512;  ///< of a chunk, per warp: traces
+constexpr int kGroups = 8;       ///< of a chunk, at most
+constexpr int kTimesOfTile = 4;  ///< of a lane; with 2 the sums of 32 sources spill
+
+using Large = Tile<256, kTimesOfTile>;  ///< one block of a multiprocessor
+using Small = Tile<128, kTimesOfTile>;  ///< two
 
 /// Groups that are staged together, as many as fit. One that does not fit is alone and `staged` false.
 struct Chunk {
+    Group groups[kGroups];
     std::int64_t first;
     int count, staged;
-    Group groups[kGroups];
-    int segments[kGroups][kMembers];  ///< where the members' begin, in words
-    int sub_sums[kGroups];            ///< where the group's begin
-    int vectors[kGroups];             ///< the number of the group's first
+    int starts[kGroups];  ///< of the groups, in words
 };
-
-/// By one warp, of which lane i looks at the i-th group.
-template <class T>
-__device__ void plan_chunk(Chunk& chunk, const Group* groups, std::int64_t count, std::int64_t first) {
-    constexpr int kRoom = kSegmentWords * T::kWarps;
-    const int lane = lane_of(threadIdx.x);
-    const bool exists = lane < kGroups && first + lane < count;
-    Group group = {};
-    if (exists) group = groups[first + lane];
-    int lengths[kMembers], words = 0;
-#pragma unroll
-    for (int m = 0; m < kMembers; ++m) {
-        lengths[m] = min(group.length[m], kRoom) + T::kSamples;
-        words += lengths[m];
-    }
-    // Up to the end of this group: segments, sub-sums and vectors.
-    int ends[3] = {words, group.words, group.vectors};
-#pragma unroll
-    for (unsigned offset = 1; offset < kGroups; offset *= 2)
-#pragma unroll
-        for (int& end : ends) {
-            const int before = __shfl_up_sync(kWholeWarp, end, offset);
-            if (lane >= static_cast<int>(offset)) end += before;
-        }
-    const bool fits = exists && ends[0] <= kRoom && ends[1] <= kSubSumWords * T::kWarps && ends[2] <= kVectors;
-    const int fitting = __popc(__ballot_sync(kWholeWarp, fits));
-    if (lane < kGroups) {
-        chunk.groups[lane] = group;
-        chunk.sub_sums[lane] = ends[1] - group.words;
-        chunk.vectors[lane] = ends[2] - group.vectors;
-        int start = ends[0] - words;
-#pragma unroll
-        for (int m = 0; m < kMembers; ++m) {
-            chunk.segments[lane][m] = start;
-            start += lengths[m];
-        }
-    }
-    if (lane == 0) {
-        chunk.first = first;
-        chunk.staged = fitting > 0 ? 1 : 0;
-        chunk.count = fitting > 0 || first >= count ? fitting : 1;
-    }
-}
 
 /// In turn a chunk is planned (k + 2), copied (k + 1), built (k) and added (k - 1): one barrier for all.
 template <class T>
 struct Shared {
-    float segments[2][kSegmentWords * T::kWarps];
-    float sub_sums[2][kSubSumWords * T::kWarps];
-    Vector vectors[3][kVectors];
-    std::uint16_t offsets[3][kGroups][T::kSources];
+    float words[3][kRoomPerWarp * T::kWarps];
     Chunk chunks[4];
 };
 
+/// What a block has of the tables.
+struct BlockTables {
+    const Group* groups;
+    const std::byte* details;
+    const std::int32_t* words;
+    std::int64_t count;  ///< of groups
+};
+
+/// Plans chunk after chunk. By one warp, of which lane i looks at the i-th group.
+class Planner {
+public:
+    __device__ explicit Planner(const BlockTables& tables) : tables_(tables), words_(load()) {}
+
+    /// The groups are there after the next `wait_for_copies`.
+    template <class T>
+    __device__ void plan(Chunk& chunk) {
+        const int lane = lane_of(threadIdx.x);
+        int end = words_;
+#pragma unroll
+        for (unsigned offset = 1; offset < kGroups; offset *= 2) {
+            const int before = __shfl_up_sync(kWholeWarp, end, offset);
+            if (lane >= static_cast<int>(offset)) end += before;
+        }
+        const bool fits = lane < kGroups && end <= kRoomPerWarp * T::kWarps;
+        const int fitting = __popc(__ballot_sync(kWholeWarp, fits));
+        const int count = fitting > 0 || first_ >= tables_.count ? fitting : 1;
+        if (lane < kGroups) chunk.starts[lane] = end - words_;
+        if (lane == 0) {
+            chunk.first = first_;
+            chunk.staged = fitting > 0 ? 1 : 0;
+            chunk.count = count;
+        }
+        constexpr int kWords = static_cast<int>(sizeof(Group)) / 16;
+        if (lane < count * kWords)
+            copy_ahead(reinterpret_cast<uint4*>(chunk.groups) + lane,
+                       reinterpret_cast<const uint4*>(tables_.groups + first_) + lane);
+        first_ += count;
+        words_ = load();
+    }
+
+private:
+    static_assert(kGroups * sizeof(Group) <= kLanes * 16, "a lane copies 16 bytes");
+    __device__ std::int32_t load() const {
+        const std::int64_t group = first_ + lane_of(threadIdx.x);
+        return lane_of(threadIdx.x) < kGroups && group < tables_.count ? tables_.words[group] : kFitsNowhere;
+    }
+
+    const BlockTables& tables_;
+    std::int64_t first_ = 0;
+    std::int32_t words_;  ///< of the groups from `first_` on, read long before they are used
+};
+
+/// A launch may have fewer than T::kWarps, and so fewer sources in a block than the tables have room for.
+__device__ int warps_of_block() { return static_cast<int>(blockDim.x) / kLanes; }
+
 template <class T>
 __device__ void copy_chunk(Shared<T>& memory, int turn, const Problem& problem, const Buffers& buffers,
-                           const Vector* vectors, const std::uint16_t* offsets, std::int64_t first_sample) {
+                           const BlockTables& tables, std::int64_t first_sample) {
     const Chunk& chunk = memory.chunks[turn % 4];
     if (!chunk.staged) return;
-    for (int i = warp_of(threadIdx.x); i < chunk.count * kMembers; i += T::kWarps) {
-        const int g = i / kMembers, m = i % kMembers;
-        copy_segment(memory.segments[turn % 2] + chunk.segments[g][m], problem, buffers.traces,
-                     chunk.first * kMembers + i, first_sample + chunk.groups[g].least[m],
-                     chunk.groups[g].length[m] + T::kSamples);
+    float* const words = memory.words[turn % 3];
+    for (int i = warp_of(threadIdx.x); i < chunk.count * kMembers; i += warps_of_block()) {
+        const Group& group = chunk.groups[i / kMembers];
+        const int m = i % kMembers, at = group.at[m];
+        const int end = m + 1 < kMembers ? group.at[m + 1] : group.sub_sums;
+        copy_segment(words + chunk.starts[i / kMembers] + at, problem, buffers.traces, chunk.first * kMembers + i,
+                     first_sample + group.least[m], end - at);
     }
-    for (int g = 0; g < chunk.count; ++g) {
-        const std::int64_t group = chunk.first + g;
-        copy_words(memory.vectors[turn % 3] + chunk.vectors[g], vectors + group * kVectorsOfGroup,
-                   chunk.groups[g].vectors);
-        if (chunk.groups[g].vectors > 0)
-            copy_words(memory.offsets[turn % 3][g], offsets + group * T::kSources,
-                       T::kSources * static_cast<int>(sizeof(std::uint16_t)) / 16);
+    for (int g = 0; g < chunk.count; ++g)
+        copy_words(words + chunk.starts[g], tables.details + (chunk.first + g) * detail_bytes(T::kSources),
+                   chunk.groups[g].details);
+}
+
+/// A vector's sub-sums, by one warp.
+template <class T>
+__device__ void build_vector(float* group, const Vector& vector) {
+    auto* const own = reinterpret_cast<std::byte*>(group + lane_of(threadIdx.x));
+    const auto at = [own](unsigned words) { return reinterpret_cast<float*>(own + words * sizeof(float)); };
+    const float *const a = at(vector.at[0]), *const b = at(vector.at[1]);
+    const float *const c = at(vector.at[2]), *const d = at(vector.at[3]);
+    float* const to = at(vector.to);
+    const int words = vector.words - lane_of(threadIdx.x);
+    // All reads before all writes, which the compiler could not tell apart. As many as a source has times are there in
+    // any case, and mostly some of one round more.
+    const bool more = T::kSamples < words;
+    float built[T::kTimes + 1] = {};
+#pragma unroll
+    for (int t = 0; t <= T::kTimes; ++t) {
+        const int i = t * kLanes;
+        if (t < T::kTimes || more) built[t] = (a[i] + b[i]) + (c[i] + d[i]);
     }
+#pragma unroll
+    for (int t = 0; t <= T::kTimes; ++t)
+        if (t < T::kTimes || more) to[t * kLanes] = built[t];
+#pragma unroll 1
+    for (int i = T::kSamples + kLanes; i < words; i += kLanes) to[i] = (a[i] + b[i]) + (c[i] + d[i]);
 }
 
 /// The sub-sums of a chunk's shared groups: a vector for each warp, in turn.
@@ -116,135 +149,230 @@ template <class T>
 __device__ void build_chunk(Shared<T>& memory, int turn) {
     const Chunk& chunk = memory.chunks[turn % 4];
     if (!chunk.staged) return;
-    const float* const segments = memory.segments[turn % 2] + lane_of(threadIdx.x);
+    const int warps = warps_of_block();
+    int v = warp_of(threadIdx.x);
+#pragma unroll 1
     for (int g = 0; g < chunk.count; ++g) {
-        const int* const starts = chunk.segments[g];
-        float* const group = memory.sub_sums[turn % 2] + chunk.sub_sums[g] + lane_of(threadIdx.x);
-        const int before = chunk.vectors[g];
-        for (int v = (warp_of(threadIdx.x) + T::kWarps - before % T::kWarps) % T::kWarps; v < chunk.groups[g].vectors;
-             v += T::kWarps) {
-            const Vector vector = memory.vectors[turn % 3][before + v];
-            const float* const a = segments + starts[0] + vector.at[0];
-            const float* const b = segments + starts[1] + vector.at[1];
-            const float* const c = segments + starts[2] + vector.at[2];
-            const float* const d = segments + starts[3] + vector.at[3];
-            float* const to = group + vector.to;
-            const int words = vector.words - lane_of(threadIdx.x);
-#pragma unroll 4
-            for (int i = 0; i < words; i += kLanes) to[i] = (a[i] + b[i]) + (c[i] + d[i]);
+        float* const group = memory.words[turn % 3] + chunk.starts[g];
+        const auto* const vectors = reinterpret_cast<const Vector*>(reinterpret_cast<const std::byte*>(group) +
+                                                                    T::kSources * sizeof(std::uint16_t));
+        const int count = chunk.groups[g].vectors;
+#pragma unroll 1
+        for (; v < count; v += warps) build_vector<T>(group, vectors[v]);
+        v -= count;
+    }
+}
+
+/// Adds to each of the warp's sources the samples of four receivers at its offsets, in bytes, from those at `from`,
+/// which are the lane's.
+template <class T>
+__device__ void add_four(typename T::Sums& sums, const float* const (&from)[kMembers], const std::uint16_t* offsets) {
+#pragma unroll
+    for (int first = 0; first < T::kPerWarp; first += 4) {
+        uint2 fours[kMembers];
+#pragma unroll
+        for (int m = 0; m < kMembers; ++m)
+            fours[m] = *reinterpret_cast<const uint2*>(offsets + m * T::kSources + first);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const float* at[kMembers];
+#pragma unroll
+            for (int m = 0; m < kMembers; ++m) {
+                const std::uint32_t pair = i < 2 ? fours[m].x : fours[m].y;
+                const std::uint32_t offset = i % 2 == 0 ? pair & 0xFFFFU : pair >> 16;
+                at[m] = reinterpret_cast<const float*>(reinterpret_cast<const std::byte*>(from[m]) + offset);
+            }
+#pragma unroll
+            for (int t = 0; t < T::kTimes; ++t) {
+                const int k = t * kLanes;
+                sums[first + i][t] += (at[0][k] + at[1][k]) + (at[2][k] + at[3][k]);
+            }
         }
     }
 }
 
-/// A group's receivers one by one, from their segments or, where these are not there, from global memory.
+/// Adds four receivers straight from their traces: their delays are too far apart for shared memory.
 template <class T>
-__device__ void add_members(typename T::Sums& sums, const Shared<T>& memory, int turn, int g, const Problem& problem,
-                            const Buffers& buffers, std::int64_t first_source, std::int64_t first_sample) {
+__device__ void add_four_from_global(typename T::Sums& sums, const Problem& problem, const Buffers& buffers,
+                                     const std::int32_t* order, std::int64_t first_source, std::int64_t first_sample,
+                                     std::int64_t first_receiver) {
+    // Times past the window take the last one's samples, which are there to be read; a receiver past the last adds 0.
+    int later[T::kTimes];
+#pragma unroll
+    for (int t = 0; t < T::kTimes; ++t)
+        later[t] = static_cast<int>(min(std::int64_t{t * kLanes}, problem.samples - 1 - first_sample));
+    const auto existing = static_cast<int>(min(problem.receivers - first_receiver, std::int64_t{kMembers}));
+    const float* const first_trace = buffers.traces + first_receiver * problem.trace_samples() + first_sample;
+#pragma unroll
+    for (int s = 0; s < T::kPerWarp; ++s) {
+        const std::int32_t* const delays =
+            buffers.delays + source_at(problem, order, first_source + s) * problem.receivers + first_receiver;
+        const float* traces[kMembers];
+#pragma unroll
+        for (int m = 0; m < kMembers; ++m) {
+            const int receiver = min(m, existing - 1);
+            traces[m] = first_trace + receiver * problem.trace_samples() + delays[receiver];
+        }
+#pragma unroll
+        for (int t = 0; t < T::kTimes; ++t) {
+            const auto value = [&](int m) { return m < existing ? traces[m][later[t]] : 0.0F; };
+            sums[s][t] += (value(0) + value(1)) + (value(2) + value(3));
+        }
+    }
+}
+
+/// Adds a chunk, group after group, so that every source's additions have the same order.
+template <class T>
+__device__ void add_chunk(typename T::Sums& sums, const Shared<T>& memory, int turn, const Problem& problem,
+                          const Buffers& buffers, const std::int32_t* order, std::int64_t first_source,
+                          std::int64_t first_sample) {
     const Chunk& chunk = memory.chunks[turn % 4];
+    const int lane = lane_of(threadIdx.x);
+    if (!chunk.staged)
+        return add_four_from_global<T>(sums, problem, buffers, order, first_source, first_sample + lane,
+                                       chunk.first * kMembers);
 #pragma unroll 1
-    for (int m = 0; m < kMembers; ++m) {
-        const std::int64_t receiver = (chunk.first + g) * kMembers + m;
-        if (receiver >= problem.receivers) return;
-        if (!chunk.staged) {
-            add_from_global<T>(sums, problem, buffers, first_source, first_sample, receiver);
-            continue;
+    for (int g = 0; g < chunk.count; ++g) {
+        const Group& group = chunk.groups[g];
+        const float* const words = memory.words[turn % 3] + chunk.starts[g];
+        const auto* const offsets = reinterpret_cast<const std::uint16_t*>(words) + warp_of(threadIdx.x) * T::kPerWarp;
+        const float* const own = words + lane;
+        if (group.vectors > 0) {
+            add_shifted<T>(sums, own + group.sub_sums, offsets);
+        } else {
+            const float* const from[kMembers] = {own + group.at[0], own + group.at[1], own + group.at[2],
+                                                 own + group.at[3]};
+            add_four<T>(sums, from, offsets);
         }
-        const float* const segment = memory.segments[turn % 2] + chunk.segments[g][m] + lane_of(threadIdx.x);
-        const int least = chunk.groups[g].least[m];
-        Delays delays(problem, buffers, first_source, receiver);
+    }
+}
+
+/// Stores a warp's sums, or folds them into the peaks of its sources: one atomic for each.
+template <class T>
+__device__ void keep_ordered(const typename T::Sums& sums, const Problem& problem, const Buffers& buffers,
+                             unsigned long long* peaks, const std::int32_t* order, std::int64_t first_source,
+                             std::int64_t first_sample) {
 #pragma unroll
-        for (int s = 0; s < T::kPerWarp; ++s) {
-            const float* const shifted = segment + (delays.next() - least);
+    for (int s = 0; s < T::kPerWarp; ++s) {
+        if (first_source + s >= problem.sources) return;
+        const std::int64_t source = source_at(problem, order, first_source + s);
+        unsigned long long key = 0;
 #pragma unroll
-            for (int t = 0; t < T::kTimes; ++t) sums[s][t] += shifted[t * kLanes];
+        for (int t = 0; t < T::kTimes; ++t) {
+            const std::int64_t sample = first_sample + t * kLanes;
+            if (sample >= problem.samples) continue;
+            if (problem.output == Coherence::sums)
+                buffers.sums[source * problem.samples + sample] = sums[s][t];
+            else
+                key = max(key, peak_key(sums[s][t], static_cast<std::uint32_t>(sample)));
         }
+        if (problem.output == Coherence::sums) continue;
+        for (unsigned offset = kLanes / 2; offset > 0; offset /= 2)
+            key = max(key, __shfl_down_sync(kWholeWarp, key, offset));
+        if (lane_of(threadIdx.x) == 0) atomicMax(peaks + source, key);
     }
 }
 
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, 16 / T::kWarps)
-    sum_shared(Problem problem, Buffers buffers, unsigned long long* peaks, Tables tables, Slab slab) {
+    sum_shared(Problem problem, Buffers buffers, unsigned long long* peaks, const std::int32_t* order,
+               Tables slab_tables, Slab slab) {
     auto& memory = *dynamic_shared<Shared<T>>();
-    const int warp = warp_of(threadIdx.x), lane = lane_of(threadIdx.x);
+    const int warp = warp_of(threadIdx.x);
     const std::int64_t block = blockIdx.x, first_sample = std::int64_t{blockIdx.y} * T::kSamples,
                        count = groups_of(problem);
-    const std::int64_t first_source = (slab.first_block + block) * T::kSources + warp * T::kPerWarp;
-    const Group* const groups = tables.groups + block * count;
-    const Vector* const vectors = tables.vectors + block * count * kVectorsOfGroup;
-    const std::uint16_t* const offsets = tables.offsets + block * count * T::kSources;
+    const std::int64_t first_source = ((slab.first_block + block) * warps_of_block() + warp) * T::kPerWarp;
+    const BlockTables tables{slab_tables.groups + block * count,
+                             slab_tables.details + block * count * detail_bytes(T::kSources),
+                             slab_tables.words + block * count, count};
 
     typename T::Sums sums = {};
+    Planner planner(tables);
     if (warp == 0) {
-        plan_chunk<T>(memory.chunks[0], groups, count, 0);
-        __syncwarp();
-        plan_chunk<T>(memory.chunks[1], groups, count, memory.chunks[0].count);
+        planner.plan<T>(memory.chunks[0]);
+        planner.plan<T>(memory.chunks[1]);
+        wait_for_copies();
     }
     __syncthreads();
-    copy_chunk(memory, 0, problem, buffers, vectors, offsets, first_sample);
+    copy_chunk(memory, 0, problem, buffers, tables, first_sample);
     for (int turn = 0;; ++turn) {
         wait_for_copies();
         __syncthreads();
-        const Chunk& chunk = memory.chunks[turn % 4];
-        const Chunk& built = memory.chunks[(turn + 3) % 4];
-        const Chunk& next = memory.chunks[(turn + 1) % 4];
-        if (chunk.count > 0) {
-            copy_chunk(memory, turn + 1, problem, buffers, vectors, offsets, first_sample);
+        const bool ends = memory.chunks[turn % 4].count == 0;
+        if (!ends) {
+            if (warp == 0) planner.plan<T>(memory.chunks[(turn + 2) % 4]);
+            copy_chunk(memory, turn + 1, problem, buffers, tables, first_sample);
             build_chunk(memory, turn);
-            for (int g = 0; g < chunk.count; ++g)
-                if (!chunk.staged || chunk.groups[g].vectors == 0)
-                    add_members<T>(sums, memory, turn, g, problem, buffers, first_source, first_sample + lane);
         }
-        if (turn > 0 && built.staged) {
-#pragma unroll 1
-            for (int g = 0; g < built.count; ++g)
-                if (built.groups[g].vectors > 0)
-                    add_shifted<T>(sums, memory.sub_sums[(turn + 1) % 2] + built.sub_sums[g] + lane,
-                                   memory.offsets[(turn + 2) % 3][g] + warp * T::kPerWarp);
-        }
-        if (chunk.count == 0) break;
-        if (warp == 0) plan_chunk<T>(memory.chunks[(turn + 2) % 4], groups, count, next.first + next.count);
+        if (turn > 0) add_chunk<T>(sums, memory, turn - 1, problem, buffers, order, first_source, first_sample);
+        if (ends) break;
     }
-    keep_tile<T>(sums, problem, buffers, peaks, first_source, first_sample + lane);
+    keep_ordered<T>(sums, problem, buffers, peaks, order, first_source, first_sample + lane_of(threadIdx.x));
 }
 
-template <int sources, int times>
+/// The number of sources in a block with which a launch should end first, from over half of T::kSources up to these:
+/// the last round of blocks costs as much as any, however few blocks it has.
+template <class T>
+int sources_of_block(const Problem& problem, const DeviceInfo& device) {
+    // What a block does however many its sources are, counted in the work of one warp's: building, most of all.
+    constexpr double kOfEveryBlock = 2.3;
+    const std::int64_t tiles = (problem.samples + T::kSamples - 1) / T::kSamples;
+    int best = T::kWarps;
+    double least = 0;
+    for (int warps = T::kWarps; warps > T::kWarps / 2; --warps) {
+        const std::int64_t blocks = blocks_of(problem, warps * T::kPerWarp) * tiles;
+        const std::int64_t multiprocessors = std::max(device.sm_count, 1);
+        const auto rounds = static_cast<double>((blocks + multiprocessors - 1) / multiprocessors);
+        const double cost = rounds * (warps + kOfEveryBlock);
+        if (warps < T::kWarps && cost >= least) continue;
+        best = warps;
+        least = cost;
+    }
+    return best * T::kPerWarp;
+}
+
+/// Of the workspace, in this order: peaks, tables, the order of the sources.
+template <class T>
+std::size_t order_begins(const Problem& problem, const DeviceInfo& device) {
+    return aligned(aligned(peak_bytes(problem)) +
+                   slab_bytes(problem, sources_of_block<T>(problem, device), table_bytes(problem, T::kSources)));
+}
+
+template <class T>
 void run_tiles(Context& context, const Problem& problem, const Buffers& buffers) {
-    using T = Tile<sources, times>;
+    const int sources = sources_of_block<T>(problem, context.device);
+    const std::int32_t* order = nullptr;
+    // The sources of a single block need no order.
+    if (problem.sources > sources && problem.receivers > 0) {
+        const Ordering ordering =
+            ordering_at(context.workspace.data() + order_begins<T>(problem, context.device), problem);
+        order_sources(context, problem, buffers.delays, ordering);
+        order = ordering.order;
+    }
     sum_slabs(context, problem, buffers, sources, [&](Slab slab, std::byte* memory, unsigned long long* peaks) {
         const auto blocks = static_cast<unsigned>(slab.blocks);
-        const Tables tables = tables_at(memory, problem, slab.blocks);
+        const Tables tables = tables_at(memory, problem, T::kSources, slab.blocks);
         const auto columns = static_cast<unsigned>((problem.receivers + kColumns - 1) / kColumns);
         if (columns > 0)
             launch(group_delays<T>, dim3(blocks, columns), dim3(kGroupingThreads), 0, context.stream, problem,
-                   buffers.delays, tables, slab);
+                   buffers.delays, order, sources, tables, slab);
         const auto tiles = static_cast<unsigned>((problem.samples + T::kSamples - 1) / T::kSamples);
-        launch(sum_shared<T>, dim3(blocks, tiles), dim3(T::kThreads), sizeof(Shared<T>), context.stream, problem,
-               buffers, peaks, tables, slab);
+        launch(sum_shared<T>, dim3(blocks, tiles), dim3(static_cast<unsigned>(sources / T::kPerWarp * kLanes)),
+               sizeof(Shared<T>), context.stream, problem, buffers, peaks, order, tables, slab);
     });
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
-    const int times = configuration["times"];
-    if (configuration["sources"] == 256) {
-        if (times == 4) run_tiles<256, 4>(context, problem, buffers);
-        if (times == 2) run_tiles<256, 2>(context, problem, buffers);
-    } else {
-        if (times == 4) run_tiles<128, 4>(context, problem, buffers);
-        if (times == 2) run_tiles<128, 2>(context, problem, buffers);
-    }
-}
-
-std::size_t shared_bytes(const Configuration& configuration) {
-    const bool many = configuration["sources"] == 256, long_tiles = configuration["times"] == 4;
-    if (many) return long_tiles ? sizeof(Shared<Tile<256, 4>>) : sizeof(Shared<Tile<256, 2>>);
-    return long_tiles ? sizeof(Shared<Tile<128, 4>>) : sizeof(Shared<Tile<128, 2>>);
+    if (configuration["sources"] == 256) run_tiles<Large>(context, problem, buffers);
+    if (configuration["sources"] == 128) run_tiles<Small>(context, problem, buffers);
 }
 
 Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
-    if (shared_bytes(configuration) > device.shared_per_block_optin)
-        return Support::no("traces and sub-sums need " + std::to_string(shared_bytes(configuration)) +
+    const std::size_t bytes = configuration["sources"] == 256 ? sizeof(Shared<Large>) : sizeof(Shared<Small>);
+    if (bytes > device.shared_per_block_optin)
+        return Support::no("traces and sub-sums need " + std::to_string(bytes) +
                            " bytes of shared memory, a block has " + std::to_string(device.shared_per_block_optin));
-    return tiles_fit(problem, kLanes * configuration["times"], device);
+    return tiles_fit(problem, kLanes * kTimesOfTile, device);
 }
 
 }  // namespace
@@ -253,14 +381,15 @@ Variant<Problem> shared_subsums() {
     return {.role = Role::modern,
             .summary = "source_tiles with the sums of four receivers built once for all sources that share them",
             .source = "",
-            .limits = "compute capability 8.0; 59 to 206 KB of shared memory per block; samples <= 65,535 blocks",
+            .limits = "compute capability 8.0; 229 or 115 KB of shared memory per block; samples <= 65,535 blocks",
             .tolerance = kSinglePrecision,
-            .space = {{"sources", {256, 128}}, {"times", {4, 2}}},
+            .space = {{"sources", {128, 256}}},
             .supports = supports,
             .workspace =
-                [](const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
-                    const int sources = configuration["sources"];
-                    return aligned(peak_bytes(problem)) + slab_bytes(problem, sources, table_bytes(problem, sources));
+                [](const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+                    const std::size_t begins = configuration["sources"] == 256 ? order_begins<Large>(problem, device)
+                                                                               : order_begins<Small>(problem, device);
+                    return begins + ordering_bytes(problem);
                 },
             .run = run};
 }
