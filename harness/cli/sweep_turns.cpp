@@ -14,6 +14,7 @@ void interpret_times(const MeasuringTimes& times, SweepOptions& options) {
     if (!times.max_time.empty()) options.max_seconds = parse_duration(times.max_time, "--max-time");
     if (times.wait_for_quiet != "0" && times.wait_for_quiet != "0s")
         options.wait_for_quiet_seconds = parse_duration(times.wait_for_quiet, "--wait-for-quiet");
+    if (!times.seconds.empty()) options.timing_seconds = parse_duration(times.seconds, "--seconds");
     options.timeout_seconds = parse_duration(times.timeout, "--timeout");
 }
 

@@ -11,7 +11,7 @@ namespace espalier::bench::cli {
 
 /// The times that every command which measures takes, as they are typed.
 struct MeasuringTimes {
-    std::string max_time, timeout = "60s", wait_for_quiet = "60s";
+    std::string max_time, seconds, timeout = "60s", wait_for_quiet = "60s";
 };
 
 /// Reads them into the options. Throws Failure for what is no time.

@@ -143,6 +143,7 @@ PlanRecord DeviceGroup::plan_record() const {
                       .shard = options_.shard,
                       .shards = options_.shards,
                       .items = {}};
+    if (options_.sample) return record;
     for (const PlannedProblem& planned : plan_.problems)
         record.items.push_back(
             {std::string(planned.family->name()), planned.problem, static_cast<std::int64_t>(planned.cases.size())});

@@ -31,6 +31,13 @@ std::string session_of_visit(const std::string& session, std::size_t visit) {
     return visit == 0 ? session : fmt::format("{}-{:03}", session, visit);
 }
 
+/// Whether anything was run.
+bool was_reached(const std::vector<CaseRecord>& records) {
+    return std::ranges::any_of(records, [](const CaseRecord& record) {
+        return record.status != Status::not_measured && record.status != Status::unsupported;
+    });
+}
+
 }  // namespace
 
 double timing_seconds(const SweepOptions& options) {
@@ -105,11 +112,13 @@ void DeviceLoop::record(const Task& task, const PlannedProblem& planned, const P
     const auto records = shared_.options.counters == CounterMode::only
                              ? with_counters(earlier_, frame, planned, outcome)
                              : records_of(frame, planned, outcome);
-    tell_failures(records);
-    journal_.append(records);
-    shared_.statuses.add(records);
-    ++totals_.problems;
-    totals_.cases += records.size();
+    if (!shared_.options.sample || was_reached(records)) {
+        tell_failures(records);
+        journal_.append(records);
+        shared_.statuses.add(records);
+        ++totals_.problems;
+        totals_.cases += records.size();
+    }
     shared_.queue.finished(task, records);
 }
 

@@ -36,6 +36,7 @@ struct SweepOptions {
     Effort effort = Effort::standard;
     std::vector<std::pair<std::string, std::vector<std::string>>> axes;  ///< -p axis=v1,v2
     ProblemsOf problems;  ///< instead of the default problems and axes; none: these
+    bool sample = false;  ///< of problems: it ends where its time ends, and misses nothing
     std::optional<double> max_seconds;
     std::optional<double> timing_seconds;  ///< per problem; none: what the effort is worth
     /// May be spent on waiting while others use the processors. 0: neither waits nor measures again what was disturbed.

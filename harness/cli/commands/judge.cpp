@@ -34,7 +34,6 @@ namespace fs = std::filesystem;
 struct Arguments {
     SweepOptions options{.counters = CounterMode::off};
     MeasuringTimes times;
-    std::string seconds;
     int problems = 300, threads = 0;
     std::uint64_t seed = 2026;
     bool from_results = false, disturbed_too = false, dry_run = false, json = false;
@@ -57,7 +56,6 @@ SweepOptions interpret(const Arguments& arguments) {
     SweepOptions options = arguments.options;
     options.families = families_to_judge(options.families);
     interpret_times(arguments.times, options);
-    if (!arguments.seconds.empty()) options.timing_seconds = parse_duration(arguments.seconds, "--seconds");
     // Apart from the grids' journals, which merging reads all of.
     options.journal_folder = options.results_folder / "journal" / "unseen";
     options.seed = arguments.seed;
@@ -255,7 +253,7 @@ void add_judge(Command& app, ExitCode& code) {
     command.add_option("--seed", arguments.seed, "of the problems, their inputs and the order of everything")
         .capture_default_str();
     command.add_option("--max-time", arguments.times.max_time, "stop measuring after this long: 90s, 3m, 1h");
-    command.add_option("--seconds", arguments.seconds, "of timing per problem; default: 4s, as in a sweep");
+    command.add_option("--seconds", arguments.times.seconds, "of timing per problem; default: 4s, as in a sweep");
     command
         .add_option("--wait-for-quiet", arguments.times.wait_for_quiet,
                     "wait for so long in all while other programs use the processors; 0 does not wait")

@@ -31,7 +31,7 @@ struct Arguments {
     MeasuringTimes times;
     std::string noise = "0.5%", shard, adaptive;
     std::vector<std::string> axes;
-    int threads = 0;
+    int threads = 0, drawn = 0;
     bool dry_run = false, json = false, no_merge = false, quick = false;
 };
 
@@ -39,6 +39,15 @@ void measure_adaptively(SweepOptions& options, double share) {
     options.share_asked_for = share;
     options.strategy = [share](const Plan& plan, const Recorded& recorded) {
         return std::make_unique<AdaptiveStrategy>(plan, recorded.records, share);
+    };
+}
+
+/// Families that leave nothing to choose keep their default problems.
+void draw_from_domains(SweepOptions& options, std::size_t count) {
+    options.sample = true;
+    options.problems = [count, seed = options.seed, effort = options.effort](const Family& family, DeviceKind kind) {
+        return family.domain(kind).empty() ? family.default_problems(kind, effort)
+                                           : draw_problems(family, kind, seed, Stream::sweep, count);
     };
 }
 
@@ -60,6 +69,7 @@ SweepOptions interpret(const Arguments& arguments) {
     options.noise = parse_share(arguments.noise, "--noise");
     if (!arguments.shard.empty()) std::tie(options.shard, options.shards) = parse_shard(arguments.shard);
     for (const auto& axis : arguments.axes) options.axes.push_back(parse_axis(axis));
+    if (arguments.drawn > 0) draw_from_domains(options, static_cast<std::size_t>(arguments.drawn));
     options.merge = !arguments.no_merge;
     if (options.counters == CounterMode::only) {
         if (!arguments.adaptive.empty())
@@ -153,8 +163,17 @@ void add_sweep(Command& app, ExitCode& code) {
         .one_of({"quick", "standard", "full"})
         .capture_default_str();
     command.add_flag("--quick", arguments.quick, "the same as --effort quick");
-    command.add_option("-p,--problem", arguments.axes, "axis=value,value: instead of the default problems' values");
+    const Option axes =
+        command.add_option("-p,--problem", arguments.axes, "axis=value,value: instead of the default problems' values");
+    command
+        .add_option("--drawn", arguments.drawn,
+                    "so many problems drawn from each family's domain instead of the default ones; more are the same "
+                    "ones and further ones")
+        .positive()
+        .excludes(axes);
     command.add_option("--max-time", arguments.times.max_time, "stop measuring after this long: 90s, 3m, 1h");
+    command.add_option("--seconds", arguments.times.seconds,
+                       "of timing per problem; default: what the effort is worth");
     command
         .add_option("--wait-for-quiet", arguments.times.wait_for_quiet,
                     "wait for so long in all, and for at most a quarter of --max-time, while other programs use the "

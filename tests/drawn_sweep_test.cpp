@@ -1,0 +1,64 @@
+// `espalier sweep --drawn`: problems of the families' domains instead of the grids.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/families/domain.hpp"
+#include "harness/families/family.hpp"
+#include "harness/records/results.hpp"
+#include "tests/run_program.hpp"
+
+namespace espalier::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DrawnSweeping : public testing::Test {
+protected:
+    [[nodiscard]] Finished sweep(const std::string& more) const {
+        return run_espalier(folder_, "sweep --device cpu --family dot --quick --noise 20% --counters off --output " +
+                                         quoted(folder_ / "journal") + " --results " + quoted(folder_ / "results") +
+                                         " " + more);
+    }
+    /// Of the only device.
+    [[nodiscard]] DeviceResults results() const {
+        return load_results(fs::directory_iterator(folder_ / "results")->path());
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(DrawnSweeping, MeasuresProblemsOfTheDomain) {
+    const Finished swept = sweep("--drawn 3");
+    ASSERT_EQ(swept.code, 0) << swept.err;
+    std::set<std::string> measured;
+    for (const CaseRecord& record : results().cases)
+        if (record.status == Status::ok) measured.insert(record.problem);
+    const auto drawn = draw_problems(*find_family("dot"), DeviceKind::cpu, 1, Stream::sweep, 3);
+    EXPECT_EQ(measured, std::set(drawn.begin(), drawn.end()));
+}
+
+TEST_F(DrawnSweeping, EndsWhereItsTimeEndsAndMissesNothing) {
+    const Finished swept = sweep("--drawn 2000 --max-time 2s");
+    ASSERT_EQ(swept.code, 0) << swept.err;
+    const DeviceResults found = results();
+    EXPECT_TRUE(found.holes.empty()) << found.holes.front().description;
+    std::set<std::string> reached, measured;
+    for (const CaseRecord& record : found.cases) {
+        reached.insert(record.problem);
+        if (record.status == Status::ok) measured.insert(record.problem);
+    }
+    EXPECT_LT(reached.size(), 2000U) << "nothing was cut";
+    EXPECT_EQ(reached, measured) << "what the time did not suffice for is recorded";
+}
+
+TEST_F(DrawnSweeping, LeavesNoPlaceForAxes) {
+    const Finished swept = sweep("--drawn 20 -p elements=1000");
+    EXPECT_EQ(swept.code, 2);
+    expect_holds(swept.err, {"--problem and --drawn exclude each other"});
+}
+
+}  // namespace
+}  // namespace espalier::bench
