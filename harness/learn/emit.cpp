@@ -130,8 +130,9 @@ private:
         if (const std::size_t guessed = matrix.count(CellState::guessed); guessed > 0)
             line("// Guesses:  {} of {} times, and so the margins and regrets below", guessed,
                  guessed + matrix.count(CellState::measured));
-        if (tree_.halfway && tree_.leaves.size() > 1)
-            line("// Halfway:  times guessed between those problems helped to place the thresholds");
+        if (matrix.drawn && matrix.drawn->count > 0 && tree_.leaves.size() > 1)
+            line("// Domain:   {} problems of it with predicted times helped to place the thresholds",
+                 matrix.drawn->count);
         line("// Device:   {}{}", harmless(device_.name), device_.sm ? fmt::format(", sm_{}", device_.sm) : "");
         line("// Driver:   {}", harmless(evidence_.driver));
         line("// Runtime:  {}", harmless(evidence_.runtime));

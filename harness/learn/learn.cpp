@@ -1,21 +1,101 @@
 #include "harness/learn/learn.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "harness/learn/offer.hpp"
+#include "harness/learn/folds.hpp"
+#include "harness/learn/predict.hpp"
 #include "harness/learn/ranking.hpp"
 
 namespace espalier::bench::learn {
 namespace {
 
-Tree learn_of_one_kind(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options) {
-    const Offer offer = best_offer(matrix, rows, options);
-    Tree tree = best_tree(matrix, rows, offer, options);
-    tree.halfway = offer.halfway;
-    tree.pairs = offer.pairs;
+using Rows = std::vector<std::size_t>;
+
+void append_measured(const Matrix& from, std::size_t row, Loss weight, Matrix& to) {
+    to.problems.push_back(from.problems[row]);
+    const auto values = from.row(row);
+    to.values.insert(to.values.end(), values.begin(), values.end());
+    for (std::size_t c = 0; c < from.candidates.size(); ++c) {
+        to.states.push_back(from.state(row, c));
+        to.slowdown.push_back(from.log_slowdown(row, c));
+        to.loss.push_back(weight * from.loss_of(row, c));
+    }
+}
+
+/// `logs`: predicted slowdowns of one problem, NaN where nothing is known.
+void append_predicted(std::span<const double> values, std::span<const double> logs, std::span<const char> supported,
+                      Matrix& to) {
+    constexpr double kSame = 0.01;  // predicted differences below it are none
+    double best = std::numeric_limits<double>::infinity(), slowest = 0;
+    for (std::size_t c = 0; c < logs.size(); ++c)
+        if (supported[c] && !std::isnan(logs[c])) best = std::min(best, logs[c]), slowest = std::max(slowest, logs[c]);
+    if (!supported[to.baseline] || std::isinf(best)) return;
+    to.problems.emplace_back();
+    to.values.insert(to.values.end(), values.begin(), values.end());
+    const auto log_of = [&](std::size_t c) { return (std::isnan(logs[c]) ? slowest : logs[c]) - best; };
+    for (std::size_t c = 0; c < logs.size(); ++c) {
+        const double log = log_of(supported[c] ? c : to.baseline);
+        const bool known = c == to.baseline || !std::isnan(logs[c]);
+        to.states.push_back(!supported[c] ? CellState::unsupported : known ? CellState::guessed : CellState::missing);
+        to.slowdown.push_back(log);
+        to.loss.push_back(supported[c] && !known ? kInfeasible : measured_loss(log, log <= kSame));
+    }
+}
+
+/// What a choice costs. One slower than twice the best counts as twice as slow, or a few problems would decide for all.
+double bounded(double log) { return std::min(log, std::numbers::ln2); }
+
+/// The choice that `logs` make the best of those that support a problem.
+std::size_t best_by(const Matrix& matrix, std::size_t problem, std::span<const double> logs) {
+    std::size_t best = matrix.baseline;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t c = 0; c < logs.size(); ++c)
+        if (matrix.state(problem, c) != CellState::unsupported && logs[c] < least) best = c, least = logs[c];
+    return best;
+}
+
+/// Whether what is known of problems says what is best for them: whether what forests predict wins back a third of what
+/// one choice for all costs held-out problems.
+bool says_something(const Matrix& matrix, const Rows& rows, const LearnOptions& options) {
+    double by_forest = 0, by_one = 0;
+    for (const Fold& fold : deal_folds(matrix, rows, options.folds, options.seed)) {
+        std::vector<double> values;
+        for (const std::size_t p : fold.held_out)
+            values.insert(values.end(), matrix.row(p).begin(), matrix.row(p).end());
+        const auto logs = predict(matrix, fold.training, features(matrix.columns, values), options.forest);
+        const auto one = rank(matrix, fold.training);
+        const std::size_t width = matrix.candidates.size();
+        for (std::size_t i = 0; i < fold.held_out.size(); ++i) {
+            const std::size_t p = fold.held_out[i];
+            const std::size_t best = best_by(matrix, p, std::span(logs).subspan(i * width, width));
+            by_forest += bounded(matrix.log_slowdown(p, best));
+            by_one += bounded(matrix.log_slowdown(p, chosen(matrix, p, one)));
+        }
+    }
+    return 3 * by_forest < 2 * by_one;
+}
+
+Tree learn_of_one_kind(const Matrix& matrix, const Rows& rows, const Rows& drawn, const LearnOptions& options) {
+    const Lesson lesson = lesson_of(matrix, rows, drawn, options);
+    GrownTree grown = distil(lesson, options.tree);
+    constexpr std::size_t kProblemsPerLeaf = 8;  // a tree of fewer leaves cannot know the problems by heart
+    if (kProblemsPerLeaf * (grown.size() + 1) / 2 > rows.size() && !says_something(matrix, rows, options)) {
+        DistilOptions one = options.tree;
+        one.most_leaves = 1;
+        grown = distil(lesson, one);
+    }
+    Tree tree = finish(lesson.matrix, grown);
+    for (TreeLeaf& leaf : tree.leaves) {
+        std::erase_if(leaf.rows, [&](std::size_t row) { return row >= lesson.measured; });
+        for (std::size_t& row : leaf.rows) row = rows[row];
+    }
     return tree;
 }
 
@@ -45,31 +125,56 @@ int append(Tree& whole, Tree part) {
         whole.nodes.push_back(node);
     }
     std::ranges::move(part.leaves, std::back_inserter(whole.leaves));
-    whole.halfway |= part.halfway;
-    for (const std::size_t pair : part.pairs)
-        if (std::ranges::find(whole.pairs, pair) == whole.pairs.end()) whole.pairs.push_back(pair);
     return first_node;
 }
 
-Tree learn_every_kind(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options) {
+Tree learn_every_kind(const Matrix& matrix, const Rows& rows, const Rows& drawn, const LearnOptions& options) {
     const auto column = parting_column(matrix, rows);
-    if (!column) return learn_of_one_kind(matrix, rows, options);
+    if (!column) return learn_of_one_kind(matrix, rows, drawn, options);
     const double value = *values_in(matrix, rows, *column).begin();
-    std::vector<std::size_t> same, others;
+    Rows same, others, drawn_same, drawn_others;
     for (const std::size_t row : rows) (matrix.value(row, *column) == value ? same : others).push_back(row);
+    for (const std::size_t row : drawn)
+        (matrix.drawn->values[row * matrix.columns.size() + *column] == value ? drawn_same : drawn_others)
+            .push_back(row);
     Tree tree;
     tree.nodes.push_back({.test = {*column, true, value}});
-    const int yes = append(tree, learn_every_kind(matrix, same, options));
-    const int no = append(tree, learn_every_kind(matrix, others, options));
+    const int yes = append(tree, learn_every_kind(matrix, same, drawn_same, options));
+    const int no = append(tree, learn_every_kind(matrix, others, drawn_others, options));
     tree.nodes[0].yes = yes, tree.nodes[0].no = no;
-    std::ranges::sort(tree.pairs);
     return tree;
 }
 
 }  // namespace
 
+Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const std::size_t> drawn,
+                 const LearnOptions& options) {
+    Lesson lesson{.matrix = {}, .measured = rows.size()};
+    lesson.matrix.columns = matrix.columns, lesson.matrix.candidates = matrix.candidates;
+    lesson.matrix.baseline = matrix.baseline;
+    for (const std::size_t row : rows)
+        append_measured(matrix, row, static_cast<Loss>(options.measured_weight), lesson.matrix);
+    lesson.weight = rows.size() * options.measured_weight;
+    if (drawn.empty()) return lesson;
+    const std::size_t columns = matrix.columns.size(), width = matrix.candidates.size();
+    const std::span<const double> all = matrix.drawn->values;
+    std::vector<double> values;
+    for (const std::size_t row : drawn) {
+        const auto of_row = all.subspan(row * columns, columns);
+        values.insert(values.end(), of_row.begin(), of_row.end());
+    }
+    const auto logs = predict(matrix, rows, features(matrix.columns, values), options.forest);
+    for (std::size_t i = 0; i < drawn.size(); ++i)
+        append_predicted(std::span(values).subspan(i * columns, columns), std::span(logs).subspan(i * width, width),
+                         std::span(matrix.drawn->supported).subspan(drawn[i] * width, width), lesson.matrix);
+    lesson.weight += lesson.matrix.rows() - rows.size();
+    return lesson;
+}
+
 Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options) {
-    Tree tree = learn_every_kind(matrix, rows, options);
+    Rows drawn(matrix.drawn ? matrix.drawn->count : 0);
+    std::iota(drawn.begin(), drawn.end(), std::size_t{0});
+    Tree tree = learn_every_kind(matrix, Rows(rows.begin(), rows.end()), drawn, options);
     annotate(matrix, tree, options.seed);
     return tree;
 }

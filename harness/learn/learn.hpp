@@ -1,31 +1,32 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
-#include "harness/learn/matrix.hpp"
-#include "harness/learn/offer.hpp"
-#include "harness/learn/sizes.hpp"
+#include "harness/learn/distil.hpp"
+#include "harness/learn/forest.hpp"
 #include "harness/learn/tree.hpp"
 
 namespace espalier::bench::learn {
 
 struct LearnOptions {
-    int most_leaves = 48;
-    double least_gain = 0.001;  ///< what a leaf costs: it must lower the mean log-slowdown by as much (0.1%)
-    /// Of more problems the price of a leaf is what it is of so many: the few that gain by it hardly move their mean.
-    std::size_t price_grows_to = 64;
-    std::size_t folds = 10;  ///< that choose what to offer
     std::uint64_t seed = 1;
-    SizesOptions sizes;
+    ForestOptions forest{};
+    DistilOptions tree{};
+    std::size_t measured_weight = 8;  ///< for how many drawn problems a measured one counts
+    std::size_t folds = 10;           ///< that show whether a tree of many leaves is to be believed
+    std::size_t draws = 1500;         ///< of the domain; what a matrix without any is learned by is its own problems
 };
 
-/// Learns a tree on `rows`. The values of an optional category have trees of their own under a common root, as if they
-/// were families of their own: few variants run more than one of them. Else it is, of the best trees of every size
-/// (`trees_by_size`) the one with the least loss on them and on the problems guessed between them, what its leaves cost
-/// included. Cross-validation chose smaller trees, and worse ones on other problems (docs/performance/selectors.md has
-/// the comparison). It says what trees may be made of beside the measured problems and the family's columns, and
-/// whether there is to be one (`best_offer`).
+/// Learns a tree on `rows` and on the matrix's drawn problems, whose times forests of the `rows` predict. The values of
+/// an optional category have trees of their own under a common root, as if they were families of their own: few
+/// variants run more than one of them. A tree with more than a leaf for eight problems is one only if forests choose
+/// better for held-out problems than one choice for all does.
 Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options = {});
+
+/// The problems of `rows` with their losses, several times as heavy, then those of `drawn` with predicted ones.
+Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const std::size_t> drawn,
+                 const LearnOptions& options = {});
 
 }  // namespace espalier::bench::learn

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,8 +36,8 @@ struct Column {
     bool absent = false;    ///< optional and at its default in all problems: they were measured as if it did not exist
 
     [[nodiscard]] bool is_pair() const { return pair.kind != PairKind::none; }
-    /// Whether tests may ask for it without its being offered, as pairs have to be.
-    [[nodiscard]] bool always_testable() const { return known && !absent && !is_pair(); }
+    /// Whether tests may ask for it.
+    [[nodiscard]] bool testable() const { return known && !absent; }
 };
 
 /// A (variant, configuration) that may be chosen, by the registry's indices.
@@ -51,6 +52,13 @@ enum class CellState : std::uint8_t {
     unsupported,  ///< at run time supports() says no and the next choice of the ranking is taken
     guessed,      ///< supported and likely as slow as this, from times of other problems
     missing,      ///< supported but without a time: not measured, timed out, out of memory
+};
+
+/// Problems that nobody measured, and which candidates of a matrix support them.
+struct DrawnProblems {
+    std::size_t count = 0;
+    std::vector<double> values;   ///< problems x columns
+    std::vector<char> supported;  ///< problems x candidates
 };
 
 /// Problems x candidates with what each costs, and problems x columns with what tests may ask.
@@ -72,6 +80,7 @@ struct Matrix {
     /// Problems x candidates: logarithms of measured times, NaN where there is none. What guesses are made of; empty
     /// where there are none.
     std::vector<double> log_times;
+    std::shared_ptr<const DrawnProblems> drawn{};  ///< what else the tree is for; null: nothing but its problems
 
     [[nodiscard]] std::size_t rows() const { return problems.size(); }
     [[nodiscard]] std::span<const double> row(std::size_t problem) const {

@@ -82,16 +82,28 @@ private:
         return total;
     }
 
-    /// The choice with the least total loss of a variant that none of `without` is of. The baseline unless
-    /// another one is better; it alone may repeat a variant.
-    std::size_t best_of(const Rows& rows, const std::vector<std::size_t>& without) const {
+    /// The choice with the least total loss of those that are not left out. The baseline unless another one is better.
+    template <class LeftOut>
+    std::size_t best_but(const Rows& rows, const LeftOut& left_out) const {
         std::size_t best = matrix_.baseline;
-        Loss best_loss = same_variant(best, without) ? kInfeasible : total_loss(rows, best);
+        Loss best_loss = left_out(best) ? kInfeasible : total_loss(rows, best);
         for (std::size_t c = 0; c < matrix_.candidates.size(); ++c) {
-            if (same_variant(c, without)) continue;
+            if (left_out(c)) continue;
             if (const Loss loss = total_loss(rows, c); loss < best_loss) best = c, best_loss = loss;
         }
         return best;
+    }
+
+    /// The choice with the least total loss of a variant that none of `without` is of. The baseline unless
+    /// another one is better; it alone may repeat a variant.
+    std::size_t best_of(const Rows& rows, const std::vector<std::size_t>& without) const {
+        return best_but(rows, [&](std::size_t c) { return same_variant(c, without); });
+    }
+
+    /// The choice with the least total loss for rows that a ranking declines. It may be another configuration of a
+    /// variant that is there: what a variant supports depends on its configuration.
+    std::size_t best_behind(const Rows& rows, const std::vector<std::size_t>& ranking) const {
+        return best_but(rows, [&](std::size_t c) { return std::ranges::find(ranking, c) != ranking.end(); });
     }
 
     Rows declined_by(const std::vector<std::size_t>& ranking) const {
@@ -109,7 +121,7 @@ private:
         while (ranking.back() != matrix_.baseline) {
             const Rows declined = declined_by(ranking);
             if (declined.empty()) break;
-            ranking.push_back(ranking.size() < kMostBeforeBaseline ? best_of(declined, ranking) : matrix_.baseline);
+            ranking.push_back(ranking.size() < kMostBeforeBaseline ? best_behind(declined, ranking) : matrix_.baseline);
         }
         return ranking;
     }

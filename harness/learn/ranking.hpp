@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "harness/learn/grow.hpp"
+#include "harness/learn/distil.hpp"
 #include "harness/learn/tree.hpp"
 
 namespace espalier::bench::learn {

@@ -1,5 +1,6 @@
 #include "harness/learn/train.hpp"
 
+#include "harness/learn/drawn.hpp"
 #include "harness/learn/emit.hpp"
 #include "harness/learn/feasibility.hpp"
 #include "harness/learn/other_devices.hpp"
@@ -26,7 +27,8 @@ ordered_json kept(const ordered_json& before, const char* member, const std::str
 
 }  // namespace
 
-Tree tree_for(const Family& family, const DeviceInfo& device, const Matrix& matrix, const LearnOptions& options) {
+Tree tree_for(const Family& family, const DeviceInfo& device, Matrix& matrix, const LearnOptions& options) {
+    matrix.drawn = draw_for(family, device, matrix, options.draws);
     Tree tree = learn(matrix, matrix.all(), options);
     serve_other_devices(family, device, matrix, tree);
     return tree;
@@ -35,7 +37,7 @@ Tree tree_for(const Family& family, const DeviceInfo& device, const Matrix& matr
 Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
               const TrainOptions& options) {
     Trained trained{.family = &family, .evidence = read_evidence(family, device, records, options.evidence)};
-    const Matrix& matrix = trained.evidence.matrix;
+    Matrix& matrix = trained.evidence.matrix;
     trained.tree = tree_for(family, device, matrix, options.learn);
     constexpr int kDraws = 2000;
     if (const auto stranded = find_stranded_problem(family, device, matrix, trained.tree, kDraws, options.learn.seed))
@@ -63,10 +65,7 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     entry["choices"] = matrix.candidates.size();
     entry["leaves"] = trained.tree.leaves.size();
     entry["depth"] = trained.tree.depth();
-    entry["halfway_problems"] = trained.tree.halfway;
     if (const std::size_t guessed = matrix.count(CellState::guessed); guessed > 0) entry["guessed_times"] = guessed;
-    entry["pairs"] = ordered_json::array();
-    for (const std::size_t c : trained.tree.pairs) entry["pairs"].push_back(matrix.columns[c].name);
     entry["dispatch_ns"] = kept(before, "dispatch_ns", trained.evidence.data_sha256);
     entry["data_sha256"] = trained.evidence.data_sha256;
     return entry;

@@ -28,8 +28,9 @@ struct Trained {
     std::string source;
 };
 
-/// The tree of a family for a device: learnt from all rows, with rankings that serve other devices, too.
-Tree tree_for(const Family& family, const DeviceInfo& device, const Matrix& matrix, const LearnOptions& options = {});
+/// The tree of a family for a device: learnt from all rows and the problems drawn for the matrix, which it gets, with
+/// rankings that serve other devices, too.
+Tree tree_for(const Family& family, const DeviceInfo& device, Matrix& matrix, const LearnOptions& options = {});
 
 /// From records to C++. The same records give the same bytes, whatever their order. Throws `BadEvidence`
 /// for results that must not be trained on, and if some problem would be left without a supported choice.

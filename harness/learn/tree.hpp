@@ -28,8 +28,7 @@ struct Node {
     int leaf = -1;  ///< index in Tree::leaves, -1 for an inner node
 };
 
-/// What to run in a leaf, best first, and the evidence for it: of the training problems, of guessed ones where it has
-/// none.
+/// What to run in a leaf, best first, and the evidence for it, of the training problems.
 struct TreeLeaf {
     std::vector<std::size_t> rows;     ///< the training problems that fell into it
     std::vector<std::size_t> ranking;  ///< candidates; the last one is the baseline
@@ -43,8 +42,6 @@ struct TreeLeaf {
 struct Tree {
     std::vector<Node> nodes;
     std::vector<TreeLeaf> leaves;
-    bool halfway = false;              ///< problems that nobody measured had a say in it (with_halfway_problems)
-    std::vector<std::size_t> pairs{};  ///< columns made of pairs that it could ask about
 
     [[nodiscard]] std::size_t leaf_of(std::span<const double> row) const {
         const Node* node = nodes.data();

@@ -29,6 +29,13 @@ Matrix restricted(const Matrix& matrix, const VariantSet& kept) {
             result.slowdown.push_back(matrix.log_slowdown(p, c));
             result.loss.push_back(matrix.loss_of(p, c));
         }
+    if (!matrix.drawn) return result;
+    auto drawn = std::make_shared<DrawnProblems>(*matrix.drawn);
+    drawn->supported.clear();
+    for (std::size_t p = 0; p < drawn->count; ++p)
+        for (const std::size_t c : columns)
+            drawn->supported.push_back(matrix.drawn->supported[p * matrix.candidates.size() + c]);
+    result.drawn = std::move(drawn);
     return result;
 }
 

@@ -1,0 +1,248 @@
+#include "harness/learn/distil.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <set>
+
+namespace espalier::bench::learn {
+namespace {
+
+using Rows = std::vector<std::size_t>;
+
+struct Split {
+    Loss gain = 0;
+    std::size_t column = 0;  ///< among those that are tested
+    int bin = 0;             ///< yes: bins up to this one, or this category
+};
+
+/// Losses of some problems by candidate. What is unsupported costs what the best choice that supports all of them does.
+struct Losses {
+    std::vector<Loss> cells;  ///< problems x candidates
+    std::vector<Loss> total;  ///< by candidate
+    Loss best = 0;
+};
+
+class Grower {
+public:
+    Grower(const Lesson& lesson, const DistilOptions& options)
+        : matrix_(lesson.matrix), measured_(lesson.measured), options_(options) {
+        for (const bool derived : {true, false})
+            for (std::size_t c = 0; c < matrix_.columns.size(); ++c) {
+                const Column& column = matrix_.columns[c];
+                const bool first = column.derived && !column.is_pair();
+                if (column.testable() && first == derived) columns_.push_back(c);
+            }
+        const auto numbers = preferred_numbers();
+        for (const std::size_t c : columns_)
+            for (std::size_t r = 0; r < matrix_.rows(); ++r) {
+                const double x = matrix_.value(r, c);
+                bins_.push_back(
+                    static_cast<int>(is_category(c) ? x : std::ranges::lower_bound(numbers, x) - numbers.begin()));
+            }
+        price_ = static_cast<Loss>(options.leaf_price * kLossUnit * static_cast<double>(lesson.weight));
+    }
+
+    GrownTree grow() {
+        add(matrix_.all(), options_.most_leaves > 1 ? 0 : options_.deepest);
+        while (tree_.size() < 4 * options_.most_leaves) {
+            const auto at = std::ranges::max_element(splits_, {}, &Split::gain) - splits_.begin();
+            if (splits_[static_cast<std::size_t>(at)].gain <= 0) break;
+            part(static_cast<std::size_t>(at));
+        }
+        double price = static_cast<double>(price_);
+        GrownTree pruned = prune(price);
+        while ((pruned.size() + 1) / 2 > options_.most_leaves) pruned = prune(price *= 1.1);
+        return pruned;
+    }
+
+private:
+    [[nodiscard]] bool is_category(std::size_t column) const { return matrix_.columns[column].categories > 0; }
+    [[nodiscard]] int bin(std::size_t column, std::size_t row) const { return bins_[column * matrix_.rows() + row]; }
+    [[nodiscard]] bool holds(const Split& split, std::size_t row) const {
+        const int b = bin(split.column, row);
+        return is_category(columns_[split.column]) ? b == split.bin : b <= split.bin;
+    }
+
+    void add(Rows rows, int depth) {
+        Split split;
+        if (depth < options_.deepest) split = best_split(rows);
+        if (depth + 1 < options_.deepest && split.gain < price_) split = best_of_two(rows, split);
+        splits_.push_back(split);
+        depths_.push_back(depth);
+        losses_.push_back(losses(rows).best);
+        tree_.push_back({.rows = std::move(rows)});
+    }
+
+    void part(std::size_t index) {
+        const Split split = splits_[index];
+        const std::size_t column = columns_[split.column];
+        auto [yes, no] = sides(tree_[index].rows, split);
+        const double value = is_category(column) ? static_cast<double>(split.bin)
+                                                 : preferred_numbers()[static_cast<std::size_t>(split.bin)];
+        tree_[index].test = {column, is_category(column), value};
+        tree_[index].yes = static_cast<int>(tree_.size()), tree_[index].no = static_cast<int>(tree_.size() + 1);
+        splits_[index].gain = 0;
+        const int depth = depths_[index] + 1;
+        add(std::move(yes), depth);
+        add(std::move(no), depth);
+    }
+
+    [[nodiscard]] std::pair<Rows, Rows> sides(const Rows& rows, const Split& split) const {
+        std::pair<Rows, Rows> parts;
+        for (const std::size_t r : rows) (holds(split, r) ? parts.first : parts.second).push_back(r);
+        return parts;
+    }
+
+    [[nodiscard]] Losses losses(const Rows& rows) const {
+        const std::size_t width = matrix_.candidates.size();
+        std::vector<Loss> total(width);
+        std::vector<char> everywhere(width, 1);
+        for (const std::size_t r : rows)
+            for (std::size_t c = 0; c < width; ++c) {
+                total[c] += matrix_.loss_of(r, c);
+                if (matrix_.state(r, c) == CellState::unsupported) everywhere[c] = 0;
+            }
+        std::size_t other = matrix_.baseline;
+        for (std::size_t c = 0; c < width; ++c)
+            if (everywhere[c] && total[c] < total[other]) other = c;
+        Losses result{.cells = {}, .total = std::vector<Loss>(width)};
+        result.cells.reserve(rows.size() * width);
+        for (const std::size_t r : rows)
+            for (std::size_t c = 0; c < width; ++c) {
+                const bool declined = matrix_.state(r, c) == CellState::unsupported;
+                result.cells.push_back(matrix_.loss_of(r, declined ? other : c));
+                result.total[c] += result.cells.back();
+            }
+        result.best = std::ranges::min(result.total);
+        return result;
+    }
+
+    /// Calls `visit(split)` for every split that leaves measured problems on both sides.
+    template <class Visit>
+    void visit_splits(const Rows& rows, const Visit& visit) const {
+        const Losses all = losses(rows);
+        const std::size_t width = matrix_.candidates.size();
+        const std::size_t measured = count_measured(rows);
+        if (all.best == 0 || measured < 2 * options_.least_measured) return;
+        std::vector<Loss> sums, yes(width);
+        std::vector<std::size_t> counts, of_measured;
+        for (std::size_t column = 0; column < columns_.size(); ++column) {
+            int low = bin(column, rows.front()), high = low;
+            for (const std::size_t r : rows) low = std::min(low, bin(column, r)), high = std::max(high, bin(column, r));
+            if (low == high) continue;
+            const auto bins = static_cast<std::size_t>(high - low + 1);
+            sums.assign(bins * width, 0), counts.assign(bins, 0), of_measured.assign(bins, 0);
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                const auto b = static_cast<std::size_t>(bin(column, rows[i]) - low);
+                for (std::size_t c = 0; c < width; ++c) sums[b * width + c] += all.cells[i * width + c];
+                ++counts[b], of_measured[b] += rows[i] < measured_;
+            }
+            const bool category = is_category(columns_[column]);
+            std::fill(yes.begin(), yes.end(), 0);
+            std::size_t yes_measured = 0;
+            for (std::size_t b = 0; b < (category ? bins : bins - 1); ++b) {
+                if (counts[b] == 0) continue;
+                if (category) std::fill(yes.begin(), yes.end(), 0), yes_measured = 0;
+                for (std::size_t c = 0; c < width; ++c) yes[c] += sums[b * width + c];
+                yes_measured += of_measured[b];
+                if (yes_measured < options_.least_measured || measured - yes_measured < options_.least_measured)
+                    continue;
+                Loss best_yes = yes[0], best_no = all.total[0] - yes[0];
+                for (std::size_t c = 1; c < width; ++c)
+                    best_yes = std::min(best_yes, yes[c]), best_no = std::min(best_no, all.total[c] - yes[c]);
+                visit(Split{all.best - best_yes - best_no, column, low + static_cast<int>(b)});
+            }
+        }
+    }
+
+    [[nodiscard]] std::size_t count_measured(const Rows& rows) const {
+        return static_cast<std::size_t>(std::ranges::count_if(rows, [&](std::size_t r) { return r < measured_; }));
+    }
+
+    [[nodiscard]] Split best_split(const Rows& rows) const {
+        Split best;
+        visit_splits(rows, [&](const Split& split) {
+            if (split.gain > best.gain) best = split;
+        });
+        return best;
+    }
+
+    /// The split below which one more split of either side gains most, if two together pay.
+    [[nodiscard]] Split best_of_two(const Rows& rows, Split best) const {
+        constexpr std::size_t kTried = 24;
+        std::vector<Split> all;
+        visit_splits(rows, [&](const Split& split) { all.push_back(split); });
+        const std::size_t step = std::max<std::size_t>(1, all.size() / kTried);
+        Loss most = 2 * price_;
+        for (std::size_t i = 0; i < all.size(); i += step) {
+            const auto [yes, no] = sides(rows, all[i]);
+            const Loss gain = all[i].gain + best_split(yes).gain + best_split(no).gain;
+            if (gain > most) most = gain, best = all[i], best.gain = gain;
+        }
+        return best;
+    }
+
+    /// The subtree with the same root that costs least, its leaves' price included; the smaller one of equals.
+    [[nodiscard]] GrownTree prune(double price) const {
+        GrownTree pruned;
+        copy_pruned(0, price, pruned);
+        return pruned;
+    }
+
+    double copy_pruned(std::size_t index, double price, GrownTree& out) const {
+        const GrownNode& from = tree_[index];
+        const auto at = out.size();
+        out.push_back({.rows = from.rows});
+        const double as_leaf = static_cast<double>(losses_[index]) + price;
+        if (!from.inner()) return as_leaf;
+        const auto yes = static_cast<int>(out.size());
+        double as_tree = copy_pruned(static_cast<std::size_t>(from.yes), price, out);
+        const auto no = static_cast<int>(out.size());
+        as_tree += copy_pruned(static_cast<std::size_t>(from.no), price, out);
+        if (as_leaf <= as_tree) {
+            out.resize(at + 1);
+            return as_leaf;
+        }
+        out[at].test = from.test, out[at].yes = yes, out[at].no = no;
+        return as_tree;
+    }
+
+    const Matrix& matrix_;
+    std::size_t measured_;
+    DistilOptions options_;
+    Loss price_ = 0;
+    std::vector<std::size_t> columns_;  ///< that are tested
+    std::vector<int> bins_;             ///< columns x problems
+    GrownTree tree_;
+    std::vector<Split> splits_;  ///< the best one of every node that is a leaf; no gain: none
+    std::vector<int> depths_;
+    std::vector<Loss> losses_;  ///< of every node's best choice
+};
+
+std::vector<double> make_preferred_numbers() {
+    constexpr std::array kE12{1.0, 1.2, 1.5, 1.8, 2.2, 2.7, 3.3, 3.9, 4.7, 5.6, 6.8, 8.2};
+    std::set<double> numbers{0};
+    for (int exponent = -6; exponent <= 16; ++exponent)
+        for (const double number : kE12) {
+            const double tenths = std::round(10 * number);  // whole, so that powers of ten are exact
+            numbers.insert(exponent >= 1 ? tenths * std::pow(10.0, exponent - 1)
+                                         : tenths / std::pow(10.0, 1 - exponent));
+        }
+    for (int i = 1; i <= 16; ++i) numbers.insert(i);
+    for (int i = 4; i <= 52; ++i) numbers.insert(std::ldexp(1.0, i));
+    return {numbers.begin(), numbers.end()};
+}
+
+}  // namespace
+
+std::span<const double> preferred_numbers() {
+    static const std::vector<double> numbers = make_preferred_numbers();
+    return numbers;
+}
+
+GrownTree distil(const Lesson& lesson, const DistilOptions& options) { return Grower(lesson, options).grow(); }
+
+}  // namespace espalier::bench::learn
