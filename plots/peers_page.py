@@ -18,12 +18,22 @@ arrays; k-NN is timed by the processes' clocks, calls and all, on continuous num
 """
 
 
+def value_of(feature: str, features: dict) -> float | str:
+    """Of a feature, or of a ratio or product of two (kernels/core/pair.hpp)."""
+    match feature.split():
+        case [first, "/", second]:
+            return features[first] / (features[second] or 1)
+        case [first, "*", second]:
+            return features[first] * features[second]
+    return features[feature]
+
+
 def ranking_of(tree: dict, features: dict) -> list:
     """That of the leaf that a problem falls into."""
     nodes = {node["id"]: node for node in tree["nodes"]}
     node = tree["nodes"][0]
     while "ranking" not in node:
-        value = features[node["feature"]]
+        value = value_of(node["feature"], features)
         holds = value <= node["threshold"] if "threshold" in node else value in node["categories"]
         node = nodes[node["left" if holds else "right"]]
     return node["ranking"]
@@ -33,7 +43,7 @@ def chosen(tree: dict, family: measured.Family, problem: str) -> measured.Case |
     """The first of the tree's ranking that was measured beside the peers."""
     timed = {(case.variant, case.configuration): case for case in family.cases
              if case.problem == problem and case.status == "ok"}
-    ranking = ranking_of(tree, family.features[problem])
+    ranking = ranking_of(tree, {**family.left_out.get(problem, {}), **family.features[problem]})
     return next((timed[key] for choice in ranking if (key := (choice["variant"], choice["configuration"])) in timed),
                 None)
 

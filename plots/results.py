@@ -75,6 +75,7 @@ class Family:
     features: dict[str, dict[str, float | str]] = field(default_factory=dict)  # by problem, then by name
     counters: list[str] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
+    left_out: dict[str, dict[str, str]] = field(default_factory=dict)  # words that a key leaves out: its axes' defaults
     derived: set[str] = field(default_factory=set)  # features that are no part of the problem's key
     tree: dict | None = None
 
@@ -242,7 +243,7 @@ def _add_problem(family: Family, problem: str, row: dict, extra: list[str]) -> N
             features[name] = float(row[name])
             family.derived.add(name)
         except ValueError:
-            pass
+            family.left_out.setdefault(problem, {})[name] = row[name]
     family.features[problem] = features
 
 
