@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-16t/coherent_sum.jsonl, 38 problems x 4 choices
 // SHA-256:  372c5d0228d90e497fffbaf5e0dc1c010cf76ef50385e114cffda8ea94b05d3d
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -10,6 +10,7 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 14.98F},
+    {VariantId::cpu_scalar, {}, 14.30F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
@@ -29,28 +30,28 @@ constexpr Choice<Problem> kRanking1[] = {
 
 constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 38.09F},
+    {VariantId::cpu_scalar, {}, 20.21F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 20.33F},
+    {VariantId::cpu_scalar, {}, 13.13F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 38.77F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 34.29F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 16,
-        .margin = 14.97F,
+        .problems = 12,
+        .margin = 14.29F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "output == sums and additions <= 7520000",
+        .path = "output == sums and receivers / samples <= 0.39 and receivers * samples <= 1000000",
         .ranking = kRanking0,
     },
     {
@@ -60,66 +61,66 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "output == sums and additions > 7520000 and additions <= 12000000",
+        .path = "output == sums and receivers / samples <= 0.39 and receivers * samples > 1000000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 38.09F,
+        .problems = 5,
+        .margin = 20.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "output == sums and additions > 7520000 and additions > 12000000",
+        .path = "output == sums and receivers / samples > 0.39",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 17,
-        .margin = 20.27F,
+        .problems = 9,
+        .margin = 13.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "output != sums and samples <= 3000",
+        .path = "output != sums and receivers <= 64",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 2,
-        .margin = 38.77F,
-        .regret = 1.00F,
+        .problems = 10,
+        .margin = 34.05F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "output != sums and samples > 3000",
+        .regret_hi = 1.01F,
+        .path = "output != sums and receivers > 64",
         .ranking = kRanking4,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.output == Coherence::sums) {
-        if (problem.additions() <= 7'520'000) {
-            // cpu_openmp tile=512
-            // 16 problems, margin 14.97, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            if (problem.additions() <= 12'000'000) {
+        if (ratio(problem.receivers, problem.samples) <= 0.39) {
+            if (product(problem.receivers, problem.samples) <= 1'000'000) {
+                // cpu_openmp tile=512
+                // 12 problems, margin 14.29, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
+            } else {
                 // cpu_openmp tile=2048
                 // 2 problems, margin 30.28, regret 1.00 [1.00, 1.00]
                 return kLeaves[1];
-            } else {
-                // cpu_openmp tile=512
-                // 1 problems, margin 38.09, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
             }
+        } else {
+            // cpu_openmp tile=512
+            // 5 problems, margin 20.18, regret 1.00 [1.00, 1.00]
+            return kLeaves[2];
         }
     } else {
-        if (problem.samples <= 3000) {
+        if (problem.receivers <= 64) {
             // cpu_openmp tile=2048
-            // 17 problems, margin 20.27, regret 1.00 [1.00, 1.01]
+            // 9 problems, margin 13.07, regret 1.00 [1.00, 1.01]
             return kLeaves[3];
         } else {
             // cpu_openmp tile=8192
-            // 2 problems, margin 38.77, regret 1.00 [1.00, 1.00]
+            // 10 problems, margin 34.05, regret 1.01 [1.00, 1.01]
             return kLeaves[4];
         }
     }

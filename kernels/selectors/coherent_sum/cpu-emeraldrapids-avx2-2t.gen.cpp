@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-2t/coherent_sum.jsonl, 38 problems x 10 choices
 // SHA-256:  7a8fca60218aafad3525db396744f808baf1de5452f08627de09c7c400606a3d
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -11,6 +11,7 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -31,28 +32,22 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 2.40F},
-    {VariantId::cpu_scalar, {}, 8.02F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.01F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 2.93F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.99F},
+    {VariantId::cpu_scalar, {}, 17.46F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.62F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.65F},
-    {VariantId::cpu_scalar, {}, 8.57F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.03F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 2.75F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.90F},
+    {VariantId::cpu_scalar, {}, 18.99F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 2.94F},
-    {VariantId::cpu_scalar, {}, 19.13F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.00F},
     {VariantId::cpu_openmp, {{"tile", 8192}}, 2.94F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.94F},
     {VariantId::cpu_scalar, {}, 22.12F},
 };
 
@@ -64,7 +59,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "samples <= 800 and additions <= 30000",
+        .path = "additions <= 27000",
         .ranking = kRanking0,
     },
     {
@@ -74,83 +69,73 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "samples <= 800 and additions > 30000",
+        .path = "additions > 27000 and samples * sources <= 27000 and samples <= 680",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 2.40F,
-        .regret = 1.00F,
+        .problems = 18,
+        .margin = 2.91F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples > 800 and additions <= 220000 and output == sums",
+        .regret_hi = 1.02F,
+        .path = "additions > 27000 "
+                "and samples * sources <= 27000 "
+                "and samples > 680 "
+                "and samples * sources <= 16384",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 2.62F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples > 800 and additions <= 220000 and output != sums",
+        .problems = 4,
+        .margin = 2.68F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.05F,
+        .path = "additions > 27000 "
+                "and samples * sources <= 27000 "
+                "and samples > 680 "
+                "and samples * sources > 16384",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 20,
-        .margin = 2.93F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "samples > 800 and additions > 220000 and samples <= 2400",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
         .problems = 4,
         .margin = 2.94F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "samples > 800 and additions > 220000 and samples > 2400",
-        .ranking = kRanking5,
+        .path = "additions > 27000 and samples * sources > 27000",
+        .ranking = kRanking4,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.samples <= 800) {
-        if (problem.additions() <= 30'000) {
-            // cpu_avx2 receivers=32;window=384
-            // 2 problems, margin 2.17, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
+    if (problem.additions() <= 27'000) {
+        // cpu_avx2 receivers=32;window=384
+        // 2 problems, margin 2.17, regret 1.00 [1.00, 1.00]
+        return kLeaves[0];
+    } else {
+        if (product(problem.samples, problem.sources) <= 27'000) {
+            if (problem.samples <= 680) {
+                // cpu_avx2 receivers=8;window=384
+                // 10 problems, margin 2.95, regret 1.01 [1.00, 1.02]
+                return kLeaves[1];
+            } else {
+                if (product(problem.samples, problem.sources) <= 16'384) {
+                    // cpu_avx2 receivers=8;window=768
+                    // 18 problems, margin 2.91, regret 1.01 [1.00, 1.02]
+                    return kLeaves[2];
+                } else {
+                    // cpu_avx2 receivers=8;window=384
+                    // 4 problems, margin 2.68, regret 1.03 [1.01, 1.05]
+                    return kLeaves[3];
+                }
+            }
         } else {
             // cpu_avx2 receivers=8;window=384
-            // 10 problems, margin 2.95, regret 1.01 [1.00, 1.02]
-            return kLeaves[1];
-        }
-    } else {
-        if (problem.additions() <= 220'000) {
-            if (problem.output == Coherence::sums) {
-                // cpu_avx2 receivers=8;window=768
-                // 1 problems, margin 2.40, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            } else {
-                // cpu_avx2 receivers=32;window=384
-                // 1 problems, margin 2.62, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
-            }
-        } else {
-            if (problem.samples <= 2400) {
-                // cpu_avx2 receivers=8;window=768
-                // 20 problems, margin 2.93, regret 1.00 [1.00, 1.01]
-                return kLeaves[4];
-            } else {
-                // cpu_avx2 receivers=8;window=384
-                // 4 problems, margin 2.94, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
-            }
+            // 4 problems, margin 2.94, regret 1.00 [1.00, 1.00]
+            return kLeaves[4];
         }
     }
 }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-16t/coherent_sum.jsonl, 38 problems x 4 choices
 // SHA-256:  2a74a7f1f2290b86080c99db940fbaaadc18c960a4baf63a88ec764828b719fc
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -10,6 +10,7 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -40,7 +41,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "output == sums and additions <= 7520000",
+        .path = "output == sums and receivers * samples <= 1000000",
         .ranking = kRanking0,
     },
     {
@@ -50,7 +51,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "output == sums and additions > 7520000",
+        .path = "output == sums and receivers * samples > 1000000",
         .ranking = kRanking1,
     },
     {
@@ -67,7 +68,7 @@ constexpr Leaf<Problem> kLeaves[] = {
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.output == Coherence::sums) {
-        if (problem.additions() <= 7'520'000) {
+        if (product(problem.receivers, problem.samples) <= 1'000'000) {
             // cpu_openmp tile=512
             // 16 problems, margin 14.12, regret 1.00 [1.00, 1.00]
             return kLeaves[0];

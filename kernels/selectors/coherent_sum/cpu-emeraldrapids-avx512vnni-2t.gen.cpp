@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-2t/coherent_sum.jsonl, 38 problems x 16 choices
 // SHA-256:  d1a8d0dfe678550ba9036716fefa3011b56afe96fcf5df99079eea32ef3afd0e
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -12,6 +12,7 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -20,217 +21,75 @@ namespace espalier::coherent_sum::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.48F},
-    {VariantId::cpu_scalar, {}, 4.26F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.02F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.09F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.10F},
+    {VariantId::cpu_scalar, {}, 15.47F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.85F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.85F},
-    {VariantId::cpu_scalar, {}, 3.84F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.01F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.07F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.03F},
+    {VariantId::cpu_scalar, {}, 20.20F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.08F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.93F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 2.95F},
-    {VariantId::cpu_scalar, {}, 7.44F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 2.22F},
-    {VariantId::cpu_scalar, {}, 6.42F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 2.79F},
-    {VariantId::cpu_scalar, {}, 8.79F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.10F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.49F},
-    {VariantId::cpu_scalar, {}, 21.41F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.12F},
-    {VariantId::cpu_scalar, {}, 19.10F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.00F},
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 3.18F},
-    {VariantId::cpu_scalar, {}, 25.61F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.80F},
-    {VariantId::cpu_scalar, {}, 26.84F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 3.19F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.38F},
+    {VariantId::cpu_scalar, {}, 25.01F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 1,
-        .margin = 0.98F,
+        .problems = 16,
+        .margin = 1.07F,
         .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "additions <= 220000 and samples <= 400 and output == sums",
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "samples <= 2048 and samples / sources <= 120",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 1.02F,
+        .problems = 18,
+        .margin = 1.05F,
         .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "additions <= 220000 and samples <= 400 and output != sums",
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "samples <= 2048 and samples / sources > 120",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions <= 220000 and samples > 400 and samples <= 800 and output == sums",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions <= 220000 and samples > 400 and samples <= 800 and output != sums",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 2,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions <= 220000 and samples > 400 and samples > 800",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 14,
-        .margin = 1.09F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "additions > 220000 and additions <= 4400000 and samples <= 1400",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 6,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions > 220000 and additions <= 4400000 and samples > 1400",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 6,
+        .problems = 4,
         .margin = 1.12F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "additions > 220000 and additions > 4400000 and receivers <= 500",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 6,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions > 220000 and additions > 4400000 and receivers > 500",
-        .ranking = kRanking8,
+        .path = "samples > 2048",
+        .ranking = kRanking2,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.additions() <= 220'000) {
-        if (problem.samples <= 400) {
-            if (problem.output == Coherence::sums) {
-                // cpu_avx2 receivers=128;window=768
-                // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
-                return kLeaves[0];
-            } else {
-                // cpu_avx2 receivers=128;window=384
-                // 1 problems, margin 1.02, regret 1.01 [1.01, 1.01]
-                return kLeaves[1];
-            }
+    if (problem.samples <= 2048) {
+        if (ratio(problem.samples, problem.sources) <= 120) {
+            // cpu_avx512 receivers=8;window=384
+            // 16 problems, margin 1.07, regret 1.02 [1.00, 1.04]
+            return kLeaves[0];
         } else {
-            if (problem.samples <= 800) {
-                if (problem.output == Coherence::sums) {
-                    // cpu_avx2 receivers=8;window=384
-                    // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                } else {
-                    // cpu_avx512 receivers=128;window=768
-                    // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                }
-            } else {
-                // cpu_avx512 receivers=128;window=384
-                // 2 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
-            }
+            // cpu_avx512 receivers=8;window=768
+            // 18 problems, margin 1.05, regret 1.01 [1.00, 1.03]
+            return kLeaves[1];
         }
     } else {
-        if (problem.additions() <= 4'400'000) {
-            if (problem.samples <= 1400) {
-                // cpu_avx512 receivers=8;window=384
-                // 14 problems, margin 1.09, regret 1.01 [1.00, 1.01]
-                return kLeaves[5];
-            } else {
-                // cpu_avx512 receivers=8;window=768
-                // 6 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                return kLeaves[6];
-            }
-        } else {
-            if (problem.receivers <= 500) {
-                // cpu_avx512 receivers=8;window=384
-                // 6 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                return kLeaves[7];
-            } else {
-                // cpu_avx512 receivers=8;window=768
-                // 6 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                return kLeaves[8];
-            }
-        }
+        // cpu_avx512 receivers=8;window=384
+        // 4 problems, margin 1.12, regret 1.00 [1.00, 1.00]
+        return kLeaves[2];
     }
 }
 

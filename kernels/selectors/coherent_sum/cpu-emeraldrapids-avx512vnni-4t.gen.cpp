@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-4t/coherent_sum.jsonl, 38 problems x 4 choices
 // SHA-256:  5ef626c15ca28d670a215b3ab70161e14d93dd4b34220801723251e7f9f4fd23
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -10,6 +10,7 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 8.67F},
+    {VariantId::cpu_scalar, {}, 9.21F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
@@ -28,24 +29,25 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 12.47F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 9.54F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 12.37F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 19.00F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 12,
-        .margin = 8.66F,
+        .problems = 16,
+        .margin = 9.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "sources <= 15 and output == sums and additions <= 5300000",
+        .path = "output == sums and receivers * samples <= 1000000",
         .ranking = kRanking0,
     },
     {
@@ -55,52 +57,52 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "sources <= 15 and output == sums and additions > 5300000",
+        .path = "output == sums and receivers * samples > 1000000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 15,
-        .margin = 12.40F,
-        .regret = 1.01F,
+        .problems = 11,
+        .margin = 9.49F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "sources <= 15 and output != sums",
+        .path = "output != sums and receivers / sources <= 16",
         .ranking = kRanking2,
     },
     {
         .id = 3,
         .problems = 8,
-        .margin = 12.33F,
-        .regret = 1.00F,
+        .margin = 18.88F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "sources > 15",
+        .path = "output != sums and receivers / sources > 16",
         .ranking = kRanking3,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.sources <= 15) {
-        if (problem.output == Coherence::sums) {
-            if (problem.additions() <= 5'300'000) {
-                // cpu_openmp tile=512
-                // 12 problems, margin 8.66, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // cpu_openmp tile=2048
-                // 3 problems, margin 16.97, regret 1.00 [1.00, 1.01]
-                return kLeaves[1];
-            }
+    if (problem.output == Coherence::sums) {
+        if (product(problem.receivers, problem.samples) <= 1'000'000) {
+            // cpu_openmp tile=512
+            // 16 problems, margin 9.20, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
         } else {
-            // cpu_openmp tile=8192
-            // 15 problems, margin 12.40, regret 1.01 [1.00, 1.01]
-            return kLeaves[2];
+            // cpu_openmp tile=2048
+            // 3 problems, margin 16.97, regret 1.00 [1.00, 1.01]
+            return kLeaves[1];
         }
     } else {
-        // cpu_openmp tile=512
-        // 8 problems, margin 12.33, regret 1.00 [1.00, 1.01]
-        return kLeaves[3];
+        if (ratio(problem.receivers, problem.sources) <= 16) {
+            // cpu_openmp tile=2048
+            // 11 problems, margin 9.49, regret 1.00 [1.00, 1.01]
+            return kLeaves[2];
+        } else {
+            // cpu_openmp tile=8192
+            // 8 problems, margin 18.88, regret 1.01 [1.00, 1.01]
+            return kLeaves[3];
+        }
     }
 }
 

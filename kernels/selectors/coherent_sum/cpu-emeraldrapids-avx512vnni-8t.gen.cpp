@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-8t/coherent_sum.jsonl, 38 problems x 4 choices
 // SHA-256:  b1657101350fd9794bcb8927274ce93186fbbb91efa6705ef6c931304d48ad6e
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -18,90 +18,48 @@ namespace espalier::coherent_sum::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 12.47F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 15.76F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 20.62F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 26.78F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp, {{"tile", 2048}}, 1.01F},
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 35.25F},
+    {VariantId::cpu_scalar, {}, 22.52F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 18,
-        .margin = 12.43F,
-        .regret = 1.00F,
+        .problems = 19,
+        .margin = 15.68F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "receivers <= 90",
+        .path = "output == sums",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 9,
-        .margin = 20.61F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "receivers > 90 and output == sums and samples <= 2400",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 1,
-        .margin = 26.78F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "receivers > 90 and output == sums and samples > 2400",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 10,
-        .margin = 35.07F,
+        .problems = 19,
+        .margin = 22.37F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "receivers > 90 and output != sums",
-        .ranking = kRanking3,
+        .path = "output != sums",
+        .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.receivers <= 90) {
+    if (problem.output == Coherence::sums) {
         // cpu_openmp tile=512
-        // 18 problems, margin 12.43, regret 1.00 [1.00, 1.01]
+        // 19 problems, margin 15.68, regret 1.01 [1.00, 1.01]
         return kLeaves[0];
     } else {
-        if (problem.output == Coherence::sums) {
-            if (problem.samples <= 2400) {
-                // cpu_openmp tile=512
-                // 9 problems, margin 20.61, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            } else {
-                // cpu_openmp tile=2048
-                // 1 problems, margin 26.78, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            }
-        } else {
-            // cpu_openmp tile=2048
-            // 10 problems, margin 35.07, regret 1.01 [1.00, 1.01]
-            return kLeaves[3];
-        }
+        // cpu_openmp tile=2048
+        // 19 problems, margin 22.37, regret 1.01 [1.00, 1.01]
+        return kLeaves[1];
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-generic-2t/coherent_sum.jsonl, 38 problems x 4 choices
 // SHA-256:  5abe69bba9f40c19a99553b9ee50911c596dd115e172093211988cb42fa9d5be
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to generic
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -10,6 +10,7 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -19,88 +20,136 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.99F},
+    {VariantId::cpu_scalar, {}, 5.44F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 6.52F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 5.47F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 9.21F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 6.99F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 9.11F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 6.10F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 7.38F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 8.97F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 14,
-        .margin = 5.98F,
+        .problems = 7,
+        .margin = 5.43F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples <= 2400 and trace_bytes <= 3000000 and output == sums",
+        .regret_hi = 1.01F,
+        .path = "trace_bytes <= 390000 and output == sums",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 14,
-        .margin = 6.48F,
+        .problems = 7,
+        .margin = 5.43F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "samples <= 2400 and trace_bytes <= 3000000 and output != sums",
+        .path = "trace_bytes <= 390000 and output != sums",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 6,
-        .margin = 9.20F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 6.94F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples <= 2400 and trace_bytes > 3000000",
+        .regret_hi = 1.02F,
+        .path = "trace_bytes > 390000 "
+                "and trace_bytes <= 2200000 "
+                "and output == sums "
+                "and receivers / samples <= 0.47",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 4,
-        .margin = 9.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples > 2400",
+        .problems = 2,
+        .margin = 6.05F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
+        .path = "trace_bytes > 390000 "
+                "and trace_bytes <= 2200000 "
+                "and output == sums "
+                "and receivers / samples > 0.47",
         .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 6,
+        .margin = 7.33F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "trace_bytes > 390000 and trace_bytes <= 2200000 and output != sums",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 12,
+        .margin = 8.89F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "trace_bytes > 390000 and trace_bytes > 2200000",
+        .ranking = kRanking5,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.samples <= 2400) {
-        if (problem.trace_bytes() <= 3'000'000) {
-            if (problem.output == Coherence::sums) {
-                // cpu_openmp tile=512
-                // 14 problems, margin 5.98, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // cpu_openmp tile=2048
-                // 14 problems, margin 6.48, regret 1.01 [1.00, 1.01]
-                return kLeaves[1];
-            }
+    if (problem.trace_bytes() <= 390'000) {
+        if (problem.output == Coherence::sums) {
+            // cpu_openmp tile=512
+            // 7 problems, margin 5.43, regret 1.00 [1.00, 1.01]
+            return kLeaves[0];
         } else {
-            // cpu_openmp tile=2048
-            // 6 problems, margin 9.20, regret 1.00 [1.00, 1.00]
-            return kLeaves[2];
+            // cpu_openmp tile=8192
+            // 7 problems, margin 5.43, regret 1.01 [1.00, 1.01]
+            return kLeaves[1];
         }
     } else {
-        // cpu_openmp tile=8192
-        // 4 problems, margin 9.11, regret 1.00 [1.00, 1.00]
-        return kLeaves[3];
+        if (problem.trace_bytes() <= 2'200'000) {
+            if (problem.output == Coherence::sums) {
+                if (ratio(problem.receivers, problem.samples) <= 0.47) {
+                    // cpu_openmp tile=512
+                    // 4 problems, margin 6.94, regret 1.01 [1.00, 1.02]
+                    return kLeaves[2];
+                } else {
+                    // cpu_openmp tile=2048
+                    // 2 problems, margin 6.05, regret 1.01 [1.01, 1.01]
+                    return kLeaves[3];
+                }
+            } else {
+                // cpu_openmp tile=8192
+                // 6 problems, margin 7.33, regret 1.01 [1.00, 1.01]
+                return kLeaves[4];
+            }
+        } else {
+            // cpu_openmp tile=8192
+            // 12 problems, margin 8.89, regret 1.01 [1.00, 1.02]
+            return kLeaves[5];
+        }
     }
 }
 

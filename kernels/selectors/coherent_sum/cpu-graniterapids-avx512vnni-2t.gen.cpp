@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-graniterapids-avx512vnni-2t/coherent_sum.jsonl, 38 problems x 4 choices
 // SHA-256:  b4fdab8cf418302e29906375146439734015fcf279d9d9dc02afed108cce1791
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -19,20 +19,15 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.72F},
+    {VariantId::cpu_scalar, {}, 4.90F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 7.81F},
+    {VariantId::cpu_scalar, {}, 9.32F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 8.80F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.00F},
     {VariantId::cpu_scalar, {}, 7.36F},
 };
@@ -40,67 +35,51 @@ constexpr Choice<Problem> kRanking3[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 13,
-        .margin = 4.72F,
+        .problems = 15,
+        .margin = 4.88F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "output == sums and samples <= 3400 and receivers <= 500",
+        .regret_hi = 1.01F,
+        .path = "output == sums and trace_bytes <= 2700000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
         .problems = 4,
-        .margin = 7.79F,
+        .margin = 9.30F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "output == sums and samples <= 3400 and receivers > 500",
+        .path = "output == sums and trace_bytes > 2700000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 2,
-        .margin = 8.80F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "output == sums and samples > 3400",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
         .problems = 19,
         .margin = 7.35F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "output != sums",
-        .ranking = kRanking3,
+        .ranking = kRanking2,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.output == Coherence::sums) {
-        if (problem.samples <= 3400) {
-            if (problem.receivers <= 500) {
-                // cpu_openmp tile=512
-                // 13 problems, margin 4.72, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // cpu_openmp tile=2048
-                // 4 problems, margin 7.79, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            }
+        if (problem.trace_bytes() <= 2'700'000) {
+            // cpu_openmp tile=512
+            // 15 problems, margin 4.88, regret 1.00 [1.00, 1.01]
+            return kLeaves[0];
         } else {
             // cpu_openmp tile=2048
-            // 2 problems, margin 8.80, regret 1.00 [1.00, 1.00]
-            return kLeaves[2];
+            // 4 problems, margin 9.30, regret 1.00 [1.00, 1.00]
+            return kLeaves[1];
         }
     } else {
         // cpu_openmp tile=8192
         // 19 problems, margin 7.35, regret 1.00 [1.00, 1.00]
-        return kLeaves[3];
+        return kLeaves[2];
     }
 }
 

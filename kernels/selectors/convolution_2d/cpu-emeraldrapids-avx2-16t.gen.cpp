@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-16t/convolution_2d.jsonl, 54 problems x 16 choices
 // SHA-256:  950cfc7390586a664927c3e6a6b7e49e4a71d88c3f1336fa076bc684c4c1a739
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -16,6 +16,7 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -41,31 +42,34 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.00F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 6.26F},
-    {VariantId::cpu_scalar, {}, 10.11F},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.79F},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.80F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 11.66F},
+    {VariantId::cpu_scalar, {}, 12.01F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 1.00F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.54F},
-    {VariantId::cpu_scalar, {}, 12.75F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.69F},
+    {VariantId::cpu_scalar, {}, 16.04F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.38F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.74F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 13.03F},
-    {VariantId::cpu_scalar, {}, 32.68F},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.16F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 5.62F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 5.67F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 12.15F},
+    {VariantId::cpu_scalar, {}, 58.89F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.04F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 6.51F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 8.92F},
-    {VariantId::cpu_scalar, {}, 82.48F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 2.60F},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.10F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 3.77F},
+    {VariantId::cpu_scalar, {}, 31.77F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -76,7 +80,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "coefficients == narrow and values <= 4000",
+        .path = "coefficients == narrow and values <= 3300",
         .ranking = kRanking0,
     },
     {
@@ -86,54 +90,60 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients == narrow and values > 4000",
+        .path = "coefficients == narrow and values > 3300",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 6.26F,
+        .problems = 8,
+        .margin = 1.80F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != narrow and coefficients == int16 and values <= 120000",
+        .path = "coefficients != narrow and values <= 2700000 and width * height <= 4700",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 2,
-        .margin = 1.54F,
+        .problems = 1,
+        .margin = 1.69F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != narrow and coefficients == int16 and values > 120000",
+        .path = "coefficients != narrow "
+                "and values <= 2700000 "
+                "and width * height > 4700 "
+                "and coefficients == int16",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 20,
-        .margin = 1.38F,
+        .problems = 16,
+        .margin = 1.15F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "coefficients != narrow and coefficients != int16 and values <= 1000000",
+        .path = "coefficients != narrow "
+                "and values <= 2700000 "
+                "and width * height > 4700 "
+                "and coefficients != int16",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 4,
-        .margin = 1.03F,
+        .problems = 2,
+        .margin = 1.10F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "coefficients != narrow and coefficients != int16 and values > 1000000",
+        .regret_hi = 1.00F,
+        .path = "coefficients != narrow and values > 2700000",
         .ranking = kRanking5,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.coefficients == Coefficients::narrow) {
-        if (problem.values() <= 4000) {
+        if (problem.values() <= 3300) {
             // cpu_avx2_int16 parallel=1
             // 4 problems, margin 1.04, regret 1.01 [1.00, 1.02]
             return kLeaves[0];
@@ -143,26 +153,28 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             return kLeaves[1];
         }
     } else {
-        if (problem.coefficients == Coefficients::int16) {
-            if (problem.values() <= 120'000) {
-                // cpu_openmp_rows rows_per_task=0
-                // 1 problems, margin 6.26, regret 1.00 [1.00, 1.00]
+        if (problem.values() <= 2'700'000) {
+            if (product(problem.width, problem.height) <= 4700) {
+                // cpu_avx2_float parallel=1
+                // else cpu_openmp_rows rows_per_task=0
+                // 8 problems, margin 1.80, regret 1.00 [1.00, 1.00]
                 return kLeaves[2];
             } else {
-                // cpu_openmp_rows rows_per_task=8
-                // 2 problems, margin 1.54, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
+                if (problem.coefficients == Coefficients::int16) {
+                    // cpu_openmp_rows rows_per_task=8
+                    // 1 problems, margin 1.69, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
+                } else {
+                    // cpu_avx2_float parallel=1
+                    // 16 problems, margin 1.15, regret 1.00 [1.00, 1.01]
+                    return kLeaves[4];
+                }
             }
         } else {
-            if (problem.values() <= 1'000'000) {
-                // cpu_avx2_float parallel=1
-                // 20 problems, margin 1.38, regret 1.00 [1.00, 1.01]
-                return kLeaves[4];
-            } else {
-                // cpu_avx2_float_preconverted parallel=1
-                // 4 problems, margin 1.03, regret 1.00 [1.00, 1.01]
-                return kLeaves[5];
-            }
+            // cpu_avx2_float_preconverted parallel=1
+            // else cpu_openmp_rows rows_per_task=8
+            // 2 problems, margin 1.10, regret 1.00 [1.00, 1.00]
+            return kLeaves[5];
         }
     }
 }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-2t/convolution_2d.jsonl, 54 problems x 16 choices
 // SHA-256:  cdc80278cf4f6d02f33675c50ac4aa4aad388e0b521c5065c4267b6f009f4dc1
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -33,24 +33,19 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 1.00F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.18F},
-    {VariantId::cpu_scalar, {}, 1.92F},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.01F},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.05F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.25F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 3.71F},
+    {VariantId::cpu_scalar, {}, 2.97F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.02F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.99F},
-    {VariantId::cpu_scalar, {}, 2.45F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.13F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 5.60F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 6.67F},
-    {VariantId::cpu_scalar, {}, 10.16F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 4.72F},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.14F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 5.53F},
+    {VariantId::cpu_scalar, {}, 8.67F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -66,33 +61,23 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 3,
-        .margin = 1.17F,
-        .regret = 1.00F,
+        .problems = 2,
+        .margin = 1.01F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "coefficients != narrow and coefficients == int16",
+        .regret_hi = 1.02F,
+        .path = "coefficients != narrow and values <= 1800",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 1.02F,
+        .problems = 25,
+        .margin = 1.14F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != narrow and coefficients != int16 and values <= 1000",
+        .path = "coefficients != narrow and values > 1800",
         .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 23,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != narrow and coefficients != int16 and values > 1000",
-        .ranking = kRanking3,
     },
 };
 
@@ -102,20 +87,15 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 27 problems, margin 1.40, regret 1.00 [1.00, 1.01]
         return kLeaves[0];
     } else {
-        if (problem.coefficients == Coefficients::int16) {
-            // cpu_openmp_rows rows_per_task=8
-            // 3 problems, margin 1.17, regret 1.00 [1.00, 1.01]
+        if (problem.values() <= 1800) {
+            // cpu_avx2_float parallel=1
+            // 2 problems, margin 1.01, regret 1.01 [1.00, 1.02]
             return kLeaves[1];
         } else {
-            if (problem.values() <= 1000) {
-                // cpu_avx2_float_preconverted parallel=0
-                // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            } else {
-                // cpu_avx2_float_preconverted parallel=1
-                // 23 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
-            }
+            // cpu_avx2_float_preconverted parallel=1
+            // else cpu_openmp_rows rows_per_task=8
+            // 25 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+            return kLeaves[2];
         }
     }
 }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-16t/convolution_2d.jsonl, 56 problems x 20 choices
 // SHA-256:  f49b34c5a894ddc8931b1e1e56de1a3ebf3c2205ffc23a4a7acb3699223680f5
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -16,6 +16,7 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -32,39 +33,29 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 0}}, 1.02F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 0}}, 1.09F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.30F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.34F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.60F},
-    {VariantId::cpu_scalar, {}, 3.71F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 0}}, 1.00F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 0}}, 1.29F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.64F},
+    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.65F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.17F},
+    {VariantId::cpu_scalar, {}, 5.31F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.40F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.44F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.46F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.29F},
-    {VariantId::cpu_scalar, {}, 9.29F},
+    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.01F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.09F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.10F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.39F},
+    {VariantId::cpu_scalar, {}, 4.85F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.05F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.09F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.13F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.44F},
-    {VariantId::cpu_scalar, {}, 5.91F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.87F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.88F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 2.71F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 13.24F},
-    {VariantId::cpu_scalar, {}, 121.07F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.01F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.85F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.85F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 12.34F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 13.35F},
+    {VariantId::cpu_scalar, {}, 110.23F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -81,42 +72,32 @@ constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 1,
         .problems = 2,
-        .margin = 1.07F,
-        .regret = 1.02F,
+        .margin = 1.29F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "coefficients != float32 and width <= 50 and values <= 2000",
+        .regret_hi = 1.00F,
+        .path = "coefficients != float32 and width * height <= 1500",
         .ranking = kRanking1,
     },
     {
         .id = 2,
         .problems = 2,
-        .margin = 1.40F,
-        .regret = 1.00F,
+        .margin = 1.05F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width <= 50 and values > 2000",
+        .regret_hi = 1.03F,
+        .path = "coefficients != float32 and width * height > 1500 and values <= 3300",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 1.05F,
-        .regret = 1.00F,
+        .problems = 26,
+        .margin = 2.93F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width > 50 and values <= 4000",
+        .regret_hi = 1.02F,
+        .path = "coefficients != float32 and width * height > 1500 and values > 3300",
         .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 25,
-        .margin = 3.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "coefficients != float32 and width > 50 and values > 4000",
-        .ranking = kRanking4,
     },
 };
 
@@ -126,25 +107,19 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 26 problems, margin 2.11, regret 1.00 [1.00, 1.01]
         return kLeaves[0];
     } else {
-        if (problem.width <= 50) {
-            if (problem.values() <= 2000) {
-                // cpu_avx2_int16_shuffle parallel=0
-                // 2 problems, margin 1.07, regret 1.02 [1.00, 1.03]
-                return kLeaves[1];
-            } else {
-                // cpu_avx512_vnni parallel=0
-                // 2 problems, margin 1.40, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            }
+        if (product(problem.width, problem.height) <= 1500) {
+            // cpu_avx512_vnni parallel=0
+            // 2 problems, margin 1.29, regret 1.00 [1.00, 1.00]
+            return kLeaves[1];
         } else {
-            if (problem.values() <= 4000) {
+            if (problem.values() <= 3300) {
                 // cpu_avx2_int16 parallel=1
-                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
+                // 2 problems, margin 1.05, regret 1.01 [1.00, 1.03]
+                return kLeaves[2];
             } else {
                 // cpu_avx512_vnni parallel=1
-                // 25 problems, margin 3.04, regret 1.00 [1.00, 1.01]
-                return kLeaves[4];
+                // 26 problems, margin 2.93, regret 1.01 [1.00, 1.02]
+                return kLeaves[3];
             }
         }
     }

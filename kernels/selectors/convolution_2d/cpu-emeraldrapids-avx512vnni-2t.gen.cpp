@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-2t/convolution_2d.jsonl, 54 problems x 20 choices
 // SHA-256:  13f20363b59153ee40a925ef4fb9eca30e4c1643e61dda155781ba88d7a32508
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -17,6 +17,7 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -37,35 +38,43 @@ constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.84F},
     {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.98F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 14.64F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 14.73F},
     {VariantId::cpu_scalar, {}, 26.97F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.14F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.27F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.49F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.99F},
-    {VariantId::cpu_scalar, {}, 5.21F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.07F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.19F},
+    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.44F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.62F},
+    {VariantId::cpu_scalar, {}, 4.05F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.19F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.38F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.76F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 3.98F},
-    {VariantId::cpu_scalar, {}, 8.97F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.57F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.77F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 2.36F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 9.75F},
+    {VariantId::cpu_scalar, {}, 17.87F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.30F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.45F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.51F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.88F},
+    {VariantId::cpu_scalar, {}, 8.62F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.50F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.53F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.60F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 22.71F},
-    {VariantId::cpu_scalar, {}, 42.34F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.78F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.94F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 4.11F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 29.58F},
+    {VariantId::cpu_scalar, {}, 56.10F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -76,7 +85,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients == float32 and values <= 1300",
+        .path = "coefficients == float32 and values <= 1000",
         .ranking = kRanking0,
     },
     {
@@ -86,44 +95,54 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients == float32 and values > 1300",
+        .path = "coefficients == float32 and values > 1000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 3,
-        .margin = 1.14F,
+        .problems = 2,
+        .margin = 1.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values <= 4000 and channels <= 2",
+        .path = "coefficients != float32 and values <= 1800",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 1.19F,
+        .problems = 8,
+        .margin = 2.11F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values <= 4000 and channels > 2",
+        .regret_hi = 1.01F,
+        .path = "coefficients != float32 and values > 1800 and width / channels <= 47",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 26,
-        .margin = 3.41F,
+        .problems = 1,
+        .margin = 1.30F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 4000",
+        .path = "coefficients != float32 and values > 1800 and width / channels > 47 and values <= 3300",
         .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 19,
+        .margin = 3.81F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "coefficients != float32 and values > 1800 and width / channels > 47 and values > 3300",
+        .ranking = kRanking5,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.coefficients == Coefficients::float32) {
-        if (problem.values() <= 1300) {
+        if (problem.values() <= 1000) {
             // cpu_avx512_float parallel=0
             // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
             return kLeaves[0];
@@ -133,20 +152,26 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             return kLeaves[1];
         }
     } else {
-        if (problem.values() <= 4000) {
-            if (problem.channels <= 2) {
-                // cpu_avx2_int16_shuffle parallel=1
-                // 3 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            } else {
-                // cpu_avx512_vnni parallel=0
-                // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
-            }
+        if (problem.values() <= 1800) {
+            // cpu_avx2_int16_shuffle parallel=1
+            // 2 problems, margin 1.07, regret 1.00 [1.00, 1.00]
+            return kLeaves[2];
         } else {
-            // cpu_avx512_vnni parallel=1
-            // 26 problems, margin 3.41, regret 1.00 [1.00, 1.00]
-            return kLeaves[4];
+            if (ratio(problem.width, problem.channels) <= 47) {
+                // cpu_avx512_vnni parallel=1
+                // 8 problems, margin 2.11, regret 1.00 [1.00, 1.01]
+                return kLeaves[3];
+            } else {
+                if (problem.values() <= 3300) {
+                    // cpu_avx2_int16_shuffle parallel=1
+                    // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
+                    return kLeaves[4];
+                } else {
+                    // cpu_avx512_vnni parallel=1
+                    // 19 problems, margin 3.81, regret 1.00 [1.00, 1.00]
+                    return kLeaves[5];
+                }
+            }
         }
     }
 }

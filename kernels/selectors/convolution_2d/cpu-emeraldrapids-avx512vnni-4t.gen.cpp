@@ -2,14 +2,13 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-4t/convolution_2d.jsonl, 54 problems x 20 choices
 // SHA-256:  a34c69c952b253d4a4da68f12becf9aa87b3f0458ebacbe60fe425235f967202
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
 // Variants, and the SHA-256 of the sources that were measured:
 //   fe38db67acef1406771c72a709f2dadef30a2354b375ac10d2b15b1877591853  cpu_avx2_float
 //   e5a8c31d053fd2b27e0dce04676f515cf173dabb7b5cfc257c8b44803ff2898e  cpu_avx2_float_preconverted
-//   62148be917c75345fdb6d0bb16590fe81da7e32953e9ba3e767134713081322e  cpu_avx2_int16
 //   3757a2059725eb71876f60c7375e0af4523d7e1905d74f8d30c99096684c3554  cpu_avx2_int16_preconverted
 //   e6fc4a4fbdd6439fdd49751d1ec2ec4b16dd22e4e106c005374c13f1b0c25c32  cpu_avx2_int16_shuffle
 //   c73e7f402072b2189df6745c462381bea45209fae28e798aadc48f3bd586193d  cpu_avx512_float
@@ -17,6 +16,7 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -34,9 +34,8 @@ constexpr Choice<Problem> kRanking0[] = {
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 0}}, 1.12F},
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.26F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.51F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.27F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.34F},
     {VariantId::cpu_scalar, {}, 3.26F},
 };
@@ -45,7 +44,6 @@ constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
     {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.08F},
     {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.15F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.37F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.17F},
     {VariantId::cpu_scalar, {}, 8.04F},
 };
@@ -54,8 +52,8 @@ constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.24F},
     {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.25F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.27F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 2.77F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.96F},
     {VariantId::cpu_scalar, {}, 5.94F},
 };
 
@@ -86,7 +84,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width <= 42 and values <= 1600",
+        .path = "coefficients != float32 and values <= 1000",
         .ranking = kRanking1,
     },
     {
@@ -96,7 +94,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width <= 42 and values > 1600",
+        .path = "coefficients != float32 and values > 1000 and values <= 3300 and width / channels <= 39",
         .ranking = kRanking2,
     },
     {
@@ -106,7 +104,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width > 42 and values <= 4000",
+        .path = "coefficients != float32 and values > 1000 and values <= 3300 and width / channels > 39",
         .ranking = kRanking3,
     },
     {
@@ -116,7 +114,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width > 42 and values > 4000",
+        .path = "coefficients != float32 and values > 1000 and values > 3300",
         .ranking = kRanking4,
     },
 };
@@ -127,21 +125,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 24 problems, margin 2.48, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (problem.width <= 42) {
-            if (problem.values() <= 1600) {
-                // cpu_avx2_int16_shuffle parallel=0
-                // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            } else {
-                // cpu_avx512_vnni parallel=1
-                // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            }
+        if (problem.values() <= 1000) {
+            // cpu_avx2_int16_shuffle parallel=0
+            // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
+            return kLeaves[1];
         } else {
-            if (problem.values() <= 4000) {
-                // cpu_avx2_int16_shuffle parallel=1
-                // 2 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
+            if (problem.values() <= 3300) {
+                if (ratio(problem.width, problem.channels) <= 39) {
+                    // cpu_avx512_vnni parallel=1
+                    // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                    return kLeaves[2];
+                } else {
+                    // cpu_avx2_int16_shuffle parallel=1
+                    // 2 problems, margin 1.24, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
+                }
             } else {
                 // cpu_avx512_vnni parallel=1
                 // 26 problems, margin 3.20, regret 1.00 [1.00, 1.00]

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-8t/convolution_2d.jsonl, 54 problems x 20 choices
 // SHA-256:  e33da133e74748b889794d7baf6fad1522243664b9898e2f37b89412aa9d974e
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -28,14 +28,14 @@ constexpr Choice<Problem> kRanking0[] = {
     {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.23F},
     {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.57F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 11.44F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 11.80F},
     {VariantId::cpu_scalar, {}, 65.11F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.00F},
     {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.05F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.08F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.11F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.12F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.36F},
     {VariantId::cpu_scalar, {}, 3.28F},
 };
@@ -44,7 +44,6 @@ constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
     {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.07F},
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.13F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.21F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.03F},
     {VariantId::cpu_scalar, {}, 7.50F},
 };
@@ -76,7 +75,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values <= 5000 and values <= 1300",
+        .path = "coefficients != float32 and values <= 3300 and values <= 1500",
         .ranking = kRanking1,
     },
     {
@@ -86,7 +85,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values <= 5000 and values > 1300",
+        .path = "coefficients != float32 and values <= 3300 and values > 1500",
         .ranking = kRanking2,
     },
     {
@@ -96,7 +95,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 5000",
+        .path = "coefficients != float32 and values > 3300",
         .ranking = kRanking3,
     },
 };
@@ -107,8 +106,8 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 24 problems, margin 2.23, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (problem.values() <= 5000) {
-            if (problem.values() <= 1300) {
+        if (problem.values() <= 3300) {
+            if (problem.values() <= 1500) {
                 // cpu_avx2_int16 parallel=1
                 // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
                 return kLeaves[1];

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-generic-2t/convolution_2d.jsonl, 54 problems x 6 choices
 // SHA-256:  e3b1e9635b84527aecde300559d48c55554ea534c987743dac40f794764b4745
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to generic
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -11,6 +11,7 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -19,92 +20,71 @@ namespace espalier::convolution_2d::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.23F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 1.01F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.30F},
+    {VariantId::cpu_scalar, {}, 1.78F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.01F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.42F},
-    {VariantId::cpu_scalar, {}, 1.82F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.32F},
+    {VariantId::cpu_scalar, {}, 1.89F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.00F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.40F},
-    {VariantId::cpu_scalar, {}, 1.88F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 1.00F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.11F},
-    {VariantId::cpu_scalar, {}, 1.88F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.07F},
+    {VariantId::cpu_scalar, {}, 1.92F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 2,
-        .margin = 1.23F,
-        .regret = 1.00F,
+        .problems = 27,
+        .margin = 1.28F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "width <= 200 and coefficients == narrow and width <= 42",
+        .regret_hi = 1.03F,
+        .path = "coefficients == narrow",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 11,
-        .margin = 1.40F,
+        .problems = 16,
+        .margin = 1.31F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "width <= 200 and coefficients == narrow and width > 42",
+        .regret_hi = 1.01F,
+        .path = "coefficients != narrow and width * height <= 220000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 12,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "width <= 200 and coefficients != narrow",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 29,
-        .margin = 1.11F,
+        .problems = 11,
+        .margin = 1.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "width > 200",
-        .ranking = kRanking3,
+        .path = "coefficients != narrow and width * height > 220000",
+        .ranking = kRanking2,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.width <= 200) {
-        if (problem.coefficients == Coefficients::narrow) {
-            if (problem.width <= 42) {
-                // cpu_openmp_rows rows_per_task=8
-                // 2 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // cpu_openmp_rows rows_per_task=0
-                // 11 problems, margin 1.40, regret 1.01 [1.00, 1.03]
-                return kLeaves[1];
-            }
-        } else {
+    if (problem.coefficients == Coefficients::narrow) {
+        // cpu_openmp_rows rows_per_task=8
+        // 27 problems, margin 1.28, regret 1.01 [1.00, 1.03]
+        return kLeaves[0];
+    } else {
+        if (product(problem.width, problem.height) <= 220'000) {
             // cpu_openmp_rows rows_per_task=0
-            // 12 problems, margin 1.40, regret 1.00 [1.00, 1.01]
+            // 16 problems, margin 1.31, regret 1.01 [1.00, 1.01]
+            return kLeaves[1];
+        } else {
+            // cpu_openmp_rows rows_per_task=8
+            // 11 problems, margin 1.07, regret 1.00 [1.00, 1.00]
             return kLeaves[2];
         }
-    } else {
-        // cpu_openmp_rows rows_per_task=8
-        // 29 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-        return kLeaves[3];
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-graniterapids-avx512vnni-2t/convolution_2d.jsonl, 56 problems x 20 choices
 // SHA-256:  860d00c7248bb535dd8de025602d4d7bd93aed80808f8cf8a3871417accf2629
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -33,29 +33,11 @@ constexpr Choice<Problem> kRanking0[] = {
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.18F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.32F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.48F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.41F},
-    {VariantId::cpu_scalar, {}, 5.61F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.08F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.19F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.33F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.07F},
-    {VariantId::cpu_scalar, {}, 5.54F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.66F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.67F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 3.37F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 21.51F},
-    {VariantId::cpu_scalar, {}, 42.31F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.34F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.40F},
+    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 2.94F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 16.71F},
+    {VariantId::cpu_scalar, {}, 32.29F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -71,33 +53,13 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 1.18F,
+        .problems = 30,
+        .margin = 3.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values <= 4000 and width <= 40",
+        .regret_hi = 1.01F,
+        .path = "coefficients != float32",
         .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 2,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values <= 4000 and width > 40",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 26,
-        .margin = 3.59F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 4000",
-        .ranking = kRanking3,
     },
 };
 
@@ -107,21 +69,9 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 26 problems, margin 2.22, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (problem.values() <= 4000) {
-            if (problem.width <= 40) {
-                // cpu_avx512_vnni parallel=1
-                // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            } else {
-                // cpu_avx2_int16_shuffle parallel=1
-                // 2 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            }
-        } else {
-            // cpu_avx512_vnni parallel=1
-            // 26 problems, margin 3.59, regret 1.00 [1.00, 1.00]
-            return kLeaves[3];
-        }
+        // cpu_avx512_vnni parallel=1
+        // 30 problems, margin 3.05, regret 1.00 [1.00, 1.01]
+        return kLeaves[1];
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-16t/distance.jsonl, 130 problems x 5 choices
 // SHA-256:  c48a3dd2b3862eb144de92b816439c65ca2a57fb9a6d73f404a0c7b58f4543ac
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -23,111 +23,9 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.21F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.28F},
-    {VariantId::cpu_scalar, {}, 1.40F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.15F},
-    {VariantId::cpu_scalar, {}, 1.79F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.15F},
-    {VariantId::cpu_avx2, {}, 1.24F},
-    {VariantId::cpu_scalar, {}, 1.45F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.36F},
-    {VariantId::cpu_scalar, {}, 1.89F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.08F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.09F},
-    {VariantId::cpu_scalar, {}, 2.90F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.14F},
-    {VariantId::cpu_scalar, {}, 1.31F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.64F},
-    {VariantId::cpu_scalar, {}, 28.51F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.08F},
-    {VariantId::cpu_scalar, {}, 1.54F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.33F},
-    {VariantId::cpu_scalar, {}, 2.02F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.12F},
-    {VariantId::cpu_scalar, {}, 4.05F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.12F},
-    {VariantId::cpu_avx2, {}, 1.14F},
-    {VariantId::cpu_scalar, {}, 4.42F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.12F},
-    {VariantId::cpu_avx2, {}, 1.16F},
-    {VariantId::cpu_scalar, {}, 2.30F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.15F},
-    {VariantId::cpu_scalar, {}, 7.46F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.14F},
-    {VariantId::cpu_scalar, {}, 7.28F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.49F},
-    {VariantId::cpu_scalar, {}, 13.80F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.52F},
+    {VariantId::cpu_scalar, {}, 16.32F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -138,352 +36,30 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "points <= 3000 and terms <= 1500",
+        .path = "terms <= 1000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 0,
-        .margin = 1.15F,
-        .regret = 1.02F,
+        .problems = 126,
+        .margin = 1.52F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "points <= 3000 and terms > 1500 and terms <= 5300 and queries <= 6 and metric == euclidean",
+        .regret_hi = 1.00F,
+        .path = "terms > 1000",
         .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 0,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points <= 3000 and terms > 1500 and terms <= 5300 and queries <= 6 and metric != euclidean",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 0,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 3000 "
-                "and terms > 1500 "
-                "and terms <= 5300 "
-                "and queries > 6 "
-                "and metric == cosine "
-                "and terms <= 3000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 3000 "
-                "and terms > 1500 "
-                "and terms <= 5300 "
-                "and queries > 6 "
-                "and metric == cosine "
-                "and terms > 3000 "
-                "and missing == none",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 0,
-        .margin = 1.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 3000 "
-                "and terms > 1500 "
-                "and terms <= 5300 "
-                "and queries > 6 "
-                "and metric == cosine "
-                "and terms > 3000 "
-                "and missing != none",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 8,
-        .margin = 1.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 3000 "
-                "and terms > 1500 "
-                "and terms <= 5300 "
-                "and queries > 6 "
-                "and metric != cosine "
-                "and missing == none",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 3000 "
-                "and terms > 1500 "
-                "and terms <= 5300 "
-                "and queries > 6 "
-                "and metric != cosine "
-                "and missing != none "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 0,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 3000 "
-                "and terms > 1500 "
-                "and terms <= 5300 "
-                "and queries > 6 "
-                "and metric != cosine "
-                "and missing != none "
-                "and metric != mixed_euclidean "
-                "and terms <= 3000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 1,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 3000 "
-                "and terms > 1500 "
-                "and terms <= 5300 "
-                "and queries > 6 "
-                "and metric != cosine "
-                "and missing != none "
-                "and metric != mixed_euclidean "
-                "and terms > 3000",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 76,
-        .margin = 1.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 3000 and terms > 1500 and terms > 5300",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 3,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 3000 and terms <= 62000 and metric == euclidean and missing == none",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 0,
-        .margin = 1.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 3000 and terms <= 62000 and metric == euclidean and missing != none",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 3,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 3000 "
-                "and terms <= 62000 "
-                "and metric != euclidean "
-                "and metric == mixed_euclidean "
-                "and missing == none",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 0,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 3000 "
-                "and terms <= 62000 "
-                "and metric != euclidean "
-                "and metric == mixed_euclidean "
-                "and missing != none",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 0,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 3000 and terms <= 62000 and metric != euclidean and metric != mixed_euclidean",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 3,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 3000 and terms > 62000 and metric == cosine and missing == none",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 0,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 3000 and terms > 62000 and metric == cosine and missing != none",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 30,
-        .margin = 1.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 3000 and terms > 62000 and metric != cosine",
-        .ranking = kRanking18,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.points <= 3000) {
-        if (problem.terms() <= 1500) {
-            // cpu_scalar default
-            // 4 problems, margin 2.35, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            if (problem.terms() <= 5300) {
-                if (problem.queries <= 6) {
-                    if (problem.metric == Metric::euclidean) {
-                        // cpu_scalar default
-                        // guessed, margin 1.15, regret 1.02 [1.00, 1.05]
-                        return kLeaves[1];
-                    } else {
-                        // cpu_avx2 default
-                        // guessed, margin 1.21, regret 1.00 [1.00, 1.01]
-                        return kLeaves[2];
-                    }
-                } else {
-                    if (problem.metric == Metric::cosine) {
-                        if (problem.terms() <= 3000) {
-                            // cpu_scalar default
-                            // guessed, margin 1.28, regret 1.00 [1.00, 1.00]
-                            return kLeaves[3];
-                        } else {
-                            if (problem.missing == Missing::none) {
-                                // cpu_avx2 default
-                                // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                return kLeaves[4];
-                            } else {
-                                // cpu_openmp tile=64
-                                // guessed, margin 1.24, regret 1.00 [1.00, 1.00]
-                                return kLeaves[5];
-                            }
-                        }
-                    } else {
-                        if (problem.missing == Missing::none) {
-                            // cpu_avx2 default
-                            // 8 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                            return kLeaves[6];
-                        } else {
-                            if (problem.metric == Metric::mixed_euclidean) {
-                                // cpu_avx2 default
-                                // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                return kLeaves[7];
-                            } else {
-                                if (problem.terms() <= 3000) {
-                                    // cpu_scalar default
-                                    // guessed, margin 1.19, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[8];
-                                } else {
-                                    // cpu_openmp tile=64
-                                    // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[9];
-                                }
-                            }
-                        }
-                    }
-                }
-            } else {
-                // cpu_avx2 default
-                // 76 problems, margin 1.64, regret 1.00 [1.00, 1.00]
-                return kLeaves[10];
-            }
-        }
+    if (problem.terms() <= 1000) {
+        // cpu_scalar default
+        // 4 problems, margin 2.35, regret 1.00 [1.00, 1.00]
+        return kLeaves[0];
     } else {
-        if (problem.terms() <= 62'000) {
-            if (problem.metric == Metric::euclidean) {
-                if (problem.missing == Missing::none) {
-                    // cpu_avx2 default
-                    // 3 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                    return kLeaves[11];
-                } else {
-                    // cpu_openmp tile=1024
-                    // guessed, margin 1.33, regret 1.00 [1.00, 1.00]
-                    return kLeaves[12];
-                }
-            } else {
-                if (problem.metric == Metric::mixed_euclidean) {
-                    if (problem.missing == Missing::none) {
-                        // cpu_avx2 default
-                        // 3 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                        return kLeaves[13];
-                    } else {
-                        // cpu_openmp tile=1024
-                        // guessed, margin 1.14, regret 1.00 [1.00, 1.00]
-                        return kLeaves[14];
-                    }
-                } else {
-                    // cpu_openmp tile=1024
-                    // guessed, margin 1.16, regret 1.00 [1.00, 1.00]
-                    return kLeaves[15];
-                }
-            }
-        } else {
-            if (problem.metric == Metric::cosine) {
-                if (problem.missing == Missing::none) {
-                    // cpu_avx2 default
-                    // 3 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                    return kLeaves[16];
-                } else {
-                    // cpu_openmp tile=256
-                    // guessed, margin 1.14, regret 1.00 [1.00, 1.00]
-                    return kLeaves[17];
-                }
-            } else {
-                // cpu_avx2 default
-                // 30 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                return kLeaves[18];
-            }
-        }
+        // cpu_avx2 default
+        // 126 problems, margin 1.52, regret 1.00 [1.00, 1.00]
+        return kLeaves[1];
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-2t/distance.jsonl, 130 problems x 5 choices
 // SHA-256:  feb291a7cdad937f75be107d2c6b4a78d90b8f6002a822dfd2371e3b4d509929
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -11,6 +11,7 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -19,478 +20,274 @@ namespace espalier::distance::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.02F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.17F},
+    {VariantId::cpu_scalar, {}, 1.24F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.50F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.38F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.38F},
+    {VariantId::cpu_scalar, {}, 2.26F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.45F},
+    {VariantId::cpu_avx2, {}, 1.02F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.91F},
+    {VariantId::cpu_scalar, {}, 1.51F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.90F},
+    {VariantId::cpu_scalar, {}, 11.58F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.21F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.76F},
-    {VariantId::cpu_scalar, {}, 1.73F},
+    {VariantId::cpu_avx2, {}, 1.10F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.15F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.03F},
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.39F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.30F},
-    {VariantId::cpu_scalar, {}, 1.54F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.28F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.28F},
-    {VariantId::cpu_scalar, {}, 1.91F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.07F},
-    {VariantId::cpu_scalar, {}, 4.03F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.10F},
-    {VariantId::cpu_scalar, {}, 1.53F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.76F},
-    {VariantId::cpu_scalar, {}, 11.05F},
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.63F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.64F},
+    {VariantId::cpu_scalar, {}, 5.38F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 6,
-        .margin = 1.70F,
-        .regret = 1.01F,
+        .problems = 4,
+        .margin = 2.49F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "queries <= 1 and dims <= 30 and dims <= 6",
+        .regret_hi = 1.00F,
+        .path = "terms <= 1000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 0,
-        .margin = 1.18F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 1.37F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims <= 30 and dims > 6 and metric == chebyshev and distances <= 1000",
+        .regret_hi = 1.05F,
+        .path = "terms > 1000 and queries * dims <= 7",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 0,
-        .margin = 1.17F,
+        .problems = 1,
+        .margin = 1.24F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims <= 30 and dims > 6 and metric == chebyshev and distances > 1000",
+        .path = "terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries * points <= 560 "
+                "and queries * dims <= 32 "
+                "and metric == mixed_euclidean",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 3,
-        .margin = 1.50F,
+        .problems = 1,
+        .margin = 1.55F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 1 "
-                "and dims <= 30 "
-                "and dims > 6 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean",
+        .path = "terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries * points <= 560 "
+                "and queries * dims <= 32 "
+                "and metric != mixed_euclidean",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 3,
-        .margin = 1.38F,
-        .regret = 1.00F,
+        .problems = 13,
+        .margin = 1.37F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 "
-                "and dims <= 30 "
-                "and dims > 6 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean",
+        .regret_hi = 1.02F,
+        .path = "terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries * points <= 560 "
+                "and queries * dims > 32 "
+                "and points / dims <= 4.7",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 6,
-        .margin = 1.18F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 1.27F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 1 and dims > 30 and metric == euclidean and dims <= 100",
+        .regret_hi = 1.00F,
+        .path = "terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries * points <= 560 "
+                "and queries * dims > 32 "
+                "and points / dims > 4.7 "
+                "and metric == euclidean",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 3,
-        .margin = 1.45F,
-        .regret = 1.00F,
+        .problems = 5,
+        .margin = 1.49F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims > 30 and metric == euclidean and dims > 100",
+        .regret_hi = 1.05F,
+        .path = "terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries * points <= 560 "
+                "and queries * dims > 32 "
+                "and points / dims > 4.7 "
+                "and metric != euclidean",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 3,
-        .margin = 1.10F,
+        .problems = 38,
+        .margin = 1.90F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims > 30 and metric != euclidean and metric == cosine and dims <= 100",
+        .path = "terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries * points > 560 "
+                "and metric == mixed_euclidean",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 0,
-        .margin = 1.21F,
+        .problems = 2,
+        .margin = 1.31F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims > 30 and metric != euclidean and metric == cosine and dims > 100",
+        .path = "terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries * points > 560 "
+                "and metric != mixed_euclidean "
+                "and queries * dims <= 18 "
+                "and queries <= 3",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 15,
-        .margin = 1.73F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims > 30 and metric != euclidean and metric != cosine",
+        .problems = 1,
+        .margin = 0.91F,
+        .regret = 1.10F,
+        .regret_lo = 1.10F,
+        .regret_hi = 1.10F,
+        .path = "terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries * points > 560 "
+                "and metric != mixed_euclidean "
+                "and queries * dims <= 18 "
+                "and queries > 3",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 2,
-        .margin = 2.36F,
-        .regret = 1.00F,
+        .problems = 59,
+        .margin = 1.61F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and terms <= 1000 and terms <= 300",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 0,
-        .margin = 1.81F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and terms <= 1000 and terms > 300 and metric == euclidean",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 0,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and terms <= 1000 and terms > 300 and metric != euclidean",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 0,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and terms > 1000 and terms <= 5300 and metric == cosine and terms <= 3000",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 1,
-        .margin = 0.97F,
-        .regret = 1.03F,
-        .regret_lo = 1.03F,
         .regret_hi = 1.03F,
-        .path = "queries > 1 and terms > 1000 and terms <= 5300 and metric == cosine and terms > 3000",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 0,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1000 "
-                "and terms <= 5300 "
-                "and metric != cosine "
-                "and queries <= 6 "
-                "and metric == euclidean",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 0,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1000 "
-                "and terms <= 5300 "
-                "and metric != cosine "
-                "and queries <= 6 "
-                "and metric != euclidean",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 8,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1000 "
-                "and terms <= 5300 "
-                "and metric != cosine "
-                "and queries > 6 "
-                "and missing == none",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 1,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1000 "
-                "and terms <= 5300 "
-                "and metric != cosine "
-                "and queries > 6 "
-                "and missing != none "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 1,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1000 "
-                "and terms <= 5300 "
-                "and metric != cosine "
-                "and queries > 6 "
-                "and missing != none "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 78,
-        .margin = 1.76F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and terms > 1000 and terms > 5300",
-        .ranking = kRanking20,
+        .path = "terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries * points > 560 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 18",
+        .ranking = kRanking10,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 1) {
-        if (problem.dims <= 30) {
-            if (problem.dims <= 6) {
-                // cpu_scalar default
-                // 6 problems, margin 1.70, regret 1.01 [1.00, 1.04]
-                return kLeaves[0];
-            } else {
-                if (problem.metric == Metric::chebyshev) {
-                    if (problem.distances() <= 1000) {
-                        // cpu_scalar default
-                        // guessed, margin 1.18, regret 1.00 [1.00, 1.00]
-                        return kLeaves[1];
-                    } else {
-                        // cpu_avx2 default
-                        // guessed, margin 1.17, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
-                    }
-                } else {
+    if (problem.terms() <= 1000) {
+        // cpu_scalar default
+        // 4 problems, margin 2.49, regret 1.00 [1.00, 1.00]
+        return kLeaves[0];
+    } else {
+        if (product(problem.queries, problem.dims) <= 7) {
+            // cpu_scalar default
+            // 4 problems, margin 1.37, regret 1.02 [1.00, 1.05]
+            return kLeaves[1];
+        } else {
+            if (product(problem.queries, problem.points) <= 560) {
+                if (product(problem.queries, problem.dims) <= 32) {
                     if (problem.metric == Metric::mixed_euclidean) {
                         // cpu_avx2 default
-                        // 3 problems, margin 1.50, regret 1.00 [1.00, 1.00]
+                        // 1 problems, margin 1.24, regret 1.00 [1.00, 1.00]
+                        return kLeaves[2];
+                    } else {
+                        // cpu_scalar default
+                        // 1 problems, margin 1.55, regret 1.00 [1.00, 1.00]
                         return kLeaves[3];
-                    } else {
-                        // cpu_scalar default
-                        // 3 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
                     }
-                }
-            }
-        } else {
-            if (problem.metric == Metric::euclidean) {
-                if (problem.dims <= 100) {
-                    // cpu_scalar default
-                    // 6 problems, margin 1.18, regret 1.01 [1.00, 1.02]
-                    return kLeaves[5];
                 } else {
-                    // cpu_avx2 default
-                    // 3 problems, margin 1.45, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
-                }
-            } else {
-                if (problem.metric == Metric::cosine) {
-                    if (problem.dims <= 100) {
-                        // cpu_scalar default
-                        // 3 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
-                    } else {
+                    if (ratio(problem.points, problem.dims) <= 4.7) {
                         // cpu_avx2 default
-                        // guessed, margin 1.21, regret 1.00 [1.00, 1.00]
-                        return kLeaves[8];
-                    }
-                } else {
-                    // cpu_avx2 default
-                    // 15 problems, margin 1.73, regret 1.00 [1.00, 1.00]
-                    return kLeaves[9];
-                }
-            }
-        }
-    } else {
-        if (problem.terms() <= 1000) {
-            if (problem.terms() <= 300) {
-                // cpu_scalar default
-                // 2 problems, margin 2.36, regret 1.00 [1.00, 1.00]
-                return kLeaves[10];
-            } else {
-                if (problem.metric == Metric::euclidean) {
-                    // cpu_scalar default
-                    // guessed, margin 1.81, regret 1.00 [1.00, 1.00]
-                    return kLeaves[11];
-                } else {
-                    // cpu_avx2 default
-                    // guessed, margin 1.15, regret 1.00 [1.00, 1.00]
-                    return kLeaves[12];
-                }
-            }
-        } else {
-            if (problem.terms() <= 5300) {
-                if (problem.metric == Metric::cosine) {
-                    if (problem.terms() <= 3000) {
-                        // cpu_scalar default
-                        // guessed, margin 1.15, regret 1.00 [1.00, 1.00]
-                        return kLeaves[13];
+                        // 13 problems, margin 1.37, regret 1.01 [1.00, 1.02]
+                        return kLeaves[4];
                     } else {
-                        // cpu_openmp tile=64
-                        // 1 problems, margin 0.97, regret 1.03 [1.03, 1.03]
-                        return kLeaves[14];
-                    }
-                } else {
-                    if (problem.queries <= 6) {
                         if (problem.metric == Metric::euclidean) {
                             // cpu_scalar default
-                            // guessed, margin 1.21, regret 1.00 [1.00, 1.00]
-                            return kLeaves[15];
+                            // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                            return kLeaves[5];
                         } else {
                             // cpu_avx2 default
-                            // guessed, margin 1.30, regret 1.00 [1.00, 1.00]
-                            return kLeaves[16];
-                        }
-                    } else {
-                        if (problem.missing == Missing::none) {
-                            // cpu_avx2 default
-                            // 8 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                            return kLeaves[17];
-                        } else {
-                            if (problem.metric == Metric::mixed_euclidean) {
-                                // cpu_avx2 default
-                                // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                return kLeaves[18];
-                            } else {
-                                // cpu_openmp tile=256
-                                // 1 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                                return kLeaves[19];
-                            }
+                            // 5 problems, margin 1.49, regret 1.02 [1.00, 1.05]
+                            return kLeaves[6];
                         }
                     }
                 }
             } else {
-                // cpu_avx2 default
-                // 78 problems, margin 1.76, regret 1.00 [1.00, 1.00]
-                return kLeaves[20];
+                if (problem.metric == Metric::mixed_euclidean) {
+                    // cpu_avx2 default
+                    // 38 problems, margin 1.90, regret 1.00 [1.00, 1.00]
+                    return kLeaves[7];
+                } else {
+                    if (product(problem.queries, problem.dims) <= 18) {
+                        if (problem.queries <= 3) {
+                            // cpu_scalar default
+                            // 2 problems, margin 1.31, regret 1.00 [1.00, 1.00]
+                            return kLeaves[8];
+                        } else {
+                            // cpu_avx2 default
+                            // 1 problems, margin 0.91, regret 1.10 [1.10, 1.10]
+                            return kLeaves[9];
+                        }
+                    } else {
+                        // cpu_avx2 default
+                        // 59 problems, margin 1.61, regret 1.01 [1.00, 1.03]
+                        return kLeaves[10];
+                    }
+                }
             }
         }
     }

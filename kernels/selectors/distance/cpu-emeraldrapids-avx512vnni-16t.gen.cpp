@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-16t/distance.jsonl, 130 problems x 6 choices
 // SHA-256:  658e5c49391faa31cfd8e2fada0d1a2e76520cc8e9875977ec78274a3bc50ed1
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -24,234 +24,46 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.01F},
+    {VariantId::cpu_avx2, {}, 1.02F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.42F},
+    {VariantId::cpu_scalar, {}, 5.55F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512, {}, 1.03F},
-    {VariantId::cpu_avx2, {}, 1.09F},
-    {VariantId::cpu_scalar, {}, 1.21F},
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.42F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.43F},
+    {VariantId::cpu_avx512, {}, 1.46F},
+    {VariantId::cpu_scalar, {}, 7.22F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.38F},
-    {VariantId::cpu_scalar, {}, 2.47F},
+    {VariantId::cpu_avx2, {}, 1.19F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.74F},
+    {VariantId::cpu_scalar, {}, 76.30F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.12F},
-    {VariantId::cpu_avx512, {}, 1.43F},
-    {VariantId::cpu_scalar, {}, 1.57F},
+    {VariantId::cpu_avx2, {}, 1.02F},
+    {VariantId::cpu_avx512, {}, 1.09F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.54F},
+    {VariantId::cpu_scalar, {}, 40.48F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.03F},
-    {VariantId::cpu_avx2, {}, 1.16F},
-    {VariantId::cpu_avx512, {}, 1.32F},
-    {VariantId::cpu_scalar, {}, 1.48F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.26F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.90F},
+    {VariantId::cpu_scalar, {}, 90.23F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.03F},
-    {VariantId::cpu_avx512, {}, 1.29F},
-    {VariantId::cpu_scalar, {}, 3.76F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.34F},
-    {VariantId::cpu_scalar, {}, 1.35F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.49F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.50F},
-    {VariantId::cpu_scalar, {}, 5.75F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.11F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.11F},
-    {VariantId::cpu_scalar, {}, 3.09F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.03F},
-    {VariantId::cpu_scalar, {}, 4.43F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.09F},
-    {VariantId::cpu_scalar, {}, 1.13F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.37F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.46F},
-    {VariantId::cpu_scalar, {}, 9.64F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.07F},
-    {VariantId::cpu_avx512, {}, 1.97F},
-    {VariantId::cpu_scalar, {}, 6.73F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.09F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.10F},
-    {VariantId::cpu_scalar, {}, 1.75F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.10F},
-    {VariantId::cpu_scalar, {}, 1.16F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.11F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.12F},
-    {VariantId::cpu_avx512, {}, 1.40F},
-    {VariantId::cpu_scalar, {}, 1.66F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.14F},
-    {VariantId::cpu_scalar, {}, 3.39F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.01F},
-    {VariantId::cpu_avx2, {}, 1.06F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.12F},
-    {VariantId::cpu_avx512, {}, 1.51F},
-    {VariantId::cpu_scalar, {}, 3.45F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.40F},
-    {VariantId::cpu_scalar, {}, 2.09F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.50F},
-    {VariantId::cpu_scalar, {}, 7.93F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.61F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.61F},
-    {VariantId::cpu_avx512, {}, 1.98F},
-    {VariantId::cpu_scalar, {}, 18.59F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.23F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.67F},
-    {VariantId::cpu_scalar, {}, 14.08F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.11F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.59F},
-    {VariantId::cpu_scalar, {}, 57.48F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.19F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.86F},
-    {VariantId::cpu_scalar, {}, 130.22F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.17F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.70F},
-    {VariantId::cpu_scalar, {}, 49.49F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.31F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.65F},
-    {VariantId::cpu_scalar, {}, 53.63F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.09F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.31F},
-    {VariantId::cpu_scalar, {}, 34.08F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.83F},
-    {VariantId::cpu_scalar, {}, 265.96F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_avx2, {}, 1.06F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.65F},
-    {VariantId::cpu_scalar, {}, 48.70F},
+    {VariantId::cpu_avx512, {}, 1.04F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.74F},
+    {VariantId::cpu_scalar, {}, 113.81F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -262,740 +74,109 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 70 and terms <= 1500 and queries <= 13",
+        .path = "queries <= 256 and terms <= 1000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 0,
-        .margin = 1.40F,
-        .regret = 1.00F,
+        .problems = 37,
+        .margin = 1.01F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 and terms <= 1500 and queries > 13 and metric == euclidean",
+        .regret_hi = 1.02F,
+        .path = "queries <= 256 and terms > 1000 and queries <= 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 0,
-        .margin = 1.06F,
-        .regret = 1.03F,
+        .problems = 37,
+        .margin = 1.41F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "queries <= 70 and terms <= 1500 and queries > 13 and metric != euclidean",
+        .regret_hi = 1.01F,
+        .path = "queries <= 256 and terms > 1000 and queries > 1 and queries <= 47",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 9,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 and terms > 1500 and points <= 13 and missing == none",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points <= 13 "
-                "and missing != none "
-                "and metric == euclidean",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 0,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points <= 13 "
-                "and missing != none "
-                "and metric != euclidean "
-                "and metric == cosine",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points <= 13 "
-                "and missing != none "
-                "and metric != euclidean "
-                "and metric != cosine",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
         .problems = 2,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric == euclidean "
-                "and queries <= 3 "
-                "and missing == none "
-                "and terms <= 14600 "
-                "and terms <= 9000",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 0,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric == euclidean "
-                "and queries <= 3 "
-                "and missing == none "
-                "and terms <= 14600 "
-                "and terms > 9000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 9,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric == euclidean "
-                "and queries <= 3 "
-                "and missing == none "
-                "and terms > 14600",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 0,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric == euclidean "
-                "and queries <= 3 "
-                "and missing != none "
-                "and distances <= 10000 "
-                "and dims <= 6",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 2,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric == euclidean "
-                "and queries <= 3 "
-                "and missing != none "
-                "and distances <= 10000 "
-                "and dims > 6",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric == euclidean "
-                "and queries <= 3 "
-                "and missing != none "
-                "and distances > 10000",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric == euclidean "
-                "and queries > 3 "
-                "and terms <= 3000 "
-                "and missing == none",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 0,
-        .margin = 1.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric == euclidean "
-                "and queries > 3 "
-                "and terms <= 3000 "
-                "and missing != none",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 0,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric == euclidean "
-                "and queries > 3 "
-                "and terms > 3000 "
-                "and missing == none "
-                "and terms <= 4400",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 7,
-        .margin = 1.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric == euclidean "
-                "and queries > 3 "
-                "and terms > 3000 "
-                "and missing == none "
-                "and terms > 4400",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 2,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric == euclidean "
-                "and queries > 3 "
-                "and terms > 3000 "
-                "and missing != none",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 1,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric != euclidean "
-                "and terms <= 2300 "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 0,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric != euclidean "
-                "and terms <= 2300 "
-                "and metric != mixed_euclidean "
-                "and metric == chebyshev",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 0,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric != euclidean "
-                "and terms <= 2300 "
-                "and metric != mixed_euclidean "
-                "and metric != chebyshev",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 0,
-        .margin = 1.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric != euclidean "
-                "and terms > 2300 "
-                "and dims <= 6 "
-                "and metric == cosine "
-                "and distances <= 8000",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 0,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric != euclidean "
-                "and terms > 2300 "
-                "and dims <= 6 "
-                "and metric == cosine "
-                "and distances > 8000",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 3,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric != euclidean "
-                "and terms > 2300 "
-                "and dims <= 6 "
-                "and metric != cosine "
-                "and missing == none",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 0,
-        .margin = 1.05F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric != euclidean "
-                "and terms > 2300 "
-                "and dims <= 6 "
-                "and metric != cosine "
-                "and missing != none",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 1,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric != euclidean "
-                "and terms > 2300 "
-                "and dims > 6 "
-                "and terms <= 13000",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 20,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric != euclidean "
-                "and terms > 2300 "
-                "and dims > 6 "
-                "and terms > 13000 "
-                "and queries <= 1",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 14,
-        .margin = 1.61F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and metric != euclidean "
-                "and terms > 2300 "
-                "and dims > 6 "
-                "and terms > 13000 "
-                "and queries > 1",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 0,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and metric == mixed_euclidean "
-                "and queries <= 130 "
-                "and distances <= 5000",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 8,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and metric == mixed_euclidean "
-                "and queries <= 130 "
-                "and distances > 5000",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 8,
         .margin = 1.19F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries > 70 and missing == none and metric == mixed_euclidean and queries > 130",
-        .ranking = kRanking30,
+        .path = "queries <= 256 and terms > 1000 and queries > 1 and queries > 47 and metric == chebyshev",
+        .ranking = kRanking3,
     },
     {
-        .id = 31,
-        .problems = 28,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries > 70 and missing == none and metric != mixed_euclidean",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 4,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 and missing != none and queries <= 200",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 0,
+        .id = 4,
+        .problems = 24,
         .margin = 1.07F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "queries > 70 and missing != none and queries > 200 and dims <= 30",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 2,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing != none "
-                "and queries > 200 "
-                "and dims > 30 "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 2,
-        .margin = 1.05F,
-        .regret = 1.01F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "queries > 70 "
-                "and missing != none "
-                "and queries > 200 "
-                "and dims > 30 "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking35,
+        .path = "queries <= 256 and terms > 1000 and queries > 1 and queries > 47 and metric != chebyshev",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 22,
+        .margin = 1.26F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 256 and missing == none",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 4,
+        .margin = 1.01F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.09F,
+        .path = "queries > 256 and missing != none",
+        .ranking = kRanking6,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 70) {
-        if (problem.terms() <= 1500) {
-            if (problem.queries <= 13) {
-                // cpu_scalar default
-                // 4 problems, margin 2.93, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                if (problem.metric == Metric::euclidean) {
-                    // cpu_scalar default
-                    // guessed, margin 1.40, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                } else {
-                    // cpu_avx512 default
-                    // guessed, margin 1.06, regret 1.03 [1.00, 1.07]
-                    return kLeaves[2];
-                }
-            }
+    if (problem.queries <= 256) {
+        if (problem.terms() <= 1000) {
+            // cpu_scalar default
+            // 4 problems, margin 2.93, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
         } else {
-            if (problem.points <= 13) {
-                if (problem.missing == Missing::none) {
-                    // cpu_avx512 default
-                    // 9 problems, margin 1.01, regret 1.00 [1.00, 1.01]
-                    return kLeaves[3];
-                } else {
-                    if (problem.metric == Metric::euclidean) {
-                        // cpu_openmp tile=64
-                        // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
-                    } else {
-                        if (problem.metric == Metric::cosine) {
-                            // cpu_openmp tile=64
-                            // guessed, margin 1.16, regret 1.00 [1.00, 1.00]
-                            return kLeaves[5];
-                        } else {
-                            // cpu_avx2 default
-                            // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                            return kLeaves[6];
-                        }
-                    }
-                }
+            if (problem.queries <= 1) {
+                // cpu_avx512 default
+                // 37 problems, margin 1.01, regret 1.01 [1.00, 1.02]
+                return kLeaves[1];
             } else {
-                if (problem.metric == Metric::euclidean) {
-                    if (problem.queries <= 3) {
-                        if (problem.missing == Missing::none) {
-                            if (problem.terms() <= 14'600) {
-                                if (problem.terms() <= 9000) {
-                                    // cpu_scalar default
-                                    // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[7];
-                                } else {
-                                    // cpu_avx2 default
-                                    // guessed, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[8];
-                                }
-                            } else {
-                                // cpu_avx512 default
-                                // 9 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                                return kLeaves[9];
-                            }
-                        } else {
-                            if (problem.distances() <= 10'000) {
-                                if (problem.dims <= 6) {
-                                    // cpu_scalar default
-                                    // guessed, margin 1.10, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[10];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 2 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[11];
-                                }
-                            } else {
-                                // cpu_openmp tile=256
-                                // 1 problems, margin 1.00, regret 1.01 [1.01, 1.01]
-                                return kLeaves[12];
-                            }
-                        }
-                    } else {
-                        if (problem.terms() <= 3000) {
-                            if (problem.missing == Missing::none) {
-                                // cpu_avx2 default
-                                // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                return kLeaves[13];
-                            } else {
-                                // cpu_scalar default
-                                // guessed, margin 1.36, regret 1.00 [1.00, 1.00]
-                                return kLeaves[14];
-                            }
-                        } else {
-                            if (problem.missing == Missing::none) {
-                                if (problem.terms() <= 4400) {
-                                    // cpu_scalar default
-                                    // guessed, margin 1.32, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[15];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 7 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[16];
-                                }
-                            } else {
-                                // cpu_avx2 default
-                                // 2 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                return kLeaves[17];
-                            }
-                        }
-                    }
+                if (problem.queries <= 47) {
+                    // cpu_avx2 default
+                    // 37 problems, margin 1.41, regret 1.01 [1.00, 1.01]
+                    return kLeaves[2];
                 } else {
-                    if (problem.terms() <= 2300) {
-                        if (problem.metric == Metric::mixed_euclidean) {
-                            // cpu_avx2 default
-                            // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                            return kLeaves[18];
-                        } else {
-                            if (problem.metric == Metric::chebyshev) {
-                                // cpu_avx2 default
-                                // guessed, margin 1.10, regret 1.00 [1.00, 1.00]
-                                return kLeaves[19];
-                            } else {
-                                // cpu_scalar default
-                                // guessed, margin 1.40, regret 1.00 [1.00, 1.00]
-                                return kLeaves[20];
-                            }
-                        }
+                    if (problem.metric == Metric::chebyshev) {
+                        // cpu_avx512 default
+                        // 2 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                        return kLeaves[3];
                     } else {
-                        if (problem.dims <= 6) {
-                            if (problem.metric == Metric::cosine) {
-                                if (problem.distances() <= 8000) {
-                                    // cpu_scalar default
-                                    // guessed, margin 1.22, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[21];
-                                } else {
-                                    // cpu_openmp tile=1024
-                                    // guessed, margin 1.11, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[22];
-                                }
-                            } else {
-                                if (problem.missing == Missing::none) {
-                                    // cpu_avx2 default
-                                    // 3 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[23];
-                                } else {
-                                    // cpu_openmp tile=256
-                                    // guessed, margin 1.05, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[24];
-                                }
-                            }
-                        } else {
-                            if (problem.terms() <= 13'000) {
-                                // cpu_avx2 default
-                                // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                return kLeaves[25];
-                            } else {
-                                if (problem.queries <= 1) {
-                                    // cpu_avx512 default
-                                    // 20 problems, margin 1.03, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[26];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 14 problems, margin 1.61, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[27];
-                                }
-                            }
-                        }
+                        // cpu_avx2 default
+                        // 24 problems, margin 1.07, regret 1.02 [1.00, 1.03]
+                        return kLeaves[4];
                     }
                 }
             }
         }
     } else {
         if (problem.missing == Missing::none) {
-            if (problem.metric == Metric::mixed_euclidean) {
-                if (problem.queries <= 130) {
-                    if (problem.distances() <= 5000) {
-                        // cpu_avx512 default
-                        // guessed, margin 1.23, regret 1.00 [1.00, 1.00]
-                        return kLeaves[28];
-                    } else {
-                        // cpu_avx2 default
-                        // 8 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                        return kLeaves[29];
-                    }
-                } else {
-                    // cpu_avx512 default
-                    // 8 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                    return kLeaves[30];
-                }
-            } else {
-                // cpu_avx512 default
-                // 28 problems, margin 1.16, regret 1.00 [1.00, 1.01]
-                return kLeaves[31];
-            }
+            // cpu_avx512 default
+            // 22 problems, margin 1.26, regret 1.00 [1.00, 1.00]
+            return kLeaves[5];
         } else {
-            if (problem.queries <= 200) {
-                // cpu_avx2 default
-                // 4 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                return kLeaves[32];
-            } else {
-                if (problem.dims <= 30) {
-                    // cpu_avx2 default
-                    // guessed, margin 1.07, regret 1.01 [1.00, 1.04]
-                    return kLeaves[33];
-                } else {
-                    if (problem.metric == Metric::mixed_euclidean) {
-                        // cpu_avx2 default
-                        // 2 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                        return kLeaves[34];
-                    } else {
-                        // cpu_avx512 default
-                        // 2 problems, margin 1.05, regret 1.01 [1.00, 1.03]
-                        return kLeaves[35];
-                    }
-                }
-            }
+            // cpu_avx2 default
+            // 4 problems, margin 1.01, regret 1.03 [1.00, 1.09]
+            return kLeaves[6];
         }
     }
 }

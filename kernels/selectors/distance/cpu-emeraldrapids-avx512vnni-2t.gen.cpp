@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-2t/distance.jsonl, 130 problems x 6 choices
 // SHA-256:  8f82c1d0be34d2a34d9560e5c9e74ac456b5ae1df9111963d334bf56b3417f09
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -12,6 +12,7 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -20,13 +21,11 @@ namespace espalier::distance::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.52F},
+    {VariantId::cpu_scalar, {}, 1.01F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
@@ -34,9 +33,9 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512, {}, 1.01F},
     {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.37F},
+    {VariantId::cpu_avx512, {}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.16F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
@@ -44,293 +43,93 @@ constexpr Choice<Problem> kRanking4[] = {
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.04F},
-    {VariantId::cpu_scalar, {}, 1.07F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.62F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.02F},
+    {VariantId::cpu_avx2, {}, 1.04F},
+    {VariantId::cpu_scalar, {}, 1.60F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.18F},
-    {VariantId::cpu_scalar, {}, 1.30F},
+    {VariantId::cpu_avx2, {}, 1.02F},
+    {VariantId::cpu_avx512, {}, 1.34F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.64F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.66F},
+    {VariantId::cpu_scalar, {}, 6.97F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.90F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.18F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 2.12F},
+    {VariantId::cpu_scalar, {}, 19.30F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.52F},
-    {VariantId::cpu_scalar, {}, 1.45F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.51F},
-    {VariantId::cpu_scalar, {}, 2.37F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.15F},
-    {VariantId::cpu_scalar, {}, 1.29F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.20F},
-    {VariantId::cpu_scalar, {}, 1.26F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.23F},
-    {VariantId::cpu_scalar, {}, 1.48F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.24F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.48F},
-    {VariantId::cpu_scalar, {}, 1.47F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.26F},
-    {VariantId::cpu_avx512, {}, 1.27F},
-    {VariantId::cpu_scalar, {}, 1.55F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.27F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.27F},
-    {VariantId::cpu_scalar, {}, 2.72F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.48F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.49F},
-    {VariantId::cpu_scalar, {}, 2.92F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.15F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.56F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.57F},
-    {VariantId::cpu_scalar, {}, 4.27F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.34F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.56F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.57F},
-    {VariantId::cpu_scalar, {}, 6.32F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.09F},
-    {VariantId::cpu_scalar, {}, 1.59F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.09F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.09F},
-    {VariantId::cpu_avx512, {}, 1.83F},
-    {VariantId::cpu_scalar, {}, 2.73F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.14F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.15F},
-    {VariantId::cpu_avx512, {}, 1.52F},
-    {VariantId::cpu_scalar, {}, 7.16F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.14F},
-    {VariantId::cpu_avx2, {}, 1.16F},
-    {VariantId::cpu_avx512, {}, 1.52F},
-    {VariantId::cpu_scalar, {}, 3.39F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.57F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.57F},
-    {VariantId::cpu_avx512, {}, 4.33F},
-    {VariantId::cpu_scalar, {}, 9.23F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.26F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.01F},
-    {VariantId::cpu_scalar, {}, 28.07F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.85F},
-    {VariantId::cpu_scalar, {}, 27.34F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.15F},
-    {VariantId::cpu_avx512, {}, 1.89F},
-    {VariantId::cpu_scalar, {}, 3.88F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.09F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.60F},
-    {VariantId::cpu_scalar, {}, 7.75F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.29F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.95F},
-    {VariantId::cpu_scalar, {}, 9.36F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.43F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.78F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.79F},
-    {VariantId::cpu_scalar, {}, 9.67F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.15F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.76F},
-    {VariantId::cpu_scalar, {}, 15.86F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.11F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.72F},
-    {VariantId::cpu_scalar, {}, 23.82F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.20F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.88F},
-    {VariantId::cpu_scalar, {}, 15.04F},
-};
-
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.39F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.89F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.92F},
-    {VariantId::cpu_scalar, {}, 62.46F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.13F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.91F},
-    {VariantId::cpu_scalar, {}, 15.79F},
-};
-
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.14F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.99F},
-    {VariantId::cpu_scalar, {}, 21.57F},
-};
-
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.23F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.48F},
-    {VariantId::cpu_scalar, {}, 27.20F},
+    {VariantId::cpu_avx512, {}, 1.07F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.96F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.96F},
+    {VariantId::cpu_scalar, {}, 20.76F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 3,
-        .margin = 1.17F,
-        .regret = 1.01F,
+        .problems = 4,
+        .margin = 1.93F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "queries <= 1 and dims <= 40 and metric == mixed_euclidean and dims <= 6",
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 and terms <= 1000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 3,
-        .margin = 1.02F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 1.41F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims <= 40 and metric == mixed_euclidean and dims > 6",
+        .regret_hi = 1.03F,
+        .path = "queries <= 270 and terms > 1000 and queries * dims <= 7",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 6,
-        .margin = 1.62F,
+        .problems = 3,
+        .margin = 1.36F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims <= 40 and metric != mixed_euclidean",
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries <= 1 "
+                "and metric == euclidean "
+                "and dims <= 56 "
+                "and missing == none "
+                "and dims <= 22",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 6,
-        .margin = 0.99F,
-        .regret = 1.01F,
+        .problems = 3,
+        .margin = 1.00F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 1 and dims > 40 and metric == euclidean and missing == none",
+        .regret_hi = 1.01F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries <= 1 "
+                "and metric == euclidean "
+                "and dims <= 56 "
+                "and missing == none "
+                "and dims > 22",
         .ranking = kRanking3,
     },
     {
@@ -340,816 +139,132 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims > 40 and metric == euclidean and missing != none and dims <= 100",
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries <= 1 "
+                "and metric == euclidean "
+                "and dims <= 56 "
+                "and missing != none",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 0,
-        .margin = 1.03F,
+        .problems = 3,
+        .margin = 1.01F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "queries <= 1 and dims > 40 and metric == euclidean and missing != none and dims > 100",
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries <= 1 "
+                "and metric == euclidean "
+                "and dims > 56",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 3,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims > 40 and metric != euclidean and metric == cosine and dims <= 100",
+        .problems = 21,
+        .margin = 1.02F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries * dims > 7 "
+                "and queries <= 1 "
+                "and metric != euclidean",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 0,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims > 40 and metric != euclidean and metric == cosine and dims > 100",
+        .problems = 63,
+        .margin = 1.31F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "queries <= 270 and terms > 1000 and queries * dims > 7 and queries > 1",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 6,
-        .margin = 1.02F,
+        .problems = 22,
+        .margin = 1.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 1 "
-                "and dims > 40 "
-                "and metric != euclidean "
-                "and metric != cosine "
-                "and missing == none "
-                "and metric == mixed_euclidean",
+        .regret_hi = 1.00F,
+        .path = "queries > 270 and missing == none",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 6,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 "
-                "and dims > 40 "
-                "and metric != euclidean "
-                "and metric != cosine "
-                "and missing == none "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 3,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 "
-                "and dims > 40 "
-                "and metric != euclidean "
-                "and metric != cosine "
-                "and missing != none",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 2,
-        .margin = 2.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and queries <= 130 and distances <= 950 and terms <= 1000 and terms <= 300",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 0,
-        .margin = 1.72F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms <= 1000 "
-                "and terms > 300 "
-                "and metric == euclidean",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 0,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms <= 1000 "
-                "and terms > 300 "
-                "and metric != euclidean "
-                "and points <= 13",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 0,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms <= 1000 "
-                "and terms > 300 "
-                "and metric != euclidean "
-                "and points > 13",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
         .problems = 4,
-        .margin = 1.03F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms <= 1900",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 0,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and terms <= 2400 "
-                "and metric == euclidean",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 0,
-        .margin = 1.23F,
+        .margin = 1.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and terms <= 2400 "
-                "and metric != euclidean",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 1,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and terms > 2400 "
-                "and distances <= 200 "
-                "and metric == euclidean "
-                "and dims <= 150",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and terms > 2400 "
-                "and distances <= 200 "
-                "and metric == euclidean "
-                "and dims > 150",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 5,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and terms > 2400 "
-                "and distances <= 200 "
-                "and metric != euclidean",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 0,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and terms > 2400 "
-                "and distances > 200 "
-                "and points <= 13",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 9,
-        .margin = 1.34F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and terms > 2400 "
-                "and distances > 200 "
-                "and points > 13",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing != none "
-                "and metric == euclidean "
-                "and terms <= 14700",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 1,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing != none "
-                "and metric == euclidean "
-                "and terms > 14700",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 2,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing != none "
-                "and metric != euclidean "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 0,
-        .margin = 1.14F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing != none "
-                "and metric != euclidean "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 1,
-        .margin = 2.57F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and metric == chebyshev "
-                "and queries <= 70",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 1,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and metric == chebyshev "
-                "and queries > 70 "
-                "and distances <= 50000",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and metric == chebyshev "
-                "and queries > 70 "
-                "and distances > 50000",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 0,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and metric != chebyshev "
-                "and metric == cosine "
-                "and queries <= 70 "
-                "and terms <= 40000",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 1,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and metric != chebyshev "
-                "and metric == cosine "
-                "and queries <= 70 "
-                "and terms > 40000",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 2,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and metric != chebyshev "
-                "and metric == cosine "
-                "and queries > 70",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 0,
-        .margin = 1.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and metric != chebyshev "
-                "and metric != cosine "
-                "and terms <= 30000000 "
-                "and distances <= 300000 "
-                "and points <= 31",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 31,
-        .margin = 1.42F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and metric != chebyshev "
-                "and metric != cosine "
-                "and terms <= 30000000 "
-                "and distances <= 300000 "
-                "and points > 31",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 0,
-        .margin = 1.14F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and metric != chebyshev "
-                "and metric != cosine "
-                "and terms <= 30000000 "
-                "and distances > 300000",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 1,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and metric != chebyshev "
-                "and metric != cosine "
-                "and terms > 30000000 "
-                "and metric == euclidean "
-                "and missing == none",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 0,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and metric != chebyshev "
-                "and metric != cosine "
-                "and terms > 30000000 "
-                "and metric == euclidean "
-                "and missing != none",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 1,
-        .margin = 1.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and metric != chebyshev "
-                "and metric != cosine "
-                "and terms > 30000000 "
-                "and metric != euclidean",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 15,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and queries > 130 and terms <= 22000000 and missing == none",
-        .ranking = kRanking39,
-    },
-    {
-        .id = 40,
-        .problems = 2,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and queries > 130 and terms <= 22000000 and missing != none",
-        .ranking = kRanking40,
-    },
-    {
-        .id = 41,
-        .problems = 9,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and queries > 130 and terms > 22000000",
-        .ranking = kRanking41,
+        .path = "queries > 270 and missing != none",
+        .ranking = kRanking9,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 1) {
-        if (problem.dims <= 40) {
-            if (problem.metric == Metric::mixed_euclidean) {
-                if (problem.dims <= 6) {
-                    // cpu_scalar default
-                    // 3 problems, margin 1.17, regret 1.01 [1.00, 1.04]
-                    return kLeaves[0];
-                } else {
-                    // cpu_avx2 default
-                    // 3 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                }
-            } else {
-                // cpu_scalar default
-                // 6 problems, margin 1.62, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            }
+    if (problem.queries <= 270) {
+        if (problem.terms() <= 1000) {
+            // cpu_scalar default
+            // 4 problems, margin 1.93, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
         } else {
-            if (problem.metric == Metric::euclidean) {
-                if (problem.missing == Missing::none) {
-                    // cpu_avx512 default
-                    // 6 problems, margin 0.99, regret 1.01 [1.00, 1.02]
-                    return kLeaves[3];
-                } else {
-                    if (problem.dims <= 100) {
-                        // cpu_scalar default
-                        // 3 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
-                    } else {
-                        // cpu_avx512 default
-                        // guessed, margin 1.03, regret 1.00 [1.00, 1.01]
-                        return kLeaves[5];
-                    }
-                }
+            if (product(problem.queries, problem.dims) <= 7) {
+                // cpu_scalar default
+                // 4 problems, margin 1.41, regret 1.01 [1.00, 1.03]
+                return kLeaves[1];
             } else {
-                if (problem.metric == Metric::cosine) {
-                    if (problem.dims <= 100) {
-                        // cpu_scalar default
-                        // 3 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
-                    } else {
-                        // cpu_avx512 default
-                        // guessed, margin 1.18, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
-                    }
-                } else {
-                    if (problem.missing == Missing::none) {
-                        if (problem.metric == Metric::mixed_euclidean) {
-                            // cpu_avx2 default
-                            // 6 problems, margin 1.02, regret 1.00 [1.00, 1.01]
-                            return kLeaves[8];
+                if (problem.queries <= 1) {
+                    if (problem.metric == Metric::euclidean) {
+                        if (problem.dims <= 56) {
+                            if (problem.missing == Missing::none) {
+                                if (problem.dims <= 22) {
+                                    // cpu_scalar default
+                                    // 3 problems, margin 1.36, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[2];
+                                } else {
+                                    // cpu_avx2 default
+                                    // 3 problems, margin 1.00, regret 1.00 [1.00, 1.01]
+                                    return kLeaves[3];
+                                }
+                            } else {
+                                // cpu_scalar default
+                                // 3 problems, margin 1.49, regret 1.00 [1.00, 1.00]
+                                return kLeaves[4];
+                            }
                         } else {
-                            // cpu_avx512 default
-                            // 6 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                            return kLeaves[9];
+                            // cpu_avx2 default
+                            // 3 problems, margin 1.01, regret 1.00 [1.00, 1.01]
+                            return kLeaves[5];
                         }
                     } else {
                         // cpu_avx512 default
-                        // 3 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                        return kLeaves[10];
+                        // 21 problems, margin 1.02, regret 1.02 [1.01, 1.03]
+                        return kLeaves[6];
                     }
+                } else {
+                    // cpu_avx2 default
+                    // 63 problems, margin 1.31, regret 1.02 [1.01, 1.03]
+                    return kLeaves[7];
                 }
             }
         }
     } else {
-        if (problem.queries <= 130) {
-            if (problem.distances() <= 950) {
-                if (problem.terms() <= 1000) {
-                    if (problem.terms() <= 300) {
-                        // cpu_scalar default
-                        // 2 problems, margin 2.22, regret 1.00 [1.00, 1.00]
-                        return kLeaves[11];
-                    } else {
-                        if (problem.metric == Metric::euclidean) {
-                            // cpu_scalar default
-                            // guessed, margin 1.72, regret 1.00 [1.00, 1.00]
-                            return kLeaves[12];
-                        } else {
-                            if (problem.points <= 13) {
-                                // cpu_avx512 default
-                                // guessed, margin 1.15, regret 1.00 [1.00, 1.00]
-                                return kLeaves[13];
-                            } else {
-                                // cpu_avx2 default
-                                // guessed, margin 1.20, regret 1.00 [1.00, 1.00]
-                                return kLeaves[14];
-                            }
-                        }
-                    }
-                } else {
-                    if (problem.missing == Missing::none) {
-                        if (problem.terms() <= 1900) {
-                            // cpu_avx2 default
-                            // 4 problems, margin 1.03, regret 1.01 [1.00, 1.01]
-                            return kLeaves[15];
-                        } else {
-                            if (problem.terms() <= 2400) {
-                                if (problem.metric == Metric::euclidean) {
-                                    // cpu_scalar default
-                                    // guessed, margin 1.08, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[16];
-                                } else {
-                                    // cpu_avx512 default
-                                    // guessed, margin 1.23, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[17];
-                                }
-                            } else {
-                                if (problem.distances() <= 200) {
-                                    if (problem.metric == Metric::euclidean) {
-                                        if (problem.dims <= 150) {
-                                            // cpu_openmp tile=1024
-                                            // 1 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[18];
-                                        } else {
-                                            // cpu_avx512 default
-                                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[19];
-                                        }
-                                    } else {
-                                        // cpu_avx512 default
-                                        // 5 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[20];
-                                    }
-                                } else {
-                                    if (problem.points <= 13) {
-                                        // cpu_avx512 default
-                                        // guessed, margin 1.15, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[21];
-                                    } else {
-                                        // cpu_avx2 default
-                                        // 9 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[22];
-                                    }
-                                }
-                            }
-                        }
-                    } else {
-                        if (problem.metric == Metric::euclidean) {
-                            if (problem.terms() <= 14'700) {
-                                // cpu_openmp tile=64
-                                // 1 problems, margin 1.08, regret 1.01 [1.01, 1.01]
-                                return kLeaves[23];
-                            } else {
-                                // cpu_avx2 default
-                                // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                return kLeaves[24];
-                            }
-                        } else {
-                            if (problem.metric == Metric::mixed_euclidean) {
-                                // cpu_avx2 default
-                                // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                return kLeaves[25];
-                            } else {
-                                // cpu_openmp tile=64
-                                // guessed, margin 1.14, regret 1.01 [1.00, 1.03]
-                                return kLeaves[26];
-                            }
-                        }
-                    }
-                }
-            } else {
-                if (problem.metric == Metric::chebyshev) {
-                    if (problem.queries <= 70) {
-                        // cpu_avx2 default
-                        // 1 problems, margin 2.57, regret 1.00 [1.00, 1.00]
-                        return kLeaves[27];
-                    } else {
-                        if (problem.distances() <= 50'000) {
-                            // cpu_avx512 default
-                            // 1 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                            return kLeaves[28];
-                        } else {
-                            // cpu_avx2 default
-                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[29];
-                        }
-                    }
-                } else {
-                    if (problem.metric == Metric::cosine) {
-                        if (problem.queries <= 70) {
-                            if (problem.terms() <= 40'000) {
-                                // cpu_scalar default
-                                // guessed, margin 1.16, regret 1.00 [1.00, 1.00]
-                                return kLeaves[30];
-                            } else {
-                                // cpu_avx2 default
-                                // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                return kLeaves[31];
-                            }
-                        } else {
-                            // cpu_avx512 default
-                            // 2 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                            return kLeaves[32];
-                        }
-                    } else {
-                        if (problem.terms() <= 30'000'000) {
-                            if (problem.distances() <= 300'000) {
-                                if (problem.points <= 31) {
-                                    // cpu_avx512 default
-                                    // guessed, margin 1.29, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[33];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 31 problems, margin 1.42, regret 1.01 [1.00, 1.01]
-                                    return kLeaves[34];
-                                }
-                            } else {
-                                // cpu_avx2 default
-                                // guessed, margin 1.14, regret 1.01 [1.00, 1.02]
-                                return kLeaves[35];
-                            }
-                        } else {
-                            if (problem.metric == Metric::euclidean) {
-                                if (problem.missing == Missing::none) {
-                                    // cpu_avx512 default
-                                    // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[36];
-                                } else {
-                                    // cpu_avx2 default
-                                    // guessed, margin 1.20, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[37];
-                                }
-                            } else {
-                                // cpu_avx2 default
-                                // 1 problems, margin 1.39, regret 1.00 [1.00, 1.00]
-                                return kLeaves[38];
-                            }
-                        }
-                    }
-                }
-            }
+        if (problem.missing == Missing::none) {
+            // cpu_avx512 default
+            // 22 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+            return kLeaves[8];
         } else {
-            if (problem.terms() <= 22'000'000) {
-                if (problem.missing == Missing::none) {
-                    // cpu_avx512 default
-                    // 15 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                    return kLeaves[39];
-                } else {
-                    // cpu_avx2 default
-                    // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                    return kLeaves[40];
-                }
-            } else {
-                // cpu_avx512 default
-                // 9 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                return kLeaves[41];
-            }
+            // cpu_avx2 default
+            // 4 problems, margin 1.07, regret 1.00 [1.00, 1.01]
+            return kLeaves[9];
         }
     }
 }

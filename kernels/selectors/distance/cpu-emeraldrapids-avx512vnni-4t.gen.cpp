@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-4t/distance.jsonl, 130 problems x 6 choices
 // SHA-256:  182d078a1f8b752cf091d85205b7fe6bef28ea6176c7818c42fa72cfcf7c2d39
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -12,6 +12,7 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -24,253 +25,73 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.18F},
-    {VariantId::cpu_scalar, {}, 1.42F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.63F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.64F},
-    {VariantId::cpu_scalar, {}, 2.19F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.12F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.56F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.57F},
-    {VariantId::cpu_scalar, {}, 2.22F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.05F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.28F},
     {VariantId::cpu_scalar, {}, 2.64F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.05F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.56F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.58F},
+    {VariantId::cpu_scalar, {}, 2.22F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.72F},
-    {VariantId::cpu_scalar, {}, 2.41F},
+    {VariantId::cpu_avx2, {}, 1.03F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.59F},
+    {VariantId::cpu_scalar, {}, 2.34F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.25F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.63F},
+    {VariantId::cpu_scalar, {}, 2.19F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_avx2, {}, 1.02F},
+    {VariantId::cpu_avx512, {}, 1.34F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.70F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.71F},
+    {VariantId::cpu_scalar, {}, 9.62F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.02F},
+    {VariantId::cpu_avx512, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.24F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.25F},
+    {VariantId::cpu_scalar, {}, 8.30F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.32F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.29F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 2.86F},
+    {VariantId::cpu_scalar, {}, 55.50F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.42F},
-    {VariantId::cpu_scalar, {}, 3.71F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.05F},
-    {VariantId::cpu_avx512, {}, 1.16F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.42F},
-    {VariantId::cpu_scalar, {}, 1.89F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.06F},
-    {VariantId::cpu_avx512, {}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.42F},
-    {VariantId::cpu_scalar, {}, 1.72F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.08F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.40F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.42F},
-    {VariantId::cpu_scalar, {}, 1.59F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.47F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.51F},
-    {VariantId::cpu_scalar, {}, 4.61F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.35F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.36F},
-    {VariantId::cpu_scalar, {}, 2.18F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.62F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.64F},
-    {VariantId::cpu_scalar, {}, 6.43F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.25F},
-    {VariantId::cpu_scalar, {}, 2.86F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.67F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.71F},
-    {VariantId::cpu_scalar, {}, 7.49F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.25F},
-    {VariantId::cpu_avx512, {}, 1.32F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.49F},
-    {VariantId::cpu_scalar, {}, 4.70F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.43F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.95F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.49F},
-    {VariantId::cpu_scalar, {}, 4.72F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 2.33F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.49F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.51F},
-    {VariantId::cpu_scalar, {}, 16.00F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.02F},
-    {VariantId::cpu_avx2, {}, 1.05F},
-    {VariantId::cpu_avx512, {}, 1.59F},
-    {VariantId::cpu_scalar, {}, 2.09F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.22F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.22F},
-    {VariantId::cpu_avx512, {}, 2.43F},
-    {VariantId::cpu_scalar, {}, 6.66F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.27F},
-    {VariantId::cpu_avx2, {}, 1.31F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.37F},
-    {VariantId::cpu_scalar, {}, 13.76F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.06F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.27F},
-    {VariantId::cpu_scalar, {}, 4.04F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.14F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.35F},
-    {VariantId::cpu_scalar, {}, 47.90F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.16F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.24F},
-    {VariantId::cpu_scalar, {}, 3.71F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.14F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.90F},
-    {VariantId::cpu_scalar, {}, 21.17F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.06F},
-    {VariantId::cpu_scalar, {}, 4.18F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.03F},
-    {VariantId::cpu_scalar, {}, 56.26F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.09F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.82F},
-    {VariantId::cpu_scalar, {}, 34.88F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.11F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.20F},
-    {VariantId::cpu_scalar, {}, 26.67F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.24F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.46F},
-    {VariantId::cpu_scalar, {}, 39.28F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.21F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.97F},
-    {VariantId::cpu_scalar, {}, 38.85F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 2.09F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 2.13F},
+    {VariantId::cpu_scalar, {}, 44.01F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -281,769 +102,202 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 70 and terms <= 1500 and queries <= 20",
+        .path = "queries <= 270 and terms <= 1000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 0,
-        .margin = 1.42F,
+        .problems = 3,
+        .margin = 1.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 70 and terms <= 1500 and queries > 20 and metric == euclidean",
+        .path = "queries <= 270 and terms > 1000 and queries <= 1 and metric == chebyshev",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 0,
-        .margin = 1.18F,
+        .problems = 3,
+        .margin = 1.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 70 and terms <= 1500 and queries > 20 and metric != euclidean",
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries <= 1 "
+                "and metric != chebyshev "
+                "and metric == manhattan",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 2,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries <= 1 "
-                "and dims <= 6 "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 2,
-        .margin = 1.22F,
-        .regret = 1.12F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.25F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries <= 1 "
-                "and dims <= 6 "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 3,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries <= 1 "
-                "and dims > 6 "
-                "and missing == none "
-                "and metric == manhattan",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 3,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries <= 1 "
-                "and dims > 6 "
-                "and missing == none "
-                "and metric != manhattan "
-                "and metric == chebyshev",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 21,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries <= 1 "
-                "and dims > 6 "
-                "and missing == none "
-                "and metric != manhattan "
-                "and metric != chebyshev",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
+        .problems = 27,
         .margin = 1.03F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
+        .path = "queries <= 270 "
+                "and terms > 1000 "
                 "and queries <= 1 "
-                "and dims > 6 "
-                "and missing != none "
+                "and metric != chebyshev "
+                "and metric != manhattan "
+                "and queries / dims <= 0.18",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 1,
+        .margin = 1.86F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries <= 1 "
+                "and metric != chebyshev "
+                "and metric != manhattan "
+                "and queries / dims > 0.18 "
                 "and metric == euclidean "
-                "and terms <= 67000",
-        .ranking = kRanking8,
+                "and distances <= 6800",
+        .ranking = kRanking4,
     },
     {
-        .id = 9,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries <= 1 "
-                "and dims > 6 "
-                "and missing != none "
-                "and metric == euclidean "
-                "and terms > 67000",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 3,
-        .margin = 0.99F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries <= 1 "
-                "and dims > 6 "
-                "and missing != none "
-                "and metric != euclidean "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 0,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries <= 1 "
-                "and dims > 6 "
-                "and missing != none "
-                "and metric != euclidean "
-                "and metric != mixed_euclidean "
-                "and metric == manhattan",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 0,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries <= 1 "
-                "and dims > 6 "
-                "and missing != none "
-                "and metric != euclidean "
-                "and metric != mixed_euclidean "
-                "and metric != manhattan",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 0,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries > 1 "
-                "and missing == none "
-                "and terms <= 1900 "
-                "and metric == cosine",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 4,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries > 1 "
-                "and missing == none "
-                "and terms <= 1900 "
-                "and metric != cosine",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 0,
-        .margin = 1.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries > 1 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and dims <= 70 "
-                "and queries <= 3 "
-                "and metric == euclidean",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 0,
-        .margin = 1.47F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries > 1 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and dims <= 70 "
-                "and queries <= 3 "
-                "and metric != euclidean",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 5,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries > 1 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and dims <= 70 "
-                "and queries > 3 "
-                "and distances <= 200",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 16,
-        .margin = 1.62F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries > 1 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and dims <= 70 "
-                "and queries > 3 "
-                "and distances > 200",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
+        .id = 5,
         .problems = 1,
         .margin = 1.01F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries > 1 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and dims > 70 "
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries <= 1 "
+                "and metric != chebyshev "
+                "and metric != manhattan "
+                "and queries / dims > 0.18 "
                 "and metric == euclidean "
-                "and points <= 13",
-        .ranking = kRanking19,
+                "and distances > 6800",
+        .ranking = kRanking5,
     },
     {
-        .id = 20,
+        .id = 6,
         .problems = 2,
-        .margin = 1.67F,
+        .margin = 1.01F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries > 1 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and dims > 70 "
-                "and metric == euclidean "
-                "and points > 13",
-        .ranking = kRanking20,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries <= 1 "
+                "and metric != chebyshev "
+                "and metric != manhattan "
+                "and queries / dims > 0.18 "
+                "and metric != euclidean",
+        .ranking = kRanking6,
     },
     {
-        .id = 21,
-        .problems = 0,
-        .margin = 1.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries > 1 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and dims > 70 "
-                "and metric != euclidean "
-                "and metric == cosine",
-        .ranking = kRanking21,
+        .id = 7,
+        .problems = 63,
+        .margin = 1.31F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.04F,
+        .path = "queries <= 270 and terms > 1000 and queries > 1",
+        .ranking = kRanking7,
     },
     {
-        .id = 22,
-        .problems = 0,
-        .margin = 1.43F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries > 1 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and dims > 70 "
-                "and metric != euclidean "
-                "and metric != cosine "
-                "and distances <= 60",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 3,
-        .margin = 2.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and queries > 1 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and dims > 70 "
-                "and metric != euclidean "
-                "and metric != cosine "
-                "and distances > 60",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 2,
-        .margin = 1.03F,
+        .id = 8,
+        .problems = 4,
+        .margin = 0.99F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "queries <= 70 and terms > 1500 and queries > 1 and missing != none and terms <= 8000",
-        .ranking = kRanking24,
+        .path = "queries > 270 and missing == none and dims <= 5",
+        .ranking = kRanking8,
     },
     {
-        .id = 25,
+        .id = 9,
+        .problems = 18,
+        .margin = 1.29F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 270 and missing == none and dims > 5",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
         .problems = 4,
-        .margin = 1.22F,
+        .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 70 and terms > 1500 and queries > 1 and missing != none and terms > 8000",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 0,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and queries <= 130 "
-                "and metric == mixed_euclidean "
-                "and terms <= 155000 "
-                "and distances <= 5000",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 1,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and queries <= 130 "
-                "and metric == mixed_euclidean "
-                "and terms <= 155000 "
-                "and distances > 5000",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 7,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and queries <= 130 "
-                "and metric == mixed_euclidean "
-                "and terms > 155000",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 1,
-        .margin = 0.98F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and queries <= 130 "
-                "and metric != mixed_euclidean "
-                "and terms <= 560000 "
-                "and terms <= 30000",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 5,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and queries <= 130 "
-                "and metric != mixed_euclidean "
-                "and terms <= 560000 "
-                "and terms > 30000 "
-                "and distances <= 20000",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 1,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and queries <= 130 "
-                "and metric != mixed_euclidean "
-                "and terms <= 560000 "
-                "and terms > 30000 "
-                "and distances > 20000",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and queries <= 130 "
-                "and metric != mixed_euclidean "
-                "and terms > 560000 "
-                "and metric == chebyshev",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 1,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and queries <= 130 "
-                "and metric != mixed_euclidean "
-                "and terms > 560000 "
-                "and metric != chebyshev "
-                "and metric == manhattan",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 5,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and queries <= 130 "
-                "and metric != mixed_euclidean "
-                "and terms > 560000 "
-                "and metric != chebyshev "
-                "and metric != manhattan",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 22,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 and missing == none and queries > 130",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 8,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 and missing != none",
-        .ranking = kRanking36,
+        .path = "queries > 270 and missing != none",
+        .ranking = kRanking10,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 70) {
-        if (problem.terms() <= 1500) {
-            if (problem.queries <= 20) {
-                // cpu_scalar default
-                // 4 problems, margin 2.20, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                if (problem.metric == Metric::euclidean) {
-                    // cpu_scalar default
-                    // guessed, margin 1.42, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                } else {
-                    // cpu_avx512 default
-                    // guessed, margin 1.18, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                }
-            }
+    if (problem.queries <= 270) {
+        if (problem.terms() <= 1000) {
+            // cpu_scalar default
+            // 4 problems, margin 2.20, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
         } else {
             if (problem.queries <= 1) {
-                if (problem.dims <= 6) {
-                    if (problem.metric == Metric::mixed_euclidean) {
-                        // cpu_avx2 default
-                        // 2 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                        return kLeaves[3];
-                    } else {
-                        // cpu_scalar default
-                        // 2 problems, margin 1.22, regret 1.12 [1.00, 1.25]
-                        return kLeaves[4];
-                    }
+                if (problem.metric == Metric::chebyshev) {
+                    // cpu_avx2 default
+                    // 3 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                    return kLeaves[1];
                 } else {
-                    if (problem.missing == Missing::none) {
-                        if (problem.metric == Metric::manhattan) {
-                            // cpu_avx2 default
-                            // 3 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                            return kLeaves[5];
+                    if (problem.metric == Metric::manhattan) {
+                        // cpu_avx2 default
+                        // 3 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                        return kLeaves[2];
+                    } else {
+                        if (ratio(problem.queries, problem.dims) <= 0.18) {
+                            // cpu_avx512 default
+                            // 27 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                            return kLeaves[3];
                         } else {
-                            if (problem.metric == Metric::chebyshev) {
-                                // cpu_avx2 default
-                                // 3 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                return kLeaves[6];
+                            if (problem.metric == Metric::euclidean) {
+                                if (problem.distances() <= 6800) {
+                                    // cpu_scalar default
+                                    // 1 problems, margin 1.86, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[4];
+                                } else {
+                                    // cpu_avx512 default
+                                    // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[5];
+                                }
                             } else {
                                 // cpu_avx512 default
-                                // 21 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                return kLeaves[7];
-                            }
-                        }
-                    } else {
-                        if (problem.metric == Metric::euclidean) {
-                            if (problem.terms() <= 67'000) {
-                                // cpu_scalar default
-                                // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                return kLeaves[8];
-                            } else {
-                                // cpu_avx2 default
-                                // 2 problems, margin 1.00, regret 1.01 [1.00, 1.01]
-                                return kLeaves[9];
-                            }
-                        } else {
-                            if (problem.metric == Metric::mixed_euclidean) {
-                                // cpu_avx2 default
-                                // 3 problems, margin 0.99, regret 1.02 [1.00, 1.04]
-                                return kLeaves[10];
-                            } else {
-                                if (problem.metric == Metric::manhattan) {
-                                    // cpu_avx2 default
-                                    // guessed, margin 1.05, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[11];
-                                } else {
-                                    // cpu_openmp tile=1024
-                                    // guessed, margin 1.06, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[12];
-                                }
+                                // 2 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                                return kLeaves[6];
                             }
                         }
                     }
                 }
             } else {
-                if (problem.missing == Missing::none) {
-                    if (problem.terms() <= 1900) {
-                        if (problem.metric == Metric::cosine) {
-                            // cpu_scalar default
-                            // guessed, margin 1.19, regret 1.00 [1.00, 1.00]
-                            return kLeaves[13];
-                        } else {
-                            // cpu_avx2 default
-                            // 4 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                            return kLeaves[14];
-                        }
-                    } else {
-                        if (problem.dims <= 70) {
-                            if (problem.queries <= 3) {
-                                if (problem.metric == Metric::euclidean) {
-                                    // cpu_scalar default
-                                    // guessed, margin 1.29, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[15];
-                                } else {
-                                    // cpu_avx2 default
-                                    // guessed, margin 1.47, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[16];
-                                }
-                            } else {
-                                if (problem.distances() <= 200) {
-                                    // cpu_avx512 default
-                                    // 5 problems, margin 0.99, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[17];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 16 problems, margin 1.62, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[18];
-                                }
-                            }
-                        } else {
-                            if (problem.metric == Metric::euclidean) {
-                                if (problem.points <= 13) {
-                                    // cpu_avx512 default
-                                    // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[19];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 2 problems, margin 1.67, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[20];
-                                }
-                            } else {
-                                if (problem.metric == Metric::cosine) {
-                                    // cpu_avx2 default
-                                    // guessed, margin 1.24, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[21];
-                                } else {
-                                    if (problem.distances() <= 60) {
-                                        // cpu_avx512 default
-                                        // guessed, margin 1.43, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[22];
-                                    } else {
-                                        // cpu_avx2 default
-                                        // 3 problems, margin 2.33, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[23];
-                                    }
-                                }
-                            }
-                        }
-                    }
-                } else {
-                    if (problem.terms() <= 8000) {
-                        // cpu_openmp tile=64
-                        // 2 problems, margin 1.03, regret 1.02 [1.00, 1.03]
-                        return kLeaves[24];
-                    } else {
-                        // cpu_avx2 default
-                        // 4 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                        return kLeaves[25];
-                    }
-                }
+                // cpu_avx2 default
+                // 63 problems, margin 1.31, regret 1.02 [1.01, 1.04]
+                return kLeaves[7];
             }
         }
     } else {
         if (problem.missing == Missing::none) {
-            if (problem.queries <= 130) {
-                if (problem.metric == Metric::mixed_euclidean) {
-                    if (problem.terms() <= 155'000) {
-                        if (problem.distances() <= 5000) {
-                            // cpu_avx512 default
-                            // guessed, margin 1.31, regret 1.00 [1.00, 1.00]
-                            return kLeaves[26];
-                        } else {
-                            // cpu_avx2 default
-                            // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                            return kLeaves[27];
-                        }
-                    } else {
-                        // cpu_avx2 default
-                        // 7 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                        return kLeaves[28];
-                    }
-                } else {
-                    if (problem.terms() <= 560'000) {
-                        if (problem.terms() <= 30'000) {
-                            // cpu_avx512 default
-                            // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
-                            return kLeaves[29];
-                        } else {
-                            if (problem.distances() <= 20'000) {
-                                // cpu_avx512 default
-                                // 5 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                return kLeaves[30];
-                            } else {
-                                // cpu_avx2 default
-                                // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                return kLeaves[31];
-                            }
-                        }
-                    } else {
-                        if (problem.metric == Metric::chebyshev) {
-                            // cpu_avx512 default
-                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[32];
-                        } else {
-                            if (problem.metric == Metric::manhattan) {
-                                // cpu_avx2 default
-                                // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                return kLeaves[33];
-                            } else {
-                                // cpu_avx512 default
-                                // 5 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                return kLeaves[34];
-                            }
-                        }
-                    }
-                }
+            if (problem.dims <= 5) {
+                // cpu_avx2 default
+                // 4 problems, margin 0.99, regret 1.02 [1.00, 1.03]
+                return kLeaves[8];
             } else {
                 // cpu_avx512 default
-                // 22 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                return kLeaves[35];
+                // 18 problems, margin 1.29, regret 1.00 [1.00, 1.00]
+                return kLeaves[9];
             }
         } else {
             // cpu_avx2 default
-            // 8 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-            return kLeaves[36];
+            // 4 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+            return kLeaves[10];
         }
     }
 }

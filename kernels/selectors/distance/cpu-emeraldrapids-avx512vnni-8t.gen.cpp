@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-8t/distance.jsonl, 130 problems x 6 choices
 // SHA-256:  1d839d974b1734af739620a417dec9b52b90af4dac3ae49fd13d788183cc02d8
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -24,290 +24,46 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.01F},
+    {VariantId::cpu_avx2, {}, 1.03F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.48F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.48F},
+    {VariantId::cpu_scalar, {}, 3.92F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_avx2, {}, 1.11F},
-    {VariantId::cpu_scalar, {}, 1.27F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.45F},
+    {VariantId::cpu_avx512, {}, 1.51F},
+    {VariantId::cpu_scalar, {}, 5.97F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.16F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.33F},
-    {VariantId::cpu_scalar, {}, 1.99F},
+    {VariantId::cpu_avx2, {}, 1.33F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 2.06F},
+    {VariantId::cpu_scalar, {}, 47.42F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.46F},
-    {VariantId::cpu_scalar, {}, 1.36F},
+    {VariantId::cpu_avx2, {}, 1.04F},
+    {VariantId::cpu_avx512, {}, 1.11F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.82F},
+    {VariantId::cpu_scalar, {}, 36.59F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.30F},
-    {VariantId::cpu_scalar, {}, 2.97F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.26F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 2.39F},
+    {VariantId::cpu_scalar, {}, 65.85F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.30F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.68F},
-    {VariantId::cpu_scalar, {}, 4.13F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.14F},
-    {VariantId::cpu_avx512, {}, 1.43F},
-    {VariantId::cpu_scalar, {}, 1.41F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.23F},
-    {VariantId::cpu_scalar, {}, 2.17F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.05F},
-    {VariantId::cpu_avx512, {}, 1.34F},
-    {VariantId::cpu_scalar, {}, 3.99F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.19F},
-    {VariantId::cpu_avx512, {}, 1.47F},
-    {VariantId::cpu_scalar, {}, 2.30F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.23F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.50F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.50F},
-    {VariantId::cpu_scalar, {}, 5.75F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.43F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.45F},
-    {VariantId::cpu_scalar, {}, 7.86F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.09F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.18F},
-    {VariantId::cpu_scalar, {}, 1.64F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx512, {}, 1.05F},
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.61F},
-    {VariantId::cpu_scalar, {}, 1.07F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.12F},
-    {VariantId::cpu_avx2, {}, 1.25F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.51F},
-    {VariantId::cpu_scalar, {}, 1.32F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.51F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.51F},
-    {VariantId::cpu_scalar, {}, 2.86F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.60F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.60F},
-    {VariantId::cpu_scalar, {}, 4.04F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.67F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.68F},
-    {VariantId::cpu_avx512, {}, 1.71F},
-    {VariantId::cpu_scalar, {}, 10.33F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.07F},
-    {VariantId::cpu_avx512, {}, 1.31F},
-    {VariantId::cpu_scalar, {}, 2.05F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.03F},
-    {VariantId::cpu_avx2, {}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.20F},
-    {VariantId::cpu_avx512, {}, 1.66F},
-    {VariantId::cpu_scalar, {}, 2.09F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.14F},
-    {VariantId::cpu_avx512, {}, 1.68F},
-    {VariantId::cpu_scalar, {}, 5.90F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.04F},
-    {VariantId::cpu_avx2, {}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.20F},
-    {VariantId::cpu_scalar, {}, 4.05F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.20F},
-    {VariantId::cpu_avx512, {}, 1.69F},
-    {VariantId::cpu_scalar, {}, 9.49F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.35F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.36F},
-    {VariantId::cpu_avx512, {}, 1.52F},
-    {VariantId::cpu_scalar, {}, 11.91F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.02F},
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.07F},
-    {VariantId::cpu_avx512, {}, 1.53F},
-    {VariantId::cpu_scalar, {}, 1.78F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.07F},
-    {VariantId::cpu_avx2, {}, 1.14F},
-    {VariantId::cpu_avx512, {}, 1.41F},
-    {VariantId::cpu_scalar, {}, 3.27F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.07F},
-    {VariantId::cpu_avx512, {}, 1.38F},
-    {VariantId::cpu_scalar, {}, 3.27F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.34F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.04F},
-    {VariantId::cpu_scalar, {}, 12.46F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.37F},
-    {VariantId::cpu_scalar, {}, 13.62F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.12F},
-    {VariantId::cpu_scalar, {}, 62.72F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.23F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.74F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.75F},
-    {VariantId::cpu_scalar, {}, 126.22F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.18F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.61F},
-    {VariantId::cpu_scalar, {}, 87.94F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.32F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.38F},
-    {VariantId::cpu_scalar, {}, 4.39F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.12F},
-    {VariantId::cpu_avx512, {}, 1.15F},
-    {VariantId::cpu_scalar, {}, 3.52F},
-};
-
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.21F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.05F},
-    {VariantId::cpu_scalar, {}, 44.92F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.08F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.21F},
-    {VariantId::cpu_scalar, {}, 35.10F},
-};
-
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.19F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.61F},
-    {VariantId::cpu_scalar, {}, 69.32F},
-};
-
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.20F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.88F},
-    {VariantId::cpu_scalar, {}, 54.75F},
+    {VariantId::cpu_avx512, {}, 1.02F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 2.03F},
+    {VariantId::cpu_scalar, {}, 68.65F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -318,872 +74,109 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 70 and terms <= 1500 and queries <= 13",
+        .path = "queries <= 128 and terms <= 1000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 0,
-        .margin = 1.39F,
-        .regret = 1.00F,
+        .problems = 37,
+        .margin = 1.02F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 and terms <= 1500 and queries > 13 and metric == euclidean",
+        .regret_hi = 1.01F,
+        .path = "queries <= 128 and terms > 1000 and queries <= 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 0,
-        .margin = 1.07F,
-        .regret = 1.04F,
+        .problems = 37,
+        .margin = 1.45F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "queries <= 70 and terms <= 1500 and queries > 13 and metric != euclidean",
+        .regret_hi = 1.01F,
+        .path = "queries <= 128 and terms > 1000 and queries > 1 and queries <= 47",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 0,
-        .margin = 1.16F,
+        .problems = 2,
+        .margin = 1.33F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 70 and terms > 1500 and points <= 13 and missing == none and distances <= 60",
+        .path = "queries <= 128 and terms > 1000 and queries > 1 and queries > 47 and metric == chebyshev",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points <= 13 "
-                "and missing == none "
-                "and distances > 60 "
-                "and terms <= 3000",
+        .problems = 24,
+        .margin = 1.07F,
+        .regret = 1.04F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.07F,
+        .path = "queries <= 128 and terms > 1000 and queries > 1 and queries > 47 and metric != chebyshev",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 7,
-        .margin = 1.02F,
+        .problems = 22,
+        .margin = 1.26F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points <= 13 "
-                "and missing == none "
-                "and distances > 60 "
-                "and terms > 3000 "
-                "and distances <= 200",
+        .regret_hi = 1.00F,
+        .path = "queries > 128 and missing == none",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 0,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points <= 13 "
-                "and missing == none "
-                "and distances > 60 "
-                "and terms > 3000 "
-                "and distances > 200",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 0,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points <= 13 "
-                "and missing != none "
-                "and metric == euclidean "
-                "and terms <= 3000",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 1.14F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points <= 13 "
-                "and missing != none "
-                "and metric == euclidean "
-                "and terms > 3000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 0,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points <= 13 "
-                "and missing != none "
-                "and metric != euclidean "
-                "and terms <= 3000",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 1,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points <= 13 "
-                "and missing != none "
-                "and metric != euclidean "
-                "and terms > 3000 "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 0,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points <= 13 "
-                "and missing != none "
-                "and metric != euclidean "
-                "and terms > 3000 "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 5,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 and terms > 1500 and points > 13 and missing == none and metric == manhattan",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 5,
-        .margin = 1.43F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing == none "
-                "and metric != manhattan "
-                "and metric == chebyshev",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 0,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing == none "
-                "and metric != manhattan "
-                "and metric != chebyshev "
-                "and terms <= 2300 "
-                "and metric == cosine",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 2,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing == none "
-                "and metric != manhattan "
-                "and metric != chebyshev "
-                "and terms <= 2300 "
-                "and metric != cosine",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 0,
-        .margin = 1.02F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing == none "
-                "and metric != manhattan "
-                "and metric != chebyshev "
-                "and terms > 2300 "
-                "and terms <= 3400",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 0,
-        .margin = 1.12F,
-        .regret = 1.12F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.36F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing == none "
-                "and metric != manhattan "
-                "and metric != chebyshev "
-                "and terms > 2300 "
-                "and terms > 3400 "
-                "and dims <= 6 "
-                "and metric == cosine",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 6,
-        .margin = 1.07F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing == none "
-                "and metric != manhattan "
-                "and metric != chebyshev "
-                "and terms > 2300 "
-                "and terms > 3400 "
-                "and dims <= 6 "
-                "and metric != cosine",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 21,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing == none "
-                "and metric != manhattan "
-                "and metric != chebyshev "
-                "and terms > 2300 "
-                "and terms > 3400 "
-                "and dims > 6 "
-                "and queries <= 1",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 14,
-        .margin = 1.67F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing == none "
-                "and metric != manhattan "
-                "and metric != chebyshev "
-                "and terms > 2300 "
-                "and terms > 3400 "
-                "and dims > 6 "
-                "and queries > 1",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 0,
-        .margin = 1.16F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing != none "
-                "and terms <= 10000 "
-                "and metric == euclidean",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 0,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing != none "
-                "and terms <= 10000 "
-                "and metric != euclidean",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 0,
-        .margin = 1.05F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing != none "
-                "and terms > 10000 "
-                "and dims <= 30 "
-                "and metric == euclidean",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 0,
-        .margin = 1.13F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing != none "
-                "and terms > 10000 "
-                "and dims <= 30 "
-                "and metric != euclidean",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 0,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing != none "
-                "and terms > 10000 "
-                "and dims > 30 "
-                "and metric == chebyshev "
-                "and queries <= 2",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 0,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing != none "
-                "and terms > 10000 "
-                "and dims > 30 "
-                "and metric == chebyshev "
-                "and queries > 2",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 5,
-        .margin = 1.33F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing != none "
-                "and terms > 10000 "
-                "and dims > 30 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 0,
-        .margin = 1.01F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing != none "
-                "and terms > 10000 "
-                "and dims > 30 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and distances <= 400",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 0,
-        .margin = 1.14F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing != none "
-                "and terms > 10000 "
-                "and dims > 30 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and distances > 400 "
-                "and metric == cosine",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 5,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 70 "
-                "and terms > 1500 "
-                "and points > 13 "
-                "and missing != none "
-                "and terms > 10000 "
-                "and dims > 30 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and distances > 400 "
-                "and metric != cosine",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 0,
-        .margin = 1.34F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and metric == mixed_euclidean "
-                "and queries <= 130 "
-                "and terms <= 490000 "
-                "and distances <= 5000",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 3,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and metric == mixed_euclidean "
-                "and queries <= 130 "
-                "and terms <= 490000 "
-                "and distances > 5000",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 1,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and metric == mixed_euclidean "
-                "and queries <= 130 "
-                "and terms > 490000 "
-                "and terms <= 700000",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
         .problems = 4,
-        .margin = 1.23F,
+        .margin = 1.02F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and metric == mixed_euclidean "
-                "and queries <= 130 "
-                "and terms > 490000 "
-                "and terms > 700000",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 8,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 and missing == none and metric == mixed_euclidean and queries > 130",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 0,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and metric != mixed_euclidean "
-                "and terms <= 90000 "
-                "and distances <= 5000",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 1,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 "
-                "and missing == none "
-                "and metric != mixed_euclidean "
-                "and terms <= 90000 "
-                "and distances > 5000",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 27,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 and missing == none and metric != mixed_euclidean and terms > 90000",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 0,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 and missing != none and metric == chebyshev and queries <= 200",
-        .ranking = kRanking39,
-    },
-    {
-        .id = 40,
-        .problems = 0,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 and missing != none and metric == chebyshev and queries > 200",
-        .ranking = kRanking40,
-    },
-    {
-        .id = 41,
-        .problems = 8,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 70 and missing != none and metric != chebyshev",
-        .ranking = kRanking41,
+        .path = "queries > 128 and missing != none",
+        .ranking = kRanking6,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 70) {
-        if (problem.terms() <= 1500) {
-            if (problem.queries <= 13) {
-                // cpu_scalar default
-                // 4 problems, margin 2.17, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                if (problem.metric == Metric::euclidean) {
-                    // cpu_scalar default
-                    // guessed, margin 1.39, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                } else {
-                    // cpu_avx512 default
-                    // guessed, margin 1.07, regret 1.04 [1.00, 1.07]
-                    return kLeaves[2];
-                }
-            }
+    if (problem.queries <= 128) {
+        if (problem.terms() <= 1000) {
+            // cpu_scalar default
+            // 4 problems, margin 2.17, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
         } else {
-            if (problem.points <= 13) {
-                if (problem.missing == Missing::none) {
-                    if (problem.distances() <= 60) {
+            if (problem.queries <= 1) {
+                // cpu_avx512 default
+                // 37 problems, margin 1.02, regret 1.01 [1.00, 1.01]
+                return kLeaves[1];
+            } else {
+                if (problem.queries <= 47) {
+                    // cpu_avx2 default
+                    // 37 problems, margin 1.45, regret 1.00 [1.00, 1.01]
+                    return kLeaves[2];
+                } else {
+                    if (problem.metric == Metric::chebyshev) {
                         // cpu_avx512 default
-                        // guessed, margin 1.16, regret 1.00 [1.00, 1.00]
+                        // 2 problems, margin 1.33, regret 1.00 [1.00, 1.00]
                         return kLeaves[3];
                     } else {
-                        if (problem.terms() <= 3000) {
-                            // cpu_avx2 default
-                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                            return kLeaves[4];
-                        } else {
-                            if (problem.distances() <= 200) {
-                                // cpu_avx2 default
-                                // 7 problems, margin 1.02, regret 1.00 [1.00, 1.01]
-                                return kLeaves[5];
-                            } else {
-                                // cpu_avx512 default
-                                // guessed, margin 1.12, regret 1.00 [1.00, 1.00]
-                                return kLeaves[6];
-                            }
-                        }
-                    }
-                } else {
-                    if (problem.metric == Metric::euclidean) {
-                        if (problem.terms() <= 3000) {
-                            // cpu_scalar default
-                            // guessed, margin 1.08, regret 1.00 [1.00, 1.00]
-                            return kLeaves[7];
-                        } else {
-                            // cpu_openmp tile=256
-                            // 1 problems, margin 1.14, regret 1.01 [1.01, 1.01]
-                            return kLeaves[8];
-                        }
-                    } else {
-                        if (problem.terms() <= 3000) {
-                            // cpu_openmp tile=64
-                            // guessed, margin 1.01, regret 1.00 [1.00, 1.01]
-                            return kLeaves[9];
-                        } else {
-                            if (problem.metric == Metric::mixed_euclidean) {
-                                // cpu_avx2 default
-                                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                return kLeaves[10];
-                            } else {
-                                // cpu_openmp tile=64
-                                // guessed, margin 1.19, regret 1.00 [1.00, 1.00]
-                                return kLeaves[11];
-                            }
-                        }
-                    }
-                }
-            } else {
-                if (problem.missing == Missing::none) {
-                    if (problem.metric == Metric::manhattan) {
                         // cpu_avx2 default
-                        // 5 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                        return kLeaves[12];
-                    } else {
-                        if (problem.metric == Metric::chebyshev) {
-                            // cpu_avx2 default
-                            // 5 problems, margin 1.43, regret 1.00 [1.00, 1.00]
-                            return kLeaves[13];
-                        } else {
-                            if (problem.terms() <= 2300) {
-                                if (problem.metric == Metric::cosine) {
-                                    // cpu_scalar default
-                                    // guessed, margin 1.21, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[14];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 2 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[15];
-                                }
-                            } else {
-                                if (problem.terms() <= 3400) {
-                                    // cpu_avx512 default
-                                    // guessed, margin 1.02, regret 1.05 [1.00, 1.10]
-                                    return kLeaves[16];
-                                } else {
-                                    if (problem.dims <= 6) {
-                                        if (problem.metric == Metric::cosine) {
-                                            // cpu_openmp tile=1024
-                                            // guessed, margin 1.12, regret 1.12 [1.00, 1.36]
-                                            return kLeaves[17];
-                                        } else {
-                                            // cpu_avx2 default
-                                            // 6 problems, margin 1.07, regret 1.01 [1.00, 1.01]
-                                            return kLeaves[18];
-                                        }
-                                    } else {
-                                        if (problem.queries <= 1) {
-                                            // cpu_avx512 default
-                                            // 21 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[19];
-                                        } else {
-                                            // cpu_avx2 default
-                                            // 14 problems, margin 1.67, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[20];
-                                        }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                } else {
-                    if (problem.terms() <= 10'000) {
-                        if (problem.metric == Metric::euclidean) {
-                            // cpu_scalar default
-                            // guessed, margin 1.16, regret 1.02 [1.00, 1.06]
-                            return kLeaves[21];
-                        } else {
-                            // cpu_avx2 default
-                            // guessed, margin 1.06, regret 1.01 [1.00, 1.02]
-                            return kLeaves[22];
-                        }
-                    } else {
-                        if (problem.dims <= 30) {
-                            if (problem.metric == Metric::euclidean) {
-                                // cpu_openmp tile=256
-                                // guessed, margin 1.05, regret 1.03 [1.00, 1.05]
-                                return kLeaves[23];
-                            } else {
-                                // cpu_avx2 default
-                                // guessed, margin 1.13, regret 1.01 [1.00, 1.03]
-                                return kLeaves[24];
-                            }
-                        } else {
-                            if (problem.metric == Metric::chebyshev) {
-                                if (problem.queries <= 2) {
-                                    // cpu_avx512 default
-                                    // guessed, margin 1.04, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[25];
-                                } else {
-                                    // cpu_avx2 default
-                                    // guessed, margin 1.05, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[26];
-                                }
-                            } else {
-                                if (problem.metric == Metric::mixed_euclidean) {
-                                    // cpu_avx2 default
-                                    // 5 problems, margin 1.33, regret 1.01 [1.00, 1.03]
-                                    return kLeaves[27];
-                                } else {
-                                    if (problem.distances() <= 400) {
-                                        // cpu_openmp tile=64
-                                        // guessed, margin 1.01, regret 1.02 [1.00, 1.03]
-                                        return kLeaves[28];
-                                    } else {
-                                        if (problem.metric == Metric::cosine) {
-                                            // cpu_openmp tile=64
-                                            // guessed, margin 1.14, regret 1.01 [1.00, 1.01]
-                                            return kLeaves[29];
-                                        } else {
-                                            // cpu_avx2 default
-                                            // 5 problems, margin 1.07, regret 1.00 [1.00, 1.01]
-                                            return kLeaves[30];
-                                        }
-                                    }
-                                }
-                            }
-                        }
+                        // 24 problems, margin 1.07, regret 1.04 [1.02, 1.07]
+                        return kLeaves[4];
                     }
                 }
             }
         }
     } else {
         if (problem.missing == Missing::none) {
-            if (problem.metric == Metric::mixed_euclidean) {
-                if (problem.queries <= 130) {
-                    if (problem.terms() <= 490'000) {
-                        if (problem.distances() <= 5000) {
-                            // cpu_avx512 default
-                            // guessed, margin 1.34, regret 1.00 [1.00, 1.00]
-                            return kLeaves[31];
-                        } else {
-                            // cpu_avx2 default
-                            // 3 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                            return kLeaves[32];
-                        }
-                    } else {
-                        if (problem.terms() <= 700'000) {
-                            // cpu_avx512 default
-                            // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                            return kLeaves[33];
-                        } else {
-                            // cpu_avx2 default
-                            // 4 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                            return kLeaves[34];
-                        }
-                    }
-                } else {
-                    // cpu_avx512 default
-                    // 8 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                    return kLeaves[35];
-                }
-            } else {
-                if (problem.terms() <= 90'000) {
-                    if (problem.distances() <= 5000) {
-                        // cpu_avx512 default
-                        // guessed, margin 1.32, regret 1.00 [1.00, 1.00]
-                        return kLeaves[36];
-                    } else {
-                        // cpu_openmp tile=64
-                        // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                        return kLeaves[37];
-                    }
-                } else {
-                    // cpu_avx512 default
-                    // 27 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                    return kLeaves[38];
-                }
-            }
+            // cpu_avx512 default
+            // 22 problems, margin 1.26, regret 1.00 [1.00, 1.00]
+            return kLeaves[5];
         } else {
-            if (problem.metric == Metric::chebyshev) {
-                if (problem.queries <= 200) {
-                    // cpu_avx2 default
-                    // guessed, margin 1.08, regret 1.00 [1.00, 1.00]
-                    return kLeaves[39];
-                } else {
-                    // cpu_avx512 default
-                    // guessed, margin 1.19, regret 1.00 [1.00, 1.00]
-                    return kLeaves[40];
-                }
-            } else {
-                // cpu_avx2 default
-                // 8 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                return kLeaves[41];
-            }
+            // cpu_avx2 default
+            // 4 problems, margin 1.02, regret 1.00 [1.00, 1.00]
+            return kLeaves[6];
         }
     }
 }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-generic-2t/distance.jsonl, 130 problems x 4 choices
 // SHA-256:  6cc38b70c1bad13f67c3b24f4588a09b7f177400a0046a15f64304fb1dd59876
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to generic
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -10,6 +10,7 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -22,17 +23,17 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.51F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.39F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.51F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 1.18F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
@@ -40,23 +41,21 @@ constexpr Choice<Problem> kRanking4[] = {
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.37F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.19F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.80F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.84F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.70F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 4.15F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
@@ -64,1060 +63,256 @@ constexpr Choice<Problem> kRanking9[] = {
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.58F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 2.82F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 6.54F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 5.33F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 11.15F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 18.12F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.30F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.27F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.84F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.03F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.17F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.57F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.05F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.80F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.68F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
     {VariantId::cpu_openmp, {{"tile", 256}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 16.26F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 10.43F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.71F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.72F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.96F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.43F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.87F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.58F},
-};
-
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 7.36F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.75F},
-};
-
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.17F},
-};
-
-constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 6.99F},
+    {VariantId::cpu_scalar, {}, 10.62F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 3,
-        .margin = 1.76F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 230 and metric == euclidean and terms <= 10000 and terms <= 2400",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 2,
-        .margin = 1.50F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points <= 230 and metric == euclidean and terms <= 10000 and terms > 2400",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 10,
-        .margin = 3.50F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points <= 230 and metric == euclidean and terms > 10000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 2.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 230 and metric != euclidean and terms <= 1000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 0,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 230 "
-                "and metric != euclidean "
-                "and terms > 1000 "
-                "and metric == cosine "
-                "and terms <= 8000 "
-                "and terms <= 3000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 1,
-        .margin = 1.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 230 "
-                "and metric != euclidean "
-                "and terms > 1000 "
-                "and metric == cosine "
-                "and terms <= 8000 "
-                "and terms > 3000",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 2,
-        .margin = 3.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 230 "
-                "and metric != euclidean "
-                "and terms > 1000 "
-                "and metric == cosine "
-                "and terms > 8000",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 5,
-        .margin = 3.79F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points <= 230 and metric != euclidean and terms > 1000 and metric != cosine and dims <= 30",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 0,
-        .margin = 1.70F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 230 "
-                "and metric != euclidean "
-                "and terms > 1000 "
-                "and metric != cosine "
-                "and dims > 30 "
-                "and distances <= 60 "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 0,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 230 "
-                "and metric != euclidean "
-                "and terms > 1000 "
-                "and metric != cosine "
-                "and dims > 30 "
-                "and distances <= 60 "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 5,
-        .margin = 2.57F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points <= 230 "
-                "and metric != euclidean "
-                "and terms > 1000 "
-                "and metric != cosine "
-                "and dims > 30 "
-                "and distances > 60 "
-                "and distances <= 500",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 5,
-        .margin = 6.49F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "points <= 230 "
-                "and metric != euclidean "
-                "and terms > 1000 "
-                "and metric != cosine "
-                "and dims > 30 "
-                "and distances > 60 "
-                "and distances > 500 "
-                "and distances <= 950",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 1,
-        .margin = 11.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 230 "
-                "and metric != euclidean "
-                "and terms > 1000 "
-                "and metric != cosine "
-                "and dims > 30 "
-                "and distances > 60 "
-                "and distances > 500 "
-                "and distances > 950 "
-                "and metric == manhattan",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 4,
-        .margin = 18.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 230 "
-                "and metric != euclidean "
-                "and terms > 1000 "
-                "and metric != cosine "
-                "and dims > 30 "
-                "and distances > 60 "
-                "and distances > 500 "
-                "and distances > 950 "
-                "and metric != manhattan",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
         .problems = 1,
         .margin = 1.28F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "points > 230 and metric == chebyshev and terms <= 67000 and queries <= 2",
-        .ranking = kRanking14,
+        .path = "queries <= 1 and metric == chebyshev and terms <= 65536",
+        .ranking = kRanking0,
     },
     {
-        .id = 15,
-        .problems = 0,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 and metric == chebyshev and terms <= 67000 and queries > 2",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 6,
-        .margin = 5.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 and metric == chebyshev and terms > 67000",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 4,
-        .margin = 2.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean "
-                "and terms <= 61000 "
-                "and points <= 7000 "
-                "and missing == none "
-                "and queries <= 3",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 1,
-        .margin = 1.84F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean "
-                "and terms <= 61000 "
-                "and points <= 7000 "
-                "and missing == none "
-                "and queries > 3",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 0,
-        .margin = 1.58F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean "
-                "and terms <= 61000 "
-                "and points <= 7000 "
-                "and missing != none "
-                "and terms <= 20000",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 1,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean "
-                "and terms <= 61000 "
-                "and points <= 7000 "
-                "and missing != none "
-                "and terms > 20000",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 0,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean "
-                "and terms <= 61000 "
-                "and points > 7000 "
-                "and distances <= 26000",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 1,
-        .margin = 1.58F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean "
-                "and terms <= 61000 "
-                "and points > 7000 "
-                "and distances > 26000",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 3,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean "
-                "and terms > 61000 "
-                "and terms <= 1300000 "
-                "and queries <= 1 "
-                "and dims <= 100 "
-                "and missing == none",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 1,
-        .margin = 1.57F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean "
-                "and terms > 61000 "
-                "and terms <= 1300000 "
-                "and queries <= 1 "
-                "and dims <= 100 "
-                "and missing != none",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
+        .id = 1,
         .problems = 2,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean "
-                "and terms > 61000 "
-                "and terms <= 1300000 "
-                "and queries <= 1 "
-                "and dims > 100",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 4,
-        .margin = 5.78F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean "
-                "and terms > 61000 "
-                "and terms <= 1300000 "
-                "and queries > 1 "
-                "and queries <= 280",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 2,
-        .margin = 5.68F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean "
-                "and terms > 61000 "
-                "and terms <= 1300000 "
-                "and queries > 1 "
-                "and queries > 280",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 3,
-        .margin = 16.15F,
+        .margin = 1.38F,
         .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean "
-                "and terms > 61000 "
-                "and terms > 1300000 "
-                "and dims <= 30",
-        .ranking = kRanking28,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
+        .path = "queries <= 1 and metric == chebyshev and terms > 65536",
+        .ranking = kRanking1,
     },
     {
-        .id = 29,
-        .problems = 13,
-        .margin = 10.42F,
+        .id = 2,
+        .problems = 18,
+        .margin = 1.99F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric == mixed_euclidean "
-                "and terms > 61000 "
-                "and terms > 1300000 "
-                "and dims > 30",
-        .ranking = kRanking29,
+        .regret_hi = 1.01F,
+        .path = "queries <= 1 and metric != chebyshev and terms <= 120000",
+        .ranking = kRanking2,
     },
     {
-        .id = 30,
-        .problems = 4,
-        .margin = 3.83F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and dims <= 6 "
-                "and queries <= 280 "
-                "and queries <= 50 "
-                "and queries <= 20",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 0,
-        .margin = 1.71F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and dims <= 6 "
-                "and queries <= 280 "
-                "and queries <= 50 "
-                "and queries > 20",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 1,
-        .margin = 2.72F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and dims <= 6 "
-                "and queries <= 280 "
-                "and queries > 50",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 0,
-        .margin = 2.96F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and dims <= 6 "
-                "and queries > 280 "
-                "and metric == manhattan",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 2,
-        .margin = 2.43F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and dims <= 6 "
-                "and queries > 280 "
-                "and metric != manhattan",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
+        .id = 3,
         .problems = 7,
-        .margin = 1.81F,
-        .regret = 1.00F,
+        .margin = 1.16F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and dims > 6 "
-                "and queries <= 600 "
-                "and terms <= 135000 "
-                "and queries <= 3",
-        .ranking = kRanking35,
+        .regret_hi = 1.05F,
+        .path = "queries <= 1 and metric != chebyshev and terms > 120000 and metric == mixed_euclidean",
+        .ranking = kRanking3,
     },
     {
-        .id = 36,
-        .problems = 0,
-        .margin = 1.86F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and dims > 6 "
-                "and queries <= 600 "
-                "and terms <= 135000 "
-                "and queries > 3",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 1,
-        .margin = 5.58F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and dims > 6 "
-                "and queries <= 600 "
-                "and terms > 135000 "
-                "and points <= 600 "
-                "and missing == none "
-                "and metric == cosine",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 4,
-        .margin = 7.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and dims > 6 "
-                "and queries <= 600 "
-                "and terms > 135000 "
-                "and points <= 600 "
-                "and missing == none "
-                "and metric != cosine",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 1,
-        .margin = 5.75F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and dims > 6 "
-                "and queries <= 600 "
-                "and terms > 135000 "
-                "and points <= 600 "
-                "and missing != none",
-        .ranking = kRanking39,
-    },
-    {
-        .id = 40,
+        .id = 4,
         .problems = 11,
         .margin = 1.59F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and dims > 6 "
-                "and queries <= 600 "
-                "and terms > 135000 "
-                "and points > 600 "
-                "and queries <= 1",
-        .ranking = kRanking40,
+        .path = "queries <= 1 and metric != chebyshev and terms > 120000 and metric != mixed_euclidean",
+        .ranking = kRanking4,
     },
     {
-        .id = 41,
-        .problems = 12,
-        .margin = 4.15F,
+        .id = 5,
+        .problems = 2,
+        .margin = 2.95F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and dims > 6 "
-                "and queries <= 600 "
-                "and terms > 135000 "
-                "and points > 600 "
-                "and queries > 1",
-        .ranking = kRanking41,
+        .regret_hi = 1.00F,
+        .path = "queries > 1 and terms <= 2700000 and terms <= 1500",
+        .ranking = kRanking5,
     },
     {
-        .id = 42,
-        .problems = 6,
-        .margin = 6.91F,
+        .id = 6,
+        .problems = 1,
+        .margin = 1.93F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 1 "
+                "and terms <= 2700000 "
+                "and terms > 1500 "
+                "and queries * dims <= 9 "
+                "and metric == euclidean",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 1,
+        .margin = 1.83F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 1 "
+                "and terms <= 2700000 "
+                "and terms > 1500 "
+                "and queries * dims <= 9 "
+                "and metric != euclidean",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 4,
+        .margin = 4.12F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "points > 230 "
-                "and metric != chebyshev "
-                "and metric != mixed_euclidean "
-                "and dims > 6 "
-                "and queries > 600",
-        .ranking = kRanking42,
+        .path = "queries > 1 "
+                "and terms <= 2700000 "
+                "and terms > 1500 "
+                "and queries * dims > 9 "
+                "and metric == manhattan",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 2,
+        .margin = 1.19F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 1 "
+                "and terms <= 2700000 "
+                "and terms > 1500 "
+                "and queries * dims > 9 "
+                "and metric != manhattan "
+                "and metric == euclidean "
+                "and terms <= 3300",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 19,
+        .margin = 2.78F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "queries > 1 "
+                "and terms <= 2700000 "
+                "and terms > 1500 "
+                "and queries * dims > 9 "
+                "and metric != manhattan "
+                "and metric == euclidean "
+                "and terms > 3300",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 29,
+        .margin = 5.26F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "queries > 1 "
+                "and terms <= 2700000 "
+                "and terms > 1500 "
+                "and queries * dims > 9 "
+                "and metric != manhattan "
+                "and metric != euclidean",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 33,
+        .margin = 10.52F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
+        .path = "queries > 1 and terms > 2700000",
+        .ranking = kRanking12,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.points <= 230) {
-        if (problem.metric == Metric::euclidean) {
-            if (problem.terms() <= 10'000) {
-                if (problem.terms() <= 2400) {
-                    // cpu_scalar default
-                    // 3 problems, margin 1.76, regret 1.00 [1.00, 1.00]
-                    return kLeaves[0];
-                } else {
-                    // cpu_openmp tile=64
-                    // 2 problems, margin 1.50, regret 1.01 [1.00, 1.01]
-                    return kLeaves[1];
-                }
+    if (problem.queries <= 1) {
+        if (problem.metric == Metric::chebyshev) {
+            if (problem.terms() <= 65'536) {
+                // cpu_scalar default
+                // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
             } else {
-                // cpu_openmp tile=64
-                // 10 problems, margin 3.50, regret 1.00 [1.00, 1.01]
-                return kLeaves[2];
+                // cpu_openmp tile=1024
+                // 2 problems, margin 1.38, regret 1.01 [1.01, 1.01]
+                return kLeaves[1];
             }
         } else {
-            if (problem.terms() <= 1000) {
+            if (problem.terms() <= 120'000) {
                 // cpu_scalar default
-                // 1 problems, margin 2.24, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
+                // 18 problems, margin 1.99, regret 1.00 [1.00, 1.01]
+                return kLeaves[2];
             } else {
-                if (problem.metric == Metric::cosine) {
-                    if (problem.terms() <= 8000) {
-                        if (problem.terms() <= 3000) {
-                            // cpu_scalar default
-                            // guessed, margin 1.18, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
-                        } else {
-                            // cpu_openmp tile=64
-                            // 1 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                            return kLeaves[5];
-                        }
-                    } else {
-                        // cpu_openmp tile=64
-                        // 2 problems, margin 3.18, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
-                    }
+                if (problem.metric == Metric::mixed_euclidean) {
+                    // cpu_openmp tile=1024
+                    // 7 problems, margin 1.16, regret 1.02 [1.00, 1.05]
+                    return kLeaves[3];
                 } else {
-                    if (problem.dims <= 30) {
-                        // cpu_openmp tile=1024
-                        // 5 problems, margin 3.79, regret 1.00 [1.00, 1.01]
-                        return kLeaves[7];
-                    } else {
-                        if (problem.distances() <= 60) {
-                            if (problem.metric == Metric::mixed_euclidean) {
-                                // cpu_openmp tile=64
-                                // guessed, margin 1.70, regret 1.00 [1.00, 1.00]
-                                return kLeaves[8];
-                            } else {
-                                // cpu_scalar default
-                                // guessed, margin 1.07, regret 1.00 [1.00, 1.00]
-                                return kLeaves[9];
-                            }
-                        } else {
-                            if (problem.distances() <= 500) {
-                                // cpu_openmp tile=1024
-                                // 5 problems, margin 2.57, regret 1.00 [1.00, 1.01]
-                                return kLeaves[10];
-                            } else {
-                                if (problem.distances() <= 950) {
-                                    // cpu_openmp tile=1024
-                                    // 5 problems, margin 6.49, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[11];
-                                } else {
-                                    if (problem.metric == Metric::manhattan) {
-                                        // cpu_openmp tile=1024
-                                        // 1 problems, margin 11.15, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[12];
-                                    } else {
-                                        // cpu_openmp tile=64
-                                        // 4 problems, margin 18.12, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[13];
-                                    }
-                                }
-                            }
-                        }
-                    }
+                    // cpu_scalar default
+                    // 11 problems, margin 1.59, regret 1.00 [1.00, 1.00]
+                    return kLeaves[4];
                 }
             }
         }
     } else {
-        if (problem.metric == Metric::chebyshev) {
-            if (problem.terms() <= 67'000) {
-                if (problem.queries <= 2) {
-                    // cpu_scalar default
-                    // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                    return kLeaves[14];
-                } else {
-                    // cpu_openmp tile=64
-                    // guessed, margin 1.30, regret 1.00 [1.00, 1.00]
-                    return kLeaves[15];
-                }
+        if (problem.terms() <= 2'700'000) {
+            if (problem.terms() <= 1500) {
+                // cpu_scalar default
+                // 2 problems, margin 2.95, regret 1.00 [1.00, 1.00]
+                return kLeaves[5];
             } else {
-                // cpu_openmp tile=256
-                // 6 problems, margin 5.26, regret 1.00 [1.00, 1.00]
-                return kLeaves[16];
-            }
-        } else {
-            if (problem.metric == Metric::mixed_euclidean) {
-                if (problem.terms() <= 61'000) {
-                    if (problem.points <= 7000) {
-                        if (problem.missing == Missing::none) {
-                            if (problem.queries <= 3) {
-                                // cpu_scalar default
-                                // 4 problems, margin 2.08, regret 1.00 [1.00, 1.00]
-                                return kLeaves[17];
-                            } else {
-                                // cpu_openmp tile=1024
-                                // 1 problems, margin 1.84, regret 1.00 [1.00, 1.00]
-                                return kLeaves[18];
-                            }
-                        } else {
-                            if (problem.terms() <= 20'000) {
-                                // cpu_scalar default
-                                // guessed, margin 1.58, regret 1.00 [1.00, 1.01]
-                                return kLeaves[19];
-                            } else {
-                                // cpu_openmp tile=1024
-                                // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                return kLeaves[20];
-                            }
-                        }
+                if (product(problem.queries, problem.dims) <= 9) {
+                    if (problem.metric == Metric::euclidean) {
+                        // cpu_scalar default
+                        // 1 problems, margin 1.93, regret 1.00 [1.00, 1.00]
+                        return kLeaves[6];
                     } else {
-                        if (problem.distances() <= 26'000) {
-                            // cpu_openmp tile=64
-                            // guessed, margin 1.17, regret 1.00 [1.00, 1.00]
-                            return kLeaves[21];
-                        } else {
-                            // cpu_scalar default
-                            // 1 problems, margin 1.58, regret 1.00 [1.00, 1.00]
-                            return kLeaves[22];
-                        }
+                        // cpu_openmp tile=64
+                        // 1 problems, margin 1.83, regret 1.00 [1.00, 1.00]
+                        return kLeaves[7];
                     }
                 } else {
-                    if (problem.terms() <= 1'300'000) {
-                        if (problem.queries <= 1) {
-                            if (problem.dims <= 100) {
-                                if (problem.missing == Missing::none) {
-                                    // cpu_scalar default
-                                    // 3 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[23];
-                                } else {
-                                    // cpu_openmp tile=1024
-                                    // 1 problems, margin 1.57, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[24];
-                                }
-                            } else {
-                                // cpu_openmp tile=256
-                                // 2 problems, margin 1.04, regret 1.00 [1.00, 1.01]
-                                return kLeaves[25];
-                            }
-                        } else {
-                            if (problem.queries <= 280) {
-                                // cpu_openmp tile=1024
-                                // 4 problems, margin 5.78, regret 1.00 [1.00, 1.00]
-                                return kLeaves[26];
+                    if (problem.metric == Metric::manhattan) {
+                        // cpu_openmp tile=1024
+                        // 4 problems, margin 4.12, regret 1.01 [1.00, 1.02]
+                        return kLeaves[8];
+                    } else {
+                        if (problem.metric == Metric::euclidean) {
+                            if (problem.terms() <= 3300) {
+                                // cpu_scalar default
+                                // 2 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                                return kLeaves[9];
                             } else {
                                 // cpu_openmp tile=64
-                                // 2 problems, margin 5.68, regret 1.00 [1.00, 1.00]
-                                return kLeaves[27];
+                                // 19 problems, margin 2.78, regret 1.01 [1.00, 1.03]
+                                return kLeaves[10];
                             }
-                        }
-                    } else {
-                        if (problem.dims <= 30) {
-                            // cpu_openmp tile=256
-                            // 3 problems, margin 16.15, regret 1.01 [1.00, 1.02]
-                            return kLeaves[28];
-                        } else {
-                            // cpu_openmp tile=1024
-                            // 13 problems, margin 10.42, regret 1.00 [1.00, 1.00]
-                            return kLeaves[29];
-                        }
-                    }
-                }
-            } else {
-                if (problem.dims <= 6) {
-                    if (problem.queries <= 280) {
-                        if (problem.queries <= 50) {
-                            if (problem.queries <= 20) {
-                                // cpu_scalar default
-                                // 4 problems, margin 3.83, regret 1.00 [1.00, 1.00]
-                                return kLeaves[30];
-                            } else {
-                                // cpu_openmp tile=1024
-                                // guessed, margin 1.71, regret 1.00 [1.00, 1.00]
-                                return kLeaves[31];
-                            }
-                        } else {
-                            // cpu_openmp tile=256
-                            // 1 problems, margin 2.72, regret 1.00 [1.00, 1.00]
-                            return kLeaves[32];
-                        }
-                    } else {
-                        if (problem.metric == Metric::manhattan) {
-                            // cpu_openmp tile=256
-                            // guessed, margin 2.96, regret 1.00 [1.00, 1.00]
-                            return kLeaves[33];
                         } else {
                             // cpu_openmp tile=64
-                            // 2 problems, margin 2.43, regret 1.00 [1.00, 1.00]
-                            return kLeaves[34];
+                            // 29 problems, margin 5.26, regret 1.01 [1.00, 1.03]
+                            return kLeaves[11];
                         }
-                    }
-                } else {
-                    if (problem.queries <= 600) {
-                        if (problem.terms() <= 135'000) {
-                            if (problem.queries <= 3) {
-                                // cpu_scalar default
-                                // 7 problems, margin 1.81, regret 1.00 [1.00, 1.00]
-                                return kLeaves[35];
-                            } else {
-                                // cpu_openmp tile=64
-                                // guessed, margin 1.86, regret 1.01 [1.00, 1.01]
-                                return kLeaves[36];
-                            }
-                        } else {
-                            if (problem.points <= 600) {
-                                if (problem.missing == Missing::none) {
-                                    if (problem.metric == Metric::cosine) {
-                                        // cpu_openmp tile=64
-                                        // 1 problems, margin 5.58, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[37];
-                                    } else {
-                                        // cpu_openmp tile=1024
-                                        // 4 problems, margin 7.36, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[38];
-                                    }
-                                } else {
-                                    // cpu_openmp tile=64
-                                    // 1 problems, margin 5.75, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[39];
-                                }
-                            } else {
-                                if (problem.queries <= 1) {
-                                    // cpu_scalar default
-                                    // 11 problems, margin 1.59, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[40];
-                                } else {
-                                    // cpu_openmp tile=1024
-                                    // 12 problems, margin 4.15, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[41];
-                                }
-                            }
-                        }
-                    } else {
-                        // cpu_openmp tile=256
-                        // 6 problems, margin 6.91, regret 1.01 [1.00, 1.02]
-                        return kLeaves[42];
                     }
                 }
             }
+        } else {
+            // cpu_openmp tile=256
+            // 33 problems, margin 10.52, regret 1.01 [1.01, 1.01]
+            return kLeaves[12];
         }
     }
 }

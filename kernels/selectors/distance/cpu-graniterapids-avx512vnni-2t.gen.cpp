@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-graniterapids-avx512vnni-2t/distance.jsonl, 130 problems x 6 choices
 // SHA-256:  202f597bc68ad1109b6722332d4a273391cefdf88799d813569a9365da9852f8
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -12,6 +12,7 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -24,296 +25,69 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_scalar, {}, 1.01F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.02F},
     {VariantId::cpu_scalar, {}, 1.38F},
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.34F},
-    {VariantId::cpu_scalar, {}, 1.56F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.05F},
-    {VariantId::cpu_scalar, {}, 1.15F},
-};
-
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.46F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.04F},
-    {VariantId::cpu_scalar, {}, 1.59F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.05F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.67F},
+    {VariantId::cpu_scalar, {}, 1.76F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.47F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.48F},
-    {VariantId::cpu_scalar, {}, 2.44F},
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_avx512, {}, 1.32F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.56F},
+    {VariantId::cpu_scalar, {}, 6.79F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.16F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.12F},
+    {VariantId::cpu_scalar, {}, 24.51F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.22F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.47F},
-    {VariantId::cpu_scalar, {}, 1.33F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.23F},
-    {VariantId::cpu_scalar, {}, 1.32F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.29F},
-    {VariantId::cpu_scalar, {}, 1.70F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.06F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.21F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.22F},
-    {VariantId::cpu_scalar, {}, 1.40F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.59F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.59F},
-    {VariantId::cpu_scalar, {}, 2.67F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.55F},
-    {VariantId::cpu_avx512, {}, 1.56F},
-    {VariantId::cpu_scalar, {}, 8.46F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.31F},
-    {VariantId::cpu_scalar, {}, 2.09F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.52F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.52F},
-    {VariantId::cpu_avx512, {}, 1.58F},
-    {VariantId::cpu_scalar, {}, 4.74F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.28F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.29F},
-    {VariantId::cpu_scalar, {}, 2.84F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.20F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.50F},
-    {VariantId::cpu_scalar, {}, 4.44F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.27F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.45F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.46F},
-    {VariantId::cpu_scalar, {}, 6.18F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.02F},
-    {VariantId::cpu_avx512, {}, 1.33F},
-    {VariantId::cpu_scalar, {}, 2.16F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.04F},
-    {VariantId::cpu_avx512, {}, 1.31F},
-    {VariantId::cpu_scalar, {}, 3.65F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.14F},
-    {VariantId::cpu_avx512, {}, 1.38F},
-    {VariantId::cpu_scalar, {}, 1.48F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.14F},
-    {VariantId::cpu_avx512, {}, 1.59F},
-    {VariantId::cpu_scalar, {}, 3.72F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.21F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.21F},
-    {VariantId::cpu_avx512, {}, 1.86F},
-    {VariantId::cpu_scalar, {}, 6.30F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.72F},
-    {VariantId::cpu_scalar, {}, 1.40F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.22F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.22F},
-    {VariantId::cpu_avx512, {}, 2.21F},
-    {VariantId::cpu_scalar, {}, 3.53F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.56F},
-    {VariantId::cpu_scalar, {}, 8.93F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.65F},
-    {VariantId::cpu_avx512, {}, 3.90F},
-    {VariantId::cpu_scalar, {}, 8.82F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.25F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.82F},
-    {VariantId::cpu_scalar, {}, 25.13F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.78F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.80F},
-    {VariantId::cpu_scalar, {}, 26.72F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.29F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.74F},
-    {VariantId::cpu_scalar, {}, 9.12F},
-};
-
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.56F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.70F},
-    {VariantId::cpu_scalar, {}, 7.87F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.10F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.62F},
-    {VariantId::cpu_scalar, {}, 16.03F},
-};
-
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_avx512, {}, 1.14F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.62F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.03F},
-    {VariantId::cpu_scalar, {}, 32.13F},
-};
-
-constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.04F},
+    {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.14F},
     {VariantId::cpu_scalar, {}, 2.66F},
 };
 
-constexpr Choice<Problem> kRanking43[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.04F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.10F},
     {VariantId::cpu_scalar, {}, 6.05F},
 };
 
-constexpr Choice<Problem> kRanking44[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.10F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.36F},
-    {VariantId::cpu_scalar, {}, 3.75F},
-};
-
-constexpr Choice<Problem> kRanking45[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.14F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.07F},
-    {VariantId::cpu_scalar, {}, 24.03F},
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_avx2, {}, 1.04F},
+    {VariantId::cpu_avx512, {}, 1.02F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.84F},
+    {VariantId::cpu_scalar, {}, 21.98F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -324,970 +98,223 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.05F,
-        .path = "queries <= 1 and dims <= 20 and dims <= 6",
+        .path = "queries * dims <= 7",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 3,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims <= 20 and dims > 6 and metric == mixed_euclidean and missing == none",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 0,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims <= 20 and dims > 6 and metric == mixed_euclidean and missing != none",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 0,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 "
-                "and dims <= 20 "
-                "and dims > 6 "
-                "and metric != mixed_euclidean "
-                "and metric == chebyshev",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 3,
-        .margin = 1.10F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 1 "
-                "and dims <= 20 "
-                "and dims > 6 "
-                "and metric != mixed_euclidean "
-                "and metric != chebyshev",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 21,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 1 and dims > 20 and missing == none",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 3,
-        .margin = 1.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 and dims > 20 and missing != none and metric == euclidean",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 3,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 "
-                "and dims > 20 "
-                "and missing != none "
-                "and metric != euclidean "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 0,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 "
-                "and dims > 20 "
-                "and missing != none "
-                "and metric != euclidean "
-                "and metric != mixed_euclidean "
-                "and metric == cosine",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 0,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 "
-                "and dims > 20 "
-                "and missing != none "
-                "and metric != euclidean "
-                "and metric != mixed_euclidean "
-                "and metric != cosine",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
         .problems = 2,
         .margin = 2.14F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries > 1 and queries <= 130 and distances <= 950 and terms <= 1000 and queries <= 20",
-        .ranking = kRanking10,
+        .path = "queries * dims > 7 and queries <= 256 and terms <= 390",
+        .ranking = kRanking1,
     },
     {
-        .id = 11,
-        .problems = 0,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms <= 1000 "
-                "and queries > 20 "
-                "and metric == euclidean",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 0,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms <= 1000 "
-                "and queries > 20 "
-                "and metric != euclidean",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 2,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms <= 1900 "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 0,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms <= 1900 "
-                "and metric != mixed_euclidean "
-                "and metric == cosine",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 2,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms <= 1900 "
-                "and metric != mixed_euclidean "
-                "and metric != cosine",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 1,
-        .margin = 0.98F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and metric == chebyshev "
-                "and distances <= 200",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 1,
-        .margin = 1.55F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and metric == chebyshev "
-                "and distances > 200",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 1,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and metric != chebyshev "
-                "and metric == manhattan "
-                "and points <= 20",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 1,
-        .margin = 1.52F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and metric != chebyshev "
-                "and metric == manhattan "
-                "and points > 20",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 5,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and metric != chebyshev "
-                "and metric != manhattan "
-                "and distances <= 200",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 0,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and metric != chebyshev "
-                "and metric != manhattan "
-                "and distances > 200 "
-                "and points <= 13",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 7,
-        .margin = 1.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing == none "
-                "and terms > 1900 "
-                "and metric != chebyshev "
-                "and metric != manhattan "
-                "and distances > 200 "
-                "and points > 13",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 0,
+        .id = 2,
+        .problems = 3,
         .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing != none "
-                "and terms <= 3000 "
-                "and metric == euclidean",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 0,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing != none "
-                "and terms <= 3000 "
-                "and metric != euclidean",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing != none "
-                "and terms > 3000 "
-                "and points <= 20 "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 1,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing != none "
-                "and terms > 3000 "
-                "and points <= 20 "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 0,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing != none "
-                "and terms > 3000 "
-                "and points > 20 "
-                "and metric == cosine",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 2,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances <= 950 "
-                "and terms > 1000 "
-                "and missing != none "
-                "and terms > 3000 "
-                "and points > 20 "
-                "and metric != cosine",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 0,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and terms <= 5800 "
-                "and metric == euclidean",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 0,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and terms <= 5800 "
-                "and metric != euclidean",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 0,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and terms > 5800 "
-                "and metric == cosine "
-                "and queries <= 70 "
-                "and terms <= 40000",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 1,
-        .margin = 1.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and terms > 5800 "
-                "and metric == cosine "
-                "and queries <= 70 "
-                "and terms > 40000",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 2,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and terms > 5800 "
-                "and metric == cosine "
-                "and queries > 70",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 1,
-        .margin = 2.65F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and terms > 5800 "
-                "and metric != cosine "
-                "and metric == chebyshev "
-                "and queries <= 70",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 1,
-        .margin = 1.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and terms > 5800 "
-                "and metric != cosine "
-                "and metric == chebyshev "
-                "and queries > 70 "
-                "and distances <= 120000",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 1,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and terms > 5800 "
-                "and metric != cosine "
-                "and metric == chebyshev "
-                "and queries > 70 "
-                "and distances > 120000",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 0,
-        .margin = 1.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and terms > 5800 "
-                "and metric != cosine "
-                "and metric != chebyshev "
-                "and distances <= 20000 "
-                "and points <= 31",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 22,
-        .margin = 1.54F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and terms > 5800 "
-                "and metric != cosine "
-                "and metric != chebyshev "
-                "and distances <= 20000 "
-                "and points > 31",
-        .ranking = kRanking38,
+        .path = "queries * dims > 7 "
+                "and queries <= 256 "
+                "and terms > 390 "
+                "and queries <= 1 "
+                "and dims <= 18 "
+                "and metric == euclidean",
+        .ranking = kRanking2,
     },
     {
-        .id = 39,
-        .problems = 0,
+        .id = 3,
+        .problems = 3,
+        .margin = 1.02F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries * dims > 7 "
+                "and queries <= 256 "
+                "and terms > 390 "
+                "and queries <= 1 "
+                "and dims <= 18 "
+                "and metric != euclidean",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 6,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries * dims > 7 "
+                "and queries <= 256 "
+                "and terms > 390 "
+                "and queries <= 1 "
+                "and dims > 18 "
+                "and metric == euclidean "
+                "and missing == none",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 3,
         .margin = 1.36F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and terms > 5800 "
-                "and metric != cosine "
-                "and metric != chebyshev "
-                "and distances > 20000 "
-                "and terms <= 60000000 "
-                "and terms <= 50000",
-        .ranking = kRanking39,
+        .path = "queries * dims > 7 "
+                "and queries <= 256 "
+                "and terms > 390 "
+                "and queries <= 1 "
+                "and dims > 18 "
+                "and metric == euclidean "
+                "and missing != none",
+        .ranking = kRanking5,
     },
     {
-        .id = 40,
-        .problems = 11,
-        .margin = 1.09F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and terms > 5800 "
-                "and metric != cosine "
-                "and metric != chebyshev "
-                "and distances > 20000 "
-                "and terms <= 60000000 "
-                "and terms > 50000",
-        .ranking = kRanking40,
-    },
-    {
-        .id = 41,
-        .problems = 0,
-        .margin = 1.12F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "queries > 1 "
-                "and queries <= 130 "
-                "and distances > 950 "
-                "and terms > 5800 "
-                "and metric != cosine "
-                "and metric != chebyshev "
-                "and distances > 20000 "
-                "and terms > 60000000",
-        .ranking = kRanking41,
-    },
-    {
-        .id = 42,
-        .problems = 2,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and queries > 130 and dims <= 6 and metric == euclidean",
-        .ranking = kRanking42,
-    },
-    {
-        .id = 43,
-        .problems = 2,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries > 130 "
-                "and dims <= 6 "
-                "and metric != euclidean "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking43,
-    },
-    {
-        .id = 44,
-        .problems = 0,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and queries > 130 "
-                "and dims <= 6 "
-                "and metric != euclidean "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking44,
-    },
-    {
-        .id = 45,
-        .problems = 22,
-        .margin = 1.14F,
+        .id = 6,
+        .problems = 18,
+        .margin = 1.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "queries > 1 and queries > 130 and dims > 6",
-        .ranking = kRanking45,
+        .path = "queries * dims > 7 "
+                "and queries <= 256 "
+                "and terms > 390 "
+                "and queries <= 1 "
+                "and dims > 18 "
+                "and metric != euclidean",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 63,
+        .margin = 1.31F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.02F,
+        .path = "queries * dims > 7 and queries <= 256 and terms > 390 and queries > 1",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 18,
+        .margin = 1.16F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries * dims > 7 and queries > 256 and missing == none and points / dims <= 120",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 2,
+        .margin = 0.96F,
+        .regret = 1.04F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.05F,
+        .path = "queries * dims > 7 "
+                "and queries > 256 "
+                "and missing == none "
+                "and points / dims > 120 "
+                "and metric == euclidean",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 2,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries * dims > 7 "
+                "and queries > 256 "
+                "and missing == none "
+                "and points / dims > 120 "
+                "and metric != euclidean",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 4,
+        .margin = 0.98F,
+        .regret = 1.04F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.07F,
+        .path = "queries * dims > 7 and queries > 256 and missing != none",
+        .ranking = kRanking11,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 1) {
-        if (problem.dims <= 20) {
-            if (problem.dims <= 6) {
+    if (product(problem.queries, problem.dims) <= 7) {
+        // cpu_scalar default
+        // 6 problems, margin 1.80, regret 1.02 [1.00, 1.05]
+        return kLeaves[0];
+    } else {
+        if (problem.queries <= 256) {
+            if (problem.terms() <= 390) {
                 // cpu_scalar default
-                // 6 problems, margin 1.80, regret 1.02 [1.00, 1.05]
-                return kLeaves[0];
+                // 2 problems, margin 2.14, regret 1.00 [1.00, 1.00]
+                return kLeaves[1];
             } else {
-                if (problem.metric == Metric::mixed_euclidean) {
-                    if (problem.missing == Missing::none) {
-                        // cpu_avx512 default
-                        // 3 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                        return kLeaves[1];
+                if (problem.queries <= 1) {
+                    if (problem.dims <= 18) {
+                        if (problem.metric == Metric::euclidean) {
+                            // cpu_scalar default
+                            // 3 problems, margin 1.10, regret 1.01 [1.00, 1.02]
+                            return kLeaves[2];
+                        } else {
+                            // cpu_avx512 default
+                            // 3 problems, margin 1.02, regret 1.00 [1.00, 1.00]
+                            return kLeaves[3];
+                        }
                     } else {
-                        // cpu_avx2 default
-                        // guessed, margin 1.07, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
+                        if (problem.metric == Metric::euclidean) {
+                            if (problem.missing == Missing::none) {
+                                // cpu_avx2 default
+                                // 6 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                return kLeaves[4];
+                            } else {
+                                // cpu_scalar default
+                                // 3 problems, margin 1.36, regret 1.00 [1.00, 1.00]
+                                return kLeaves[5];
+                            }
+                        } else {
+                            // cpu_avx512 default
+                            // 18 problems, margin 1.05, regret 1.00 [1.00, 1.01]
+                            return kLeaves[6];
+                        }
                     }
                 } else {
-                    if (problem.metric == Metric::chebyshev) {
-                        // cpu_avx2 default
-                        // guessed, margin 1.05, regret 1.00 [1.00, 1.00]
-                        return kLeaves[3];
-                    } else {
-                        // cpu_scalar default
-                        // 3 problems, margin 1.10, regret 1.01 [1.00, 1.02]
-                        return kLeaves[4];
-                    }
+                    // cpu_avx2 default
+                    // 63 problems, margin 1.31, regret 1.01 [1.01, 1.02]
+                    return kLeaves[7];
                 }
             }
         } else {
             if (problem.missing == Missing::none) {
-                // cpu_avx512 default
-                // 21 problems, margin 1.04, regret 1.00 [1.00, 1.01]
-                return kLeaves[5];
-            } else {
-                if (problem.metric == Metric::euclidean) {
-                    // cpu_scalar default
-                    // 3 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
+                if (ratio(problem.points, problem.dims) <= 120) {
+                    // cpu_avx512 default
+                    // 18 problems, margin 1.16, regret 1.00 [1.00, 1.00]
+                    return kLeaves[8];
                 } else {
-                    if (problem.metric == Metric::mixed_euclidean) {
-                        // cpu_avx512 default
-                        // 3 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
-                    } else {
-                        if (problem.metric == Metric::cosine) {
-                            // cpu_scalar default
-                            // guessed, margin 1.15, regret 1.00 [1.00, 1.00]
-                            return kLeaves[8];
-                        } else {
-                            // cpu_avx512 default
-                            // guessed, margin 1.05, regret 1.00 [1.00, 1.00]
-                            return kLeaves[9];
-                        }
-                    }
-                }
-            }
-        }
-    } else {
-        if (problem.queries <= 130) {
-            if (problem.distances() <= 950) {
-                if (problem.terms() <= 1000) {
-                    if (problem.queries <= 20) {
-                        // cpu_scalar default
-                        // 2 problems, margin 2.14, regret 1.00 [1.00, 1.00]
-                        return kLeaves[10];
-                    } else {
-                        if (problem.metric == Metric::euclidean) {
-                            // cpu_scalar default
-                            // guessed, margin 1.18, regret 1.00 [1.00, 1.00]
-                            return kLeaves[11];
-                        } else {
-                            // cpu_avx512 default
-                            // guessed, margin 1.23, regret 1.00 [1.00, 1.00]
-                            return kLeaves[12];
-                        }
-                    }
-                } else {
-                    if (problem.missing == Missing::none) {
-                        if (problem.terms() <= 1900) {
-                            if (problem.metric == Metric::mixed_euclidean) {
-                                // cpu_avx2 default
-                                // 2 problems, margin 1.07, regret 1.00 [1.00, 1.01]
-                                return kLeaves[13];
-                            } else {
-                                if (problem.metric == Metric::cosine) {
-                                    // cpu_scalar default
-                                    // guessed, margin 1.09, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[14];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 2 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[15];
-                                }
-                            }
-                        } else {
-                            if (problem.metric == Metric::chebyshev) {
-                                if (problem.distances() <= 200) {
-                                    // cpu_avx512 default
-                                    // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
-                                    return kLeaves[16];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 1 problems, margin 1.55, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[17];
-                                }
-                            } else {
-                                if (problem.metric == Metric::manhattan) {
-                                    if (problem.points <= 20) {
-                                        // cpu_avx512 default
-                                        // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[18];
-                                    } else {
-                                        // cpu_avx2 default
-                                        // 1 problems, margin 1.52, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[19];
-                                    }
-                                } else {
-                                    if (problem.distances() <= 200) {
-                                        // cpu_avx512 default
-                                        // 5 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[20];
-                                    } else {
-                                        if (problem.points <= 13) {
-                                            // cpu_avx512 default
-                                            // guessed, margin 1.20, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[21];
-                                        } else {
-                                            // cpu_avx2 default
-                                            // 7 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[22];
-                                        }
-                                    }
-                                }
-                            }
-                        }
-                    } else {
-                        if (problem.terms() <= 3000) {
-                            if (problem.metric == Metric::euclidean) {
-                                // cpu_scalar default
-                                // guessed, margin 1.10, regret 1.00 [1.00, 1.00]
-                                return kLeaves[23];
-                            } else {
-                                // cpu_avx2 default
-                                // guessed, margin 1.02, regret 1.00 [1.00, 1.01]
-                                return kLeaves[24];
-                            }
-                        } else {
-                            if (problem.points <= 20) {
-                                if (problem.metric == Metric::mixed_euclidean) {
-                                    // cpu_avx2 default
-                                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[25];
-                                } else {
-                                    // cpu_openmp tile=256
-                                    // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[26];
-                                }
-                            } else {
-                                if (problem.metric == Metric::cosine) {
-                                    // cpu_openmp tile=64
-                                    // guessed, margin 1.14, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[27];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 2 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[28];
-                                }
-                            }
-                        }
-                    }
-                }
-            } else {
-                if (problem.terms() <= 5800) {
                     if (problem.metric == Metric::euclidean) {
-                        // cpu_scalar default
-                        // guessed, margin 1.31, regret 1.00 [1.00, 1.00]
-                        return kLeaves[29];
+                        // cpu_avx512 default
+                        // 2 problems, margin 0.96, regret 1.04 [1.03, 1.05]
+                        return kLeaves[9];
                     } else {
-                        // cpu_avx2 default
-                        // guessed, margin 1.40, regret 1.00 [1.00, 1.00]
-                        return kLeaves[30];
-                    }
-                } else {
-                    if (problem.metric == Metric::cosine) {
-                        if (problem.queries <= 70) {
-                            if (problem.terms() <= 40'000) {
-                                // cpu_scalar default
-                                // guessed, margin 1.23, regret 1.00 [1.00, 1.00]
-                                return kLeaves[31];
-                            } else {
-                                // cpu_avx2 default
-                                // 1 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                                return kLeaves[32];
-                            }
-                        } else {
-                            // cpu_avx512 default
-                            // 2 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                            return kLeaves[33];
-                        }
-                    } else {
-                        if (problem.metric == Metric::chebyshev) {
-                            if (problem.queries <= 70) {
-                                // cpu_avx2 default
-                                // 1 problems, margin 2.65, regret 1.00 [1.00, 1.00]
-                                return kLeaves[34];
-                            } else {
-                                if (problem.distances() <= 120'000) {
-                                    // cpu_avx512 default
-                                    // 1 problems, margin 1.25, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[35];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[36];
-                                }
-                            }
-                        } else {
-                            if (problem.distances() <= 20'000) {
-                                if (problem.points <= 31) {
-                                    // cpu_avx512 default
-                                    // guessed, margin 1.29, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[37];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 22 problems, margin 1.54, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[38];
-                                }
-                            } else {
-                                if (problem.terms() <= 60'000'000) {
-                                    if (problem.terms() <= 50'000) {
-                                        // cpu_scalar default
-                                        // guessed, margin 1.36, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[39];
-                                    } else {
-                                        // cpu_avx2 default
-                                        // 11 problems, margin 1.09, regret 1.01 [1.00, 1.02]
-                                        return kLeaves[40];
-                                    }
-                                } else {
-                                    // cpu_avx2 default
-                                    // guessed, margin 1.12, regret 1.02 [1.00, 1.03]
-                                    return kLeaves[41];
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        } else {
-            if (problem.dims <= 6) {
-                if (problem.metric == Metric::euclidean) {
-                    // cpu_avx2 default
-                    // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                    return kLeaves[42];
-                } else {
-                    if (problem.metric == Metric::mixed_euclidean) {
                         // cpu_avx2 default
                         // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                        return kLeaves[43];
-                    } else {
-                        // cpu_avx512 default
-                        // guessed, margin 1.07, regret 1.00 [1.00, 1.00]
-                        return kLeaves[44];
+                        return kLeaves[10];
                     }
                 }
             } else {
-                // cpu_avx512 default
-                // 22 problems, margin 1.14, regret 1.00 [1.00, 1.01]
-                return kLeaves[45];
+                // cpu_avx2 default
+                // 4 problems, margin 0.98, regret 1.04 [1.01, 1.07]
+                return kLeaves[11];
             }
         }
     }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-16t/dot.jsonl, 23 problems x 4 choices
 // SHA-256:  905b0449a774191420377ab63e74cd7a7f11ee1c9e2747ccbab340d6c30adb2b
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -38,7 +38,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 60000",
+        .path = "elements <= 56000",
         .ranking = kRanking0,
     },
     {
@@ -48,13 +48,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 60000",
+        .path = "elements > 56000",
         .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 60'000) {
+    if (problem.elements <= 56'000) {
         // cpu_avx2 parallel=0
         // 11 problems, margin 5.15, regret 1.00 [1.00, 1.00]
         return kLeaves[0];

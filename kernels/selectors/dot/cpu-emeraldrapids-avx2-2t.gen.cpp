@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-2t/dot.jsonl, 23 problems x 4 choices
 // SHA-256:  be81924989f93c8f31a6205e35ed0014756b88841a9f044c95f9fecb48c4cfba
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -38,7 +38,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 18000",
+        .path = "elements <= 22000",
         .ranking = kRanking0,
     },
     {
@@ -48,13 +48,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 18000",
+        .path = "elements > 22000",
         .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 18'000) {
+    if (problem.elements <= 22'000) {
         // cpu_avx2 parallel=0
         // 9 problems, margin 3.14, regret 1.00 [1.00, 1.00]
         return kLeaves[0];

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-4t/dot.jsonl, 23 problems x 4 choices
 // SHA-256:  944cc60fa01f41803b8cfbabdba8900b44cfcd439db06bc0ac7dec2b580dd102
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -20,47 +20,47 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::cpu_avx2, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 4.02F},
-    {VariantId::cpu_scalar, {}, 5.56F},
+    {VariantId::cpu_openmp, {}, 3.98F},
+    {VariantId::cpu_scalar, {}, 5.80F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_avx2, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 2.99F},
-    {VariantId::cpu_scalar, {}, 17.87F},
+    {VariantId::cpu_openmp, {}, 2.94F},
+    {VariantId::cpu_scalar, {}, 18.95F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 10,
-        .margin = 4.02F,
+        .problems = 11,
+        .margin = 3.98F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 30000",
+        .path = "elements <= 32768",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 13,
-        .margin = 2.99F,
+        .problems = 12,
+        .margin = 2.94F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 30000",
+        .path = "elements > 32768",
         .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 30'000) {
+    if (problem.elements <= 32'768) {
         // cpu_avx2 parallel=0
-        // 10 problems, margin 4.02, regret 1.00 [1.00, 1.00]
+        // 11 problems, margin 3.98, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
         // cpu_avx2 parallel=1
-        // 13 problems, margin 2.99, regret 1.00 [1.00, 1.00]
+        // 12 problems, margin 2.94, regret 1.00 [1.00, 1.00]
         return kLeaves[1];
     }
 }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-generic-2t/dot.jsonl, 23 problems x 2 choices
 // SHA-256:  5ea0977ca31c5722b3b17e996158c6a239fb831e917a124c9b09ec0662152d7f
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to generic
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -34,7 +34,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 1900",
+        .path = "elements <= 1800",
         .ranking = kRanking0,
     },
     {
@@ -44,13 +44,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 1900",
+        .path = "elements > 1800",
         .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 1900) {
+    if (problem.elements <= 1800) {
         // cpu_scalar default
         // 2 problems, margin 1.51, regret 1.00 [1.00, 1.00]
         return kLeaves[0];

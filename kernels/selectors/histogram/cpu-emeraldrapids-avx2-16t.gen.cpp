@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-16t/histogram.jsonl, 34 problems x 4 choices
 // SHA-256:  e9e86e6e6680f7a4d4d4071d012c712c34a223c3be686c1d16e08f021b9dbf16
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -37,7 +37,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.04F,
         .regret_lo = 1.00F,
         .regret_hi = 1.08F,
-        .path = "bytes <= 20000",
+        .path = "bytes <= 22000",
         .ranking = kRanking0,
     },
     {
@@ -47,13 +47,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "bytes > 20000",
+        .path = "bytes > 22000",
         .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 20'000) {
+    if (problem.bytes <= 22'000) {
         // cpu_replicas parallel=0
         // 11 problems, margin 1.35, regret 1.04 [1.00, 1.08]
         return kLeaves[0];

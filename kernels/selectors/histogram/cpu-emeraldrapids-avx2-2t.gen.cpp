@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-2t/histogram.jsonl, 34 problems x 4 choices
 // SHA-256:  02fbf3fed31f6178d0917f8f51930a84248df714259fee43fa6bf90691e68ae7
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -37,7 +37,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.08F,
-        .path = "bytes <= 10000",
+        .path = "bytes <= 12000",
         .ranking = kRanking0,
     },
     {
@@ -47,13 +47,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "bytes > 10000",
+        .path = "bytes > 12000",
         .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 10'000) {
+    if (problem.bytes <= 12'000) {
         // cpu_replicas parallel=0
         // 8 problems, margin 1.44, regret 1.03 [1.00, 1.08]
         return kLeaves[0];

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-2t/histogram.jsonl, 34 problems x 4 choices
 // SHA-256:  4069d774a777fea8054ebbaf36d3694641a2a12bbf12e5aaa2983d6a69e775d9
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -19,47 +19,47 @@ namespace espalier::histogram::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_replicas, {{"parallel", 0}}, 1.04F},
-    {VariantId::cpu_scalar, {}, 1.61F},
+    {VariantId::cpu_replicas, {{"parallel", 0}}, 1.03F},
+    {VariantId::cpu_scalar, {}, 1.54F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_replicas, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 1.55F},
-    {VariantId::cpu_scalar, {}, 2.62F},
+    {VariantId::cpu_openmp, {}, 1.57F},
+    {VariantId::cpu_scalar, {}, 2.70F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 7,
-        .margin = 1.55F,
-        .regret = 1.04F,
+        .problems = 8,
+        .margin = 1.49F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.08F,
-        .path = "bytes <= 6000",
+        .path = "bytes <= 8192",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 27,
-        .margin = 1.54F,
+        .problems = 26,
+        .margin = 1.57F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "bytes > 6000",
+        .path = "bytes > 8192",
         .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 6000) {
+    if (problem.bytes <= 8192) {
         // cpu_replicas parallel=0
-        // 7 problems, margin 1.55, regret 1.04 [1.00, 1.08]
+        // 8 problems, margin 1.49, regret 1.03 [1.00, 1.08]
         return kLeaves[0];
     } else {
         // cpu_replicas parallel=1
-        // 27 problems, margin 1.54, regret 1.00 [1.00, 1.01]
+        // 26 problems, margin 1.57, regret 1.00 [1.00, 1.01]
         return kLeaves[1];
     }
 }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-8t/histogram.jsonl, 34 problems x 4 choices
 // SHA-256:  1ca51a8e6b299529e8ad29775df170663703bbad5fbb6b383b54a389e85133bf
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -37,7 +37,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.04F,
         .regret_lo = 1.00F,
         .regret_hi = 1.09F,
-        .path = "bytes <= 14000",
+        .path = "bytes <= 12000",
         .ranking = kRanking0,
     },
     {
@@ -47,13 +47,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "bytes > 14000",
+        .path = "bytes > 12000",
         .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 14'000) {
+    if (problem.bytes <= 12'000) {
         // cpu_replicas parallel=0
         // 8 problems, margin 1.37, regret 1.04 [1.00, 1.09]
         return kLeaves[0];

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-2t/knn.jsonl, 40 problems x 4 choices
 // SHA-256:  024ae966b2ce8cdeb184b8a554824094e2c45b611dd8fa9dc31d77177e7e609a
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -10,6 +10,7 @@
 //   5490a5dbce8bd163b3bac26c96d8e3d4ba3a2ec3f275226dc963b129931c14de  cpu_fused_avx2
 //   f18a72166a9b525144eb9a0d668ffbf73d3de377a1f737e8b482fe1be3ef9a75  cpu_two_stage
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/knn.hpp"
 #include "registries/knn/ids.hpp"
@@ -18,154 +19,188 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 12.91F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 12.94F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
+    {VariantId::cpu_fused_avx2, {}, 1.90F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+    {VariantId::cpu_fused_avx2, {}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.20F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.18F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
     {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.03F},
+    {VariantId::cpu_fused_avx2, {}, 1.21F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
+    {VariantId::cpu_fused_avx2, {}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 8.83F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 9.32F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 8.84F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.16F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.00F},
+    {VariantId::cpu_fused_avx2, {}, 1.08F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+    {VariantId::cpu_fused_avx2, {}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 3.18F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.95F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 2.18F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.21F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 8,
-        .margin = 12.91F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 140000 and metric == euclidean and distances <= 30000",
+        .problems = 2,
+        .margin = 1.88F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
+        .path = "metric == euclidean and points / k <= 13 and queries <= 256",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 8,
-        .margin = 1.31F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 1.18F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances <= 140000 and metric == euclidean and distances > 30000",
+        .regret_hi = 1.00F,
+        .path = "metric == euclidean and points / k <= 13 and queries > 256",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 0,
-        .margin = 1.03F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 1.20F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 140000 and metric != euclidean and k <= 3",
+        .regret_hi = 1.01F,
+        .path = "metric == euclidean and points / k > 13 and queries / k <= 10 and points <= 1024",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 4,
-        .margin = 1.00F,
-        .regret = 1.01F,
+        .problems = 10,
+        .margin = 8.83F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances <= 140000 and metric != euclidean and k > 3",
+        .regret_hi = 1.00F,
+        .path = "metric == euclidean and points / k > 13 and queries / k <= 10 and points > 1024",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 0,
-        .margin = 1.17F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 1.07F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 140000 and distances <= 600000 and k <= 30",
+        .regret_hi = 1.01F,
+        .path = "metric == euclidean "
+                "and points / k > 13 "
+                "and queries / k > 10 "
+                "and queries / points <= 0.33 "
+                "and points <= 1200",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 0,
-        .margin = 1.48F,
+        .problems = 6,
+        .margin = 3.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 140000 and distances <= 600000 and k > 30",
+        .path = "metric == euclidean "
+                "and points / k > 13 "
+                "and queries / k > 10 "
+                "and queries / points <= 0.33 "
+                "and points > 1200",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 20,
-        .margin = 2.30F,
+        .problems = 6,
+        .margin = 2.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 140000 and distances > 600000",
+        .path = "metric == euclidean and points / k > 13 and queries / k > 10 and queries / points > 0.33",
         .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 8,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "metric != euclidean",
+        .ranking = kRanking7,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.distances() <= 140'000) {
-        if (problem.metric == Metric::euclidean) {
-            if (problem.distances() <= 30'000) {
-                // cpu_fused_avx2 default
-                // 8 problems, margin 12.91, regret 1.00 [1.00, 1.00]
+    if (problem.metric == Metric::euclidean) {
+        if (ratio(problem.points, problem.k) <= 13) {
+            if (problem.queries <= 256) {
+                // cpu_two_stage budget_mib=1
+                // 2 problems, margin 1.88, regret 1.01 [1.01, 1.01]
                 return kLeaves[0];
             } else {
-                // cpu_two_stage budget_mib=1
-                // 8 problems, margin 1.31, regret 1.01 [1.00, 1.01]
+                // cpu_fused_avx2 default
+                // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
                 return kLeaves[1];
             }
         } else {
-            if (problem.k <= 3) {
-                // cpu_two_stage budget_mib=8
-                // guessed, margin 1.03, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
+            if (ratio(problem.queries, problem.k) <= 10) {
+                if (problem.points <= 1024) {
+                    // cpu_two_stage budget_mib=1
+                    // 4 problems, margin 1.20, regret 1.01 [1.00, 1.01]
+                    return kLeaves[2];
+                } else {
+                    // cpu_fused_avx2 default
+                    // 10 problems, margin 8.83, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
+                }
             } else {
-                // cpu_two_stage budget_mib=1
-                // 4 problems, margin 1.00, regret 1.01 [1.00, 1.01]
-                return kLeaves[3];
+                if (ratio(problem.queries, problem.points) <= 0.33) {
+                    if (problem.points <= 1200) {
+                        // cpu_two_stage budget_mib=1
+                        // 2 problems, margin 1.07, regret 1.00 [1.00, 1.01]
+                        return kLeaves[4];
+                    } else {
+                        // cpu_fused_avx2 default
+                        // 6 problems, margin 3.18, regret 1.00 [1.00, 1.00]
+                        return kLeaves[5];
+                    }
+                } else {
+                    // cpu_fused_avx2 default
+                    // 6 problems, margin 2.18, regret 1.00 [1.00, 1.00]
+                    return kLeaves[6];
+                }
             }
         }
     } else {
-        if (problem.distances() <= 600'000) {
-            if (problem.k <= 30) {
-                // cpu_fused_avx2 default
-                // guessed, margin 1.17, regret 1.01 [1.00, 1.02]
-                return kLeaves[4];
-            } else {
-                // cpu_two_stage budget_mib=64
-                // guessed, margin 1.48, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
-            }
-        } else {
-            // cpu_fused_avx2 default
-            // else cpu_two_stage budget_mib=64
-            // 20 problems, margin 2.30, regret 1.00 [1.00, 1.00]
-            return kLeaves[6];
-        }
+        // cpu_two_stage budget_mib=64
+        // 8 problems, margin 1.00, regret 1.00 [1.00, 1.01]
+        return kLeaves[7];
     }
 }
 

@@ -2,7 +2,6 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-4t/knn.jsonl, 24 problems x 3 choices
 // SHA-256:  ff6eb78fed423e7c81537f70d6401deeb8ebd9cf4b0f423946c928408ab39f75
-// Halfway:  times guessed between those problems helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -17,12 +16,6 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.50F},
-};
-
-constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
@@ -30,36 +23,20 @@ constexpr Choice<Problem> kRanking1[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 0,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 3000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
         .problems = 24,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 3000",
-        .ranking = kRanking1,
+        .path = "",
+        .ranking = kRanking0,
     },
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.distances() <= 3000) {
-        // cpu_two_stage budget_mib=1
-        // guessed, margin 1.00, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        // cpu_two_stage budget_mib=8
-        // 24 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-        return kLeaves[1];
-    }
+const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
+    // cpu_two_stage budget_mib=8
+    // 24 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+    return kLeaves[0];
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
@@ -33,7 +34,7 @@ constexpr Leaf<Problem> kLeaves[] = {
 };
 
 const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // cpu_two_stage budget_mib=64
+    // cpu_two_stage budget_mib=8
     // 24 problems, margin 1.00, regret 1.00 [1.00, 1.01]
     return kLeaves[0];
 }

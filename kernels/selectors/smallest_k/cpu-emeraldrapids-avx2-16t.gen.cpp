@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-16t/smallest_k.jsonl, 86 problems x 3 choices
 // SHA-256:  2b00352d0c107a92eb97728a7b45454b4548a723a4406e20366ed2a123e99a5f
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -10,6 +10,7 @@
 //   534d972e5e0e98e086c5305d8f5505bba7d23e1662fe979d9d8729ff31c653e6  cpu_openmp
 //   b17c5dd76b14bbf36637dda11ad1315ce609d5b59bc5fa5c45b6197ef793cc21  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -23,7 +24,7 @@ constexpr Choice<Problem> kRanking0[] = {
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.86F},
+    {VariantId::cpu_scalar, {}, 2.61F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
@@ -31,8 +32,8 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.15F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.25F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
@@ -40,279 +41,234 @@ constexpr Choice<Problem> kRanking4[] = {
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.81F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.43F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 1.92F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 7.34F},
+    {VariantId::cpu_scalar, {}, 6.30F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 6.86F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 10.25F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.47F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 12.54F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.77F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 10.88F},
+    {VariantId::cpu_scalar, {}, 4.85F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 6,
-        .margin = 4.24F,
+        .problems = 14,
+        .margin = 3.46F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 14000 and results <= 20 and rows <= 3",
+        .path = "rows <= 3",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 1.86F,
+        .problems = 1,
+        .margin = 2.61F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 14000 and results <= 20 and rows > 3",
+        .path = "rows > 3 and elements <= 2048 and k <= 4",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 9,
-        .margin = 1.80F,
+        .problems = 4,
+        .margin = 1.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 14000 and results > 20 and rows <= 25 and elements <= 3000",
+        .path = "rows > 3 and elements <= 2048 and k > 4 and results <= 820",
         .ranking = kRanking2,
     },
     {
         .id = 3,
         .problems = 1,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 14000 and results > 20 and rows <= 25 and elements > 3000 and k <= 8",
+        .margin = 0.80F,
+        .regret = 1.25F,
+        .regret_lo = 1.25F,
+        .regret_hi = 1.25F,
+        .path = "rows > 3 and elements <= 2048 and k > 4 and results > 820",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 9,
-        .margin = 1.85F,
+        .problems = 1,
+        .margin = 1.43F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 14000 and results > 20 and rows <= 25 and elements > 3000 and k > 8",
+        .path = "rows > 3 and elements > 2048 and rows / k <= 0.0068",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 6,
-        .margin = 1.80F,
+        .problems = 1,
+        .margin = 1.33F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "elements <= 14000 and results > 20 and rows > 25",
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and columns * k <= 22000 "
+                "and rows / k <= 0.39",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 2,
-        .margin = 4.43F,
-        .regret = 1.00F,
+        .problems = 7,
+        .margin = 1.88F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 14000 and results <= 102 and elements <= 25000",
+        .regret_hi = 1.05F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and columns * k <= 22000 "
+                "and rows / k > 0.39 "
+                "and rows <= 22 "
+                "and elements <= 22000",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 4,
-        .margin = 7.34F,
+        .problems = 1,
+        .margin = 6.30F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 14000 and results <= 102 and elements > 25000",
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and columns * k <= 22000 "
+                "and rows / k > 0.39 "
+                "and rows <= 22 "
+                "and elements > 22000",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 0,
-        .margin = 1.20F,
-        .regret = 1.00F,
+        .problems = 31,
+        .margin = 6.82F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 14000 and results > 102 and rows <= 10",
+        .regret_hi = 1.01F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and columns * k <= 22000 "
+                "and rows / k > 0.39 "
+                "and rows > 22",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 6,
-        .margin = 10.16F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 1.22F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "elements > 14000 and results > 102 and rows > 10 and k <= 17 and columns <= 300",
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and columns * k > 22000 "
+                "and elements <= 12000",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 1,
-        .margin = 2.47F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 14000 "
-                "and results > 102 "
-                "and rows > 10 "
-                "and k <= 17 "
-                "and columns > 300 "
-                "and elements <= 25000",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 11,
-        .margin = 12.53F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 14000 "
-                "and results > 102 "
-                "and rows > 10 "
-                "and k <= 17 "
-                "and columns > 300 "
-                "and elements > 25000",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
         .problems = 23,
-        .margin = 3.77F,
+        .margin = 4.84F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 14000 and results > 102 and rows > 10 and k > 17 and rows <= 400",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 6,
-        .margin = 10.87F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 14000 and results > 102 and rows > 10 and k > 17 and rows > 400",
-        .ranking = kRanking13,
+        .regret_hi = 1.01F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and columns * k > 22000 "
+                "and elements > 12000",
+        .ranking = kRanking10,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements() <= 14'000) {
-        if (problem.results() <= 20) {
-            if (problem.rows <= 3) {
-                // cpu_scalar default
-                // 6 problems, margin 4.24, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
+    if (problem.rows <= 3) {
+        // cpu_scalar default
+        // 14 problems, margin 3.46, regret 1.00 [1.00, 1.00]
+        return kLeaves[0];
+    } else {
+        if (problem.elements() <= 2048) {
+            if (problem.k <= 4) {
                 // cpu_openmp rows=64
-                // 2 problems, margin 1.86, regret 1.00 [1.00, 1.00]
+                // 1 problems, margin 2.61, regret 1.00 [1.00, 1.00]
                 return kLeaves[1];
-            }
-        } else {
-            if (problem.rows <= 25) {
-                if (problem.elements() <= 3000) {
+            } else {
+                if (problem.results() <= 820) {
                     // cpu_scalar default
-                    // 9 problems, margin 1.80, regret 1.00 [1.00, 1.00]
+                    // 4 problems, margin 1.20, regret 1.00 [1.00, 1.00]
                     return kLeaves[2];
                 } else {
-                    if (problem.k <= 8) {
-                        // cpu_openmp rows=64
-                        // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                        return kLeaves[3];
-                    } else {
-                        // cpu_scalar default
-                        // 9 problems, margin 1.85, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
-                    }
+                    // cpu_openmp rows=16
+                    // 1 problems, margin 0.80, regret 1.25 [1.25, 1.25]
+                    return kLeaves[3];
                 }
-            } else {
-                // cpu_openmp rows=16
-                // 6 problems, margin 1.80, regret 1.00 [1.00, 1.01]
-                return kLeaves[5];
-            }
-        }
-    } else {
-        if (problem.results() <= 102) {
-            if (problem.elements() <= 25'000) {
-                // cpu_openmp rows=64
-                // 2 problems, margin 4.43, regret 1.00 [1.00, 1.00]
-                return kLeaves[6];
-            } else {
-                // cpu_openmp rows=16
-                // 4 problems, margin 7.34, regret 1.00 [1.00, 1.00]
-                return kLeaves[7];
             }
         } else {
-            if (problem.rows <= 10) {
+            if (ratio(problem.rows, problem.k) <= 0.0068) {
                 // cpu_scalar default
-                // guessed, margin 1.20, regret 1.00 [1.00, 1.00]
-                return kLeaves[8];
+                // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
             } else {
-                if (problem.k <= 17) {
-                    if (problem.columns <= 300) {
-                        // cpu_openmp rows=16
-                        // 6 problems, margin 10.16, regret 1.01 [1.00, 1.02]
-                        return kLeaves[9];
+                if (product(problem.columns, problem.k) <= 22'000) {
+                    if (ratio(problem.rows, problem.k) <= 0.39) {
+                        // cpu_scalar default
+                        // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
+                        return kLeaves[5];
                     } else {
-                        if (problem.elements() <= 25'000) {
-                            // cpu_openmp rows=64
-                            // 1 problems, margin 2.47, regret 1.00 [1.00, 1.00]
-                            return kLeaves[10];
+                        if (problem.rows <= 22) {
+                            if (problem.elements() <= 22'000) {
+                                // cpu_openmp rows=64
+                                // 7 problems, margin 1.88, regret 1.02 [1.00, 1.05]
+                                return kLeaves[6];
+                            } else {
+                                // cpu_openmp rows=16
+                                // 1 problems, margin 6.30, regret 1.00 [1.00, 1.00]
+                                return kLeaves[7];
+                            }
                         } else {
                             // cpu_openmp rows=16
-                            // 11 problems, margin 12.53, regret 1.00 [1.00, 1.00]
-                            return kLeaves[11];
+                            // 31 problems, margin 6.82, regret 1.01 [1.00, 1.01]
+                            return kLeaves[8];
                         }
                     }
                 } else {
-                    if (problem.rows <= 400) {
-                        // cpu_openmp rows=16
-                        // 23 problems, margin 3.77, regret 1.00 [1.00, 1.00]
-                        return kLeaves[12];
+                    if (problem.elements() <= 12'000) {
+                        // cpu_scalar default
+                        // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+                        return kLeaves[9];
                     } else {
-                        // cpu_openmp rows=64
-                        // 6 problems, margin 10.87, regret 1.00 [1.00, 1.00]
-                        return kLeaves[13];
+                        // cpu_openmp rows=16
+                        // 23 problems, margin 4.84, regret 1.00 [1.00, 1.01]
+                        return kLeaves[10];
                     }
                 }
             }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-2t/smallest_k.jsonl, 101 problems x 5 choices
 // SHA-256:  d75a02719dbba2d724c1b5dbee43621644ff7ccc9c9cb06e54c6390d9a27788a
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -11,6 +11,7 @@
 //   a22179ab18d98bd0de6a575bf5ec5a0ef101424f9e77da68fe99d55638b19f83  cpu_openmp
 //   3f969c83f67cc6017a5e1f0c7c0675b0fa6226621b54c3bb5eef5857dc3b718b  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -19,703 +20,320 @@ namespace espalier::smallest_k::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
+    {VariantId::cpu_scalar, {}, 1.17F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.45F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.29F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.75F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.03F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.89F},
+    {VariantId::cpu_scalar, {}, 3.29F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.57F},
+    {VariantId::cpu_scalar, {}, 2.53F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 4.38F},
+    {VariantId::cpu_scalar, {}, 3.25F},
+};
+
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 6.04F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.50F},
+    {VariantId::cpu_scalar, {}, 5.06F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.77F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.49F},
+    {VariantId::cpu_scalar, {}, 3.23F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.62F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.90F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.99F},
+    {VariantId::cpu_scalar, {}, 9.15F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.05F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.11F},
+    {VariantId::cpu_scalar, {}, 3.31F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.53F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.12F},
+    {VariantId::cpu_scalar, {}, 5.76F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.90F},
-    {VariantId::cpu_scalar, {}, 2.50F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.33F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.35F},
+    {VariantId::cpu_scalar, {}, 5.44F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.24F},
-    {VariantId::cpu_scalar, {}, 6.03F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.30F},
+    {VariantId::cpu_scalar, {}, 7.86F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_scalar, {}, 3.64F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.35F},
+    {VariantId::cpu_scalar, {}, 2.73F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.18F},
-    {VariantId::cpu_scalar, {}, 10.07F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.57F},
-    {VariantId::cpu_scalar, {}, 5.24F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.50F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 2.37F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.41F},
-    {VariantId::cpu_scalar, {}, 3.08F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.63F},
-    {VariantId::cpu_scalar, {}, 3.68F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.16F},
-    {VariantId::cpu_scalar, {}, 1.49F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.67F},
-    {VariantId::cpu_scalar, {}, 4.44F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_scalar, {}, 4.10F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.70F},
-    {VariantId::cpu_scalar, {}, 5.34F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.28F},
-    {VariantId::cpu_scalar, {}, 4.92F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.38F},
-    {VariantId::cpu_scalar, {}, 8.56F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.24F},
-    {VariantId::cpu_scalar, {}, 3.74F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.23F},
-    {VariantId::cpu_scalar, {}, 5.40F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.07F},
+    {VariantId::cpu_scalar, {}, 5.35F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 0,
-        .margin = 1.37F,
-        .regret = 1.00F,
+        .problems = 2,
+        .margin = 1.08F,
+        .regret = 1.08F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and rows <= 10 and elements <= 700 and k <= 60",
+        .regret_hi = 1.17F,
+        .path = "layout == transposed and columns * k <= 1000 and rows / k <= 3.9",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 0,
-        .margin = 1.45F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and rows <= 10 and elements <= 700 and k > 60 and elements <= 200",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 0,
-        .margin = 1.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and rows <= 10 and elements <= 700 and k > 60 and elements > 200",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 5,
-        .margin = 1.75F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows <= 10 "
-                "and elements > 700 "
-                "and results <= 60 "
-                "and elements <= 3000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 3,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows <= 10 "
-                "and elements > 700 "
-                "and results <= 60 "
-                "and elements > 3000 "
-                "and elements <= 7000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 5,
-        .margin = 6.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows <= 10 "
-                "and elements > 700 "
-                "and results <= 60 "
-                "and elements > 3000 "
-                "and elements > 7000",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 8,
-        .margin = 2.77F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and rows <= 10 and elements > 700 and results > 60",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 1.90F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k <= 6 "
-                "and elements <= 700000 "
-                "and columns <= 300 "
-                "and elements <= 2500 "
-                "and results <= 70",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k <= 6 "
-                "and elements <= 700000 "
-                "and columns <= 300 "
-                "and elements <= 2500 "
-                "and results > 70",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 4,
-        .margin = 2.53F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k <= 6 "
-                "and elements <= 700000 "
-                "and columns <= 300 "
-                "and elements > 2500 "
-                "and elements <= 30000",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 2,
-        .margin = 1.90F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k <= 6 "
-                "and elements <= 700000 "
-                "and columns <= 300 "
-                "and elements > 2500 "
-                "and elements > 30000",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 7,
-        .margin = 2.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k <= 6 "
-                "and elements <= 700000 "
-                "and columns > 300 "
-                "and results <= 400",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 1,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k <= 6 "
-                "and elements <= 700000 "
-                "and columns > 300 "
-                "and results > 400",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 2,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed and rows > 10 and k <= 6 and elements > 700000 and rows <= 400",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 2,
-        .margin = 1.54F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed and rows > 10 and k <= 6 and elements > 700000 and rows > 400",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
         .problems = 1,
         .margin = 1.17F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements <= 2500 "
-                "and results <= 600 "
-                "and results <= 240",
-        .ranking = kRanking15,
+                "and columns * k <= 1000 "
+                "and rows / k > 3.9 "
+                "and k <= 5 "
+                "and rows / columns <= 0.0056",
+        .ranking = kRanking1,
     },
     {
-        .id = 16,
-        .problems = 1,
+        .id = 2,
+        .problems = 12,
+        .margin = 2.80F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.06F,
+        .path = "layout == transposed "
+                "and columns * k <= 1000 "
+                "and rows / k > 3.9 "
+                "and k <= 5 "
+                "and rows / columns > 0.0056",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 3,
+        .margin = 1.55F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "layout == transposed and columns * k <= 1000 and rows / k > 3.9 and k > 5",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 39,
+        .margin = 3.22F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout == transposed and columns * k > 1000 and rows <= 64 and rows / k <= 3.3",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 4,
         .margin = 1.50F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements <= 2500 "
-                "and results <= 600 "
-                "and results > 240",
-        .ranking = kRanking16,
+        .path = "layout == transposed and columns * k > 1000 and rows <= 64 and rows / k > 3.3 and k <= 7",
+        .ranking = kRanking5,
     },
     {
-        .id = 17,
-        .problems = 2,
-        .margin = 2.31F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements <= 2500 "
-                "and results > 600",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 4,
-        .margin = 2.41F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements > 2500 "
-                "and elements <= 7000",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 14,
-        .margin = 2.63F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements > 2500 "
-                "and elements > 7000 "
-                "and elements <= 60000 "
-                "and results <= 70000",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 0,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements > 2500 "
-                "and elements > 7000 "
-                "and elements <= 60000 "
-                "and results > 70000",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 0,
-        .margin = 2.64F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements > 2500 "
-                "and elements > 7000 "
-                "and elements > 60000",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
+        .id = 6,
         .problems = 1,
-        .margin = 1.03F,
+        .margin = 1.49F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements > 80000 "
-                "and rows <= 80 "
-                "and k <= 12",
-        .ranking = kRanking22,
+        .path = "layout == transposed and columns * k > 1000 and rows <= 64 and rows / k > 3.3 and k > 7",
+        .ranking = kRanking6,
     },
     {
-        .id = 23,
-        .problems = 4,
-        .margin = 2.70F,
-        .regret = 1.00F,
+        .id = 7,
+        .problems = 1,
+        .margin = 0.86F,
+        .regret = 1.62F,
+        .regret_lo = 1.62F,
+        .regret_hi = 1.62F,
+        .path = "layout == transposed and columns * k > 1000 and rows > 64 and k <= 3",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 7,
+        .margin = 2.02F,
+        .regret = 1.05F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements > 80000 "
-                "and rows <= 80 "
-                "and k > 12",
-        .ranking = kRanking23,
+        .regret_hi = 1.13F,
+        .path = "layout == transposed and columns * k > 1000 and rows > 64 and k > 3 and columns / k <= 6.8",
+        .ranking = kRanking8,
     },
     {
-        .id = 24,
-        .problems = 18,
-        .margin = 2.28F,
+        .id = 9,
+        .problems = 16,
+        .margin = 2.12F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "layout == transposed and rows > 10 and k > 6 and elements > 80000 and rows > 80",
-        .ranking = kRanking24,
+        .path = "layout == transposed and columns * k > 1000 and rows > 64 and k > 3 and columns / k > 6.8",
+        .ranking = kRanking9,
     },
     {
-        .id = 25,
+        .id = 10,
+        .problems = 5,
+        .margin = 2.35F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed and results <= 390 and rows / k <= 82",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
         .problems = 1,
-        .margin = 1.38F,
+        .margin = 1.30F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed and k <= 2 and results <= 4",
-        .ranking = kRanking25,
+        .path = "layout != transposed and results <= 390 and rows / k > 82",
+        .ranking = kRanking11,
     },
     {
-        .id = 26,
-        .problems = 4,
-        .margin = 1.21F,
-        .regret = 1.02F,
+        .id = 12,
+        .problems = 2,
+        .margin = 1.34F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout != transposed and k <= 2 and results > 4",
-        .ranking = kRanking26,
+        .regret_hi = 1.02F,
+        .path = "layout != transposed and results > 390 and k <= 1",
+        .ranking = kRanking12,
     },
     {
-        .id = 27,
-        .problems = 10,
-        .margin = 3.23F,
+        .id = 13,
+        .problems = 7,
+        .margin = 3.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed and k > 2",
-        .ranking = kRanking27,
+        .path = "layout != transposed and results > 390 and k > 1",
+        .ranking = kRanking13,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.layout == MatrixLayout::transposed) {
-        if (problem.rows <= 10) {
-            if (problem.elements() <= 700) {
-                if (problem.k <= 60) {
-                    // cpu_scalar default
-                    // guessed, margin 1.37, regret 1.00 [1.00, 1.00]
-                    return kLeaves[0];
-                } else {
-                    if (problem.elements() <= 200) {
-                        // cpu_avx2 rows=16
-                        // guessed, margin 1.45, regret 1.00 [1.00, 1.00]
+        if (product(problem.columns, problem.k) <= 1000) {
+            if (ratio(problem.rows, problem.k) <= 3.9) {
+                // cpu_avx2 rows=16
+                // 2 problems, margin 1.08, regret 1.08 [1.00, 1.17]
+                return kLeaves[0];
+            } else {
+                if (problem.k <= 5) {
+                    if (ratio(problem.rows, problem.columns) <= 0.0056) {
+                        // cpu_scalar default
+                        // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
                         return kLeaves[1];
                     } else {
-                        // cpu_avx2 rows=64
-                        // guessed, margin 1.29, regret 1.00 [1.00, 1.00]
+                        // cpu_openmp rows=16
+                        // 12 problems, margin 2.80, regret 1.03 [1.01, 1.06]
                         return kLeaves[2];
-                    }
-                }
-            } else {
-                if (problem.results() <= 60) {
-                    if (problem.elements() <= 3000) {
-                        // cpu_avx2 rows=16
-                        // 5 problems, margin 1.75, regret 1.00 [1.00, 1.00]
-                        return kLeaves[3];
-                    } else {
-                        if (problem.elements() <= 7000) {
-                            // cpu_scalar default
-                            // 3 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
-                        } else {
-                            // cpu_avx2 rows=16
-                            // 5 problems, margin 6.04, regret 1.00 [1.00, 1.00]
-                            return kLeaves[5];
-                        }
                     }
                 } else {
                     // cpu_avx2 rows=16
-                    // 8 problems, margin 2.77, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
+                    // 3 problems, margin 1.55, regret 1.01 [1.00, 1.04]
+                    return kLeaves[3];
                 }
             }
         } else {
-            if (problem.k <= 6) {
-                if (problem.elements() <= 700'000) {
-                    if (problem.columns <= 300) {
-                        if (problem.elements() <= 2500) {
-                            if (problem.results() <= 70) {
-                                // cpu_openmp rows=64
-                                // 1 problems, margin 1.90, regret 1.00 [1.00, 1.00]
-                                return kLeaves[7];
-                            } else {
-                                // cpu_scalar default
-                                // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                return kLeaves[8];
-                            }
-                        } else {
-                            if (problem.elements() <= 30'000) {
-                                // cpu_openmp rows=16
-                                // 4 problems, margin 2.53, regret 1.00 [1.00, 1.00]
-                                return kLeaves[9];
-                            } else {
-                                // cpu_openmp rows=64
-                                // 2 problems, margin 1.90, regret 1.00 [1.00, 1.00]
-                                return kLeaves[10];
-                            }
-                        }
-                    } else {
-                        if (problem.results() <= 400) {
-                            // cpu_openmp rows=16
-                            // 7 problems, margin 2.24, regret 1.00 [1.00, 1.00]
-                            return kLeaves[11];
-                        } else {
-                            // cpu_avx2 rows=64
-                            // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                            return kLeaves[12];
-                        }
-                    }
+            if (problem.rows <= 64) {
+                if (ratio(problem.rows, problem.k) <= 3.3) {
+                    // cpu_avx2 rows=16
+                    // 39 problems, margin 3.22, regret 1.01 [1.00, 1.02]
+                    return kLeaves[4];
                 } else {
-                    if (problem.rows <= 400) {
-                        // cpu_openmp rows=64
-                        // 2 problems, margin 1.18, regret 1.00 [1.00, 1.01]
-                        return kLeaves[13];
-                    } else {
+                    if (problem.k <= 7) {
                         // cpu_openmp rows=16
-                        // 2 problems, margin 1.54, regret 1.02 [1.00, 1.04]
-                        return kLeaves[14];
+                        // 4 problems, margin 1.50, regret 1.00 [1.00, 1.00]
+                        return kLeaves[5];
+                    } else {
+                        // cpu_avx2 rows=16
+                        // 1 problems, margin 1.49, regret 1.00 [1.00, 1.00]
+                        return kLeaves[6];
                     }
                 }
             } else {
-                if (problem.elements() <= 80'000) {
-                    if (problem.elements() <= 2500) {
-                        if (problem.results() <= 600) {
-                            if (problem.results() <= 240) {
-                                // cpu_scalar default
-                                // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                                return kLeaves[15];
-                            } else {
-                                // cpu_avx2 rows=16
-                                // 1 problems, margin 1.50, regret 1.00 [1.00, 1.00]
-                                return kLeaves[16];
-                            }
-                        } else {
-                            // cpu_avx2 rows=16
-                            // 2 problems, margin 2.31, regret 1.02 [1.00, 1.05]
-                            return kLeaves[17];
-                        }
-                    } else {
-                        if (problem.elements() <= 7000) {
-                            // cpu_avx2 rows=16
-                            // 4 problems, margin 2.41, regret 1.00 [1.00, 1.00]
-                            return kLeaves[18];
-                        } else {
-                            if (problem.elements() <= 60'000) {
-                                if (problem.results() <= 70'000) {
-                                    // cpu_avx2 rows=16
-                                    // 14 problems, margin 2.63, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[19];
-                                } else {
-                                    // cpu_openmp rows=16
-                                    // guessed, margin 1.16, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[20];
-                                }
-                            } else {
-                                // cpu_avx2 rows=16
-                                // guessed, margin 2.64, regret 1.01 [1.00, 1.03]
-                                return kLeaves[21];
-                            }
-                        }
-                    }
+                if (problem.k <= 3) {
+                    // cpu_openmp rows=16
+                    // 1 problems, margin 0.86, regret 1.62 [1.62, 1.62]
+                    return kLeaves[7];
                 } else {
-                    if (problem.rows <= 80) {
-                        if (problem.k <= 12) {
-                            // cpu_openmp rows=16
-                            // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                            return kLeaves[22];
-                        } else {
-                            // cpu_avx2 rows=16
-                            // 4 problems, margin 2.70, regret 1.00 [1.00, 1.00]
-                            return kLeaves[23];
-                        }
+                    if (ratio(problem.columns, problem.k) <= 6.8) {
+                        // cpu_avx2 rows=16
+                        // 7 problems, margin 2.02, regret 1.05 [1.00, 1.13]
+                        return kLeaves[8];
                     } else {
                         // cpu_avx2 rows=64
-                        // 18 problems, margin 2.28, regret 1.00 [1.00, 1.01]
-                        return kLeaves[24];
+                        // 16 problems, margin 2.12, regret 1.00 [1.00, 1.01]
+                        return kLeaves[9];
                     }
                 }
             }
         }
     } else {
-        if (problem.k <= 2) {
-            if (problem.results() <= 4) {
+        if (problem.results() <= 390) {
+            if (ratio(problem.rows, problem.k) <= 82) {
                 // cpu_avx2 rows=16
-                // 1 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                return kLeaves[25];
+                // 5 problems, margin 2.35, regret 1.00 [1.00, 1.00]
+                return kLeaves[10];
             } else {
                 // cpu_openmp rows=16
-                // 4 problems, margin 1.21, regret 1.02 [1.00, 1.06]
-                return kLeaves[26];
+                // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
+                return kLeaves[11];
             }
         } else {
-            // cpu_avx2 rows=16
-            // 10 problems, margin 3.23, regret 1.00 [1.00, 1.00]
-            return kLeaves[27];
+            if (problem.k <= 1) {
+                // cpu_openmp rows=16
+                // 2 problems, margin 1.34, regret 1.01 [1.00, 1.02]
+                return kLeaves[12];
+            } else {
+                // cpu_avx2 rows=16
+                // 7 problems, margin 3.07, regret 1.00 [1.00, 1.00]
+                return kLeaves[13];
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-16t/smallest_k.jsonl, 87 problems x 3 choices
 // SHA-256:  0131aa8140df8d4784c6c7cf026a72d90bb505816966313f8562e8235c416d26
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -10,6 +10,7 @@
 //   534d972e5e0e98e086c5305d8f5505bba7d23e1662fe979d9d8729ff31c653e6  cpu_openmp
 //   b17c5dd76b14bbf36637dda11ad1315ce609d5b59bc5fa5c45b6197ef793cc21  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -22,44 +23,41 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.81F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.17F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.04F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.08F},
+    {VariantId::cpu_scalar, {}, 8.81F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.68F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 7.37F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.04F},
-    {VariantId::cpu_scalar, {}, 4.70F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.52F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.34F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 7.80F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.10F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 13.08F},
+    {VariantId::cpu_scalar, {}, 10.58F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
@@ -68,224 +66,318 @@ constexpr Choice<Problem> kRanking9[] = {
 
 constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.97F},
+    {VariantId::cpu_scalar, {}, 1.01F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 11.92F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.91F},
+    {VariantId::cpu_scalar, {}, 1.68F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 6.17F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 2,
-        .margin = 4.59F,
+        .problems = 14,
+        .margin = 3.87F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 14000 and k <= 3 and results <= 3",
+        .path = "rows <= 3",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 3,
-        .margin = 1.80F,
+        .problems = 1,
+        .margin = 1.17F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "elements <= 14000 and k <= 3 and results > 3",
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and results <= 150 and rows / k <= 22 and results <= 7",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 23,
-        .margin = 2.18F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "elements <= 14000 and k > 3 and rows <= 25",
+        .problems = 1,
+        .margin = 0.96F,
+        .regret = 1.04F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.04F,
+        .path = "rows > 3 and results <= 150 and rows / k <= 22 and results > 7 and columns / k <= 39",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 0,
-        .margin = 1.08F,
+        .problems = 1,
+        .margin = 8.81F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 14000 and k > 3 and rows > 25 and results <= 200",
+        .path = "rows > 3 "
+                "and results <= 150 "
+                "and rows / k <= 22 "
+                "and results > 7 "
+                "and columns / k > 39 "
+                "and rows / columns <= 0.0027 "
+                "and k <= 1",
         .ranking = kRanking3,
     },
     {
         .id = 4,
+        .problems = 1,
+        .margin = 7.37F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and results <= 150 "
+                "and rows / k <= 22 "
+                "and results > 7 "
+                "and columns / k > 39 "
+                "and rows / columns <= 0.0027 "
+                "and k > 1",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 4,
+        .margin = 2.52F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and results <= 150 "
+                "and rows / k <= 22 "
+                "and results > 7 "
+                "and columns / k > 39 "
+                "and rows / columns > 0.0027 "
+                "and k <= 9",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 2,
+        .margin = 1.18F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and results <= 150 "
+                "and rows / k <= 22 "
+                "and results > 7 "
+                "and columns / k > 39 "
+                "and rows / columns > 0.0027 "
+                "and k > 9",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 1,
+        .margin = 2.10F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and results <= 150 and rows / k > 22 and elements <= 5600",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 2,
+        .margin = 10.58F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and results <= 150 and rows / k > 22 and elements > 5600",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 2,
+        .margin = 1.23F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and results > 150 and elements <= 2048 and results <= 470",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 1,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and results > 150 and elements <= 2048 and results > 470 and k <= 39",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 1,
+        .margin = 1.23F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and results > 150 and elements <= 2048 and results > 470 and k > 39",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 1,
+        .margin = 1.44F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and results > 150 and elements > 2048 and rows / k <= 0.0056",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
         .problems = 5,
         .margin = 1.68F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 14000 and k > 3 and rows > 25 and results > 200",
-        .ranking = kRanking4,
+        .path = "rows > 3 "
+                "and results > 150 "
+                "and elements > 2048 "
+                "and rows / k > 0.0056 "
+                "and elements <= 5600 "
+                "and columns <= 150",
+        .ranking = kRanking13,
     },
     {
-        .id = 5,
-        .problems = 6,
-        .margin = 4.53F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "elements > 14000 and k <= 12 and rows <= 25",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 3,
-        .margin = 5.34F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 14000 and k <= 12 and rows > 25 and rows <= 70 and elements <= 160000",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 0,
-        .margin = 7.72F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "elements > 14000 and k <= 12 and rows > 25 and rows <= 70 and elements > 160000",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 15,
-        .margin = 13.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "elements > 14000 and k <= 12 and rows > 25 and rows > 70",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 0,
+        .id = 14,
+        .problems = 2,
         .margin = 1.28F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 14000 and k > 12 and rows <= 10",
-        .ranking = kRanking9,
+        .path = "rows > 3 "
+                "and results > 150 "
+                "and elements > 2048 "
+                "and rows / k > 0.0056 "
+                "and elements <= 5600 "
+                "and columns > 150",
+        .ranking = kRanking14,
     },
     {
-        .id = 10,
-        .problems = 18,
-        .margin = 3.97F,
-        .regret = 1.00F,
+        .id = 15,
+        .problems = 48,
+        .margin = 6.11F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 14000 and k > 12 and rows > 10 and k <= 200 and results <= 20500",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 6,
-        .margin = 11.92F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 14000 and k > 12 and rows > 10 and k <= 200 and results > 20500",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 6,
-        .margin = 2.91F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 14000 and k > 12 and rows > 10 and k > 200",
-        .ranking = kRanking12,
+        .regret_hi = 1.02F,
+        .path = "rows > 3 and results > 150 and elements > 2048 and rows / k > 0.0056 and elements > 5600",
+        .ranking = kRanking15,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements() <= 14'000) {
-        if (problem.k <= 3) {
-            if (problem.results() <= 3) {
-                // cpu_scalar default
-                // 2 problems, margin 4.59, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // cpu_openmp rows=64
-                // 3 problems, margin 1.80, regret 1.00 [1.00, 1.01]
-                return kLeaves[1];
-            }
-        } else {
-            if (problem.rows <= 25) {
-                // cpu_scalar default
-                // 23 problems, margin 2.18, regret 1.01 [1.00, 1.02]
-                return kLeaves[2];
-            } else {
-                if (problem.results() <= 200) {
-                    // cpu_openmp rows=64
-                    // guessed, margin 1.08, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                } else {
-                    // cpu_openmp rows=16
-                    // 5 problems, margin 1.68, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
-                }
-            }
-        }
+    if (problem.rows <= 3) {
+        // cpu_scalar default
+        // 14 problems, margin 3.87, regret 1.00 [1.00, 1.00]
+        return kLeaves[0];
     } else {
-        if (problem.k <= 12) {
-            if (problem.rows <= 25) {
-                // cpu_openmp rows=64
-                // 6 problems, margin 4.53, regret 1.04 [1.00, 1.08]
-                return kLeaves[5];
-            } else {
-                if (problem.rows <= 70) {
-                    if (problem.elements() <= 160'000) {
-                        // cpu_openmp rows=16
-                        // 3 problems, margin 5.34, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
+        if (problem.results() <= 150) {
+            if (ratio(problem.rows, problem.k) <= 22) {
+                if (problem.results() <= 7) {
+                    // cpu_openmp rows=16
+                    // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
+                    return kLeaves[1];
+                } else {
+                    if (ratio(problem.columns, problem.k) <= 39) {
+                        // cpu_scalar default
+                        // 1 problems, margin 0.96, regret 1.04 [1.04, 1.04]
+                        return kLeaves[2];
                     } else {
-                        // cpu_openmp rows=64
-                        // guessed, margin 7.72, regret 1.01 [1.00, 1.03]
-                        return kLeaves[7];
+                        if (ratio(problem.rows, problem.columns) <= 0.0027) {
+                            if (problem.k <= 1) {
+                                // cpu_openmp rows=16
+                                // 1 problems, margin 8.81, regret 1.00 [1.00, 1.00]
+                                return kLeaves[3];
+                            } else {
+                                // cpu_openmp rows=64
+                                // 1 problems, margin 7.37, regret 1.00 [1.00, 1.00]
+                                return kLeaves[4];
+                            }
+                        } else {
+                            if (problem.k <= 9) {
+                                // cpu_openmp rows=64
+                                // 4 problems, margin 2.52, regret 1.00 [1.00, 1.00]
+                                return kLeaves[5];
+                            } else {
+                                // cpu_scalar default
+                                // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                                return kLeaves[6];
+                            }
+                        }
                     }
+                }
+            } else {
+                if (problem.elements() <= 5600) {
+                    // cpu_openmp rows=64
+                    // 1 problems, margin 2.10, regret 1.00 [1.00, 1.00]
+                    return kLeaves[7];
                 } else {
                     // cpu_openmp rows=16
-                    // 15 problems, margin 13.02, regret 1.00 [1.00, 1.01]
+                    // 2 problems, margin 10.58, regret 1.00 [1.00, 1.00]
                     return kLeaves[8];
                 }
             }
         } else {
-            if (problem.rows <= 10) {
-                // cpu_scalar default
-                // guessed, margin 1.28, regret 1.00 [1.00, 1.00]
-                return kLeaves[9];
-            } else {
-                if (problem.k <= 200) {
-                    if (problem.results() <= 20'500) {
+            if (problem.elements() <= 2048) {
+                if (problem.results() <= 470) {
+                    // cpu_scalar default
+                    // 2 problems, margin 1.23, regret 1.00 [1.00, 1.00]
+                    return kLeaves[9];
+                } else {
+                    if (problem.k <= 39) {
                         // cpu_openmp rows=16
-                        // 18 problems, margin 3.97, regret 1.00 [1.00, 1.00]
+                        // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
                         return kLeaves[10];
                     } else {
-                        // cpu_openmp rows=64
-                        // 6 problems, margin 11.92, regret 1.00 [1.00, 1.00]
+                        // cpu_scalar default
+                        // 1 problems, margin 1.23, regret 1.00 [1.00, 1.00]
                         return kLeaves[11];
                     }
-                } else {
-                    // cpu_openmp rows=16
-                    // 6 problems, margin 2.91, regret 1.00 [1.00, 1.00]
+                }
+            } else {
+                if (ratio(problem.rows, problem.k) <= 0.0056) {
+                    // cpu_scalar default
+                    // 1 problems, margin 1.44, regret 1.00 [1.00, 1.00]
                     return kLeaves[12];
+                } else {
+                    if (problem.elements() <= 5600) {
+                        if (problem.columns <= 150) {
+                            // cpu_openmp rows=16
+                            // 5 problems, margin 1.68, regret 1.00 [1.00, 1.00]
+                            return kLeaves[13];
+                        } else {
+                            // cpu_scalar default
+                            // 2 problems, margin 1.28, regret 1.00 [1.00, 1.00]
+                            return kLeaves[14];
+                        }
+                    } else {
+                        // cpu_openmp rows=16
+                        // 48 problems, margin 6.11, regret 1.01 [1.00, 1.02]
+                        return kLeaves[15];
+                    }
                 }
             }
         }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-2t/smallest_k.jsonl, 101 problems x 7 choices
 // SHA-256:  4621198953dc4928575b5bd8555048261d6896c830c9b81f8c7795a978c04023
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -12,6 +12,7 @@
 //   a22179ab18d98bd0de6a575bf5ec5a0ef101424f9e77da68fe99d55638b19f83  cpu_openmp
 //   3f969c83f67cc6017a5e1f0c7c0675b0fa6226621b54c3bb5eef5857dc3b718b  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -20,636 +21,726 @@ namespace espalier::smallest_k::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
-};
-
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.15F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.04F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.15F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.18F},
-    {VariantId::cpu_scalar, {}, 1.20F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.15F},
-    {VariantId::cpu_scalar, {}, 2.95F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 3.95F},
     {VariantId::cpu_scalar, {}, 1.55F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.87F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.17F},
-    {VariantId::cpu_scalar, {}, 4.36F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 5.13F},
-    {VariantId::cpu_scalar, {}, 4.37F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 4.58F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 4.88F},
+    {VariantId::cpu_scalar, {}, 3.43F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 4.17F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 5.34F},
     {VariantId::cpu_scalar, {}, 4.52F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.25F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.35F},
-    {VariantId::cpu_scalar, {}, 10.81F},
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.17F},
+    {VariantId::cpu_scalar, {}, 2.84F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.16F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.38F},
-    {VariantId::cpu_scalar, {}, 5.84F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.06F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.19F},
-    {VariantId::cpu_scalar, {}, 3.49F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_scalar, {}, 1.86F},
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.91F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.29F},
+    {VariantId::cpu_scalar, {}, 5.81F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.38F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.56F},
+    {VariantId::cpu_scalar, {}, 2.43F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.07F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.18F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.33F},
+    {VariantId::cpu_scalar, {}, 2.20F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.08F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.18F},
+    {VariantId::cpu_scalar, {}, 4.03F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.03F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
+    {VariantId::cpu_scalar, {}, 1.89F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.20F},
     {VariantId::cpu_scalar, {}, 2.58F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.20F},
-    {VariantId::cpu_scalar, {}, 3.29F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.10F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.83F},
+    {VariantId::cpu_scalar, {}, 4.03F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.06F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.80F},
+    {VariantId::cpu_scalar, {}, 5.37F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.50F},
+    {VariantId::cpu_scalar, {}, 2.34F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.37F},
+    {VariantId::cpu_scalar, {}, 4.06F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.03F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.77F},
+    {VariantId::cpu_scalar, {}, 4.53F},
 };
 
 constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.80F},
-    {VariantId::cpu_scalar, {}, 4.36F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.05F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.86F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.00F},
+    {VariantId::cpu_scalar, {}, 7.53F},
 };
 
 constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.26F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.31F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.82F},
-    {VariantId::cpu_scalar, {}, 1.47F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.05F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.40F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.94F},
+    {VariantId::cpu_scalar, {}, 6.08F},
 };
 
 constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.82F},
-    {VariantId::cpu_scalar, {}, 2.21F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.25F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.98F},
+    {VariantId::cpu_scalar, {}, 10.81F},
 };
 
 constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.17F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.56F},
-    {VariantId::cpu_scalar, {}, 5.47F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.04F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.12F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.21F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.22F},
+    {VariantId::cpu_scalar, {}, 3.19F},
 };
 
 constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.06F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.32F},
-    {VariantId::cpu_scalar, {}, 4.25F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 2.38F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 3.00F},
+    {VariantId::cpu_scalar, {}, 5.84F},
 };
 
 constexpr Choice<Problem> kRanking21[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.05F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 4.25F},
-    {VariantId::cpu_scalar, {}, 5.37F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.17F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.76F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.81F},
+    {VariantId::cpu_scalar, {}, 5.88F},
 };
 
 constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.05F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.03F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.47F},
-    {VariantId::cpu_scalar, {}, 7.40F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.15F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.38F},
+    {VariantId::cpu_scalar, {}, 9.21F},
 };
 
 constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.23F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.55F},
-    {VariantId::cpu_scalar, {}, 5.77F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.03F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.04F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.28F},
+    {VariantId::cpu_scalar, {}, 2.06F},
+};
+
+constexpr Choice<Problem> kRanking24[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.41F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.93F},
+    {VariantId::cpu_scalar, {}, 6.27F},
+};
+
+constexpr Choice<Problem> kRanking25[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.16F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.45F},
+    {VariantId::cpu_scalar, {}, 6.09F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 0,
-        .margin = 1.17F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed and rows <= 10 and elements <= 700 and k <= 60",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 0,
-        .margin = 1.01F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed and rows <= 10 and elements <= 700 and k > 60 and elements <= 200",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 0,
-        .margin = 1.13F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "layout == transposed and rows <= 10 and elements <= 700 and k > 60 and elements > 200",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 21,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed and rows <= 10 and elements > 700",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
         .problems = 1,
         .margin = 1.55F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k <= 6 "
-                "and rows <= 140 "
-                "and elements <= 2500 "
-                "and results <= 70",
-        .ranking = kRanking4,
+        .path = "layout == transposed and columns * k <= 150 and results <= 27",
+        .ranking = kRanking0,
     },
     {
-        .id = 5,
+        .id = 1,
+        .problems = 2,
+        .margin = 3.43F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed and columns * k <= 150 and results > 27 and elements <= 65536",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 1,
+        .margin = 4.17F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed and columns * k <= 150 and results > 27 and elements > 65536",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 16,
+        .margin = 1.17F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results <= 128 "
+                "and rows <= 18",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
         .problems = 1,
         .margin = 1.14F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
-                "and rows > 10 "
-                "and k <= 6 "
-                "and rows <= 140 "
-                "and elements <= 2500 "
-                "and results > 70",
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results <= 128 "
+                "and rows > 18 "
+                "and elements <= 2048",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 6,
+        .margin = 1.91F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results <= 128 "
+                "and rows > 18 "
+                "and elements > 2048",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 10,
-        .margin = 1.84F,
-        .regret = 1.02F,
+        .problems = 2,
+        .margin = 1.38F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed and rows > 10 and k <= 6 and rows <= 140 and elements > 2500",
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results > 128 "
+                "and elements <= 1800000 "
+                "and k <= 5 "
+                "and elements <= 65536 "
+                "and results <= 470",
         .ranking = kRanking6,
     },
     {
         .id = 7,
         .problems = 1,
-        .margin = 4.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .margin = 0.93F,
+        .regret = 1.07F,
+        .regret_lo = 1.07F,
+        .regret_hi = 1.07F,
         .path = "layout == transposed "
-                "and rows > 10 "
-                "and k <= 6 "
-                "and rows > 140 "
-                "and k <= 4 "
-                "and elements <= 140000 "
-                "and elements <= 70000",
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results > 128 "
+                "and elements <= 1800000 "
+                "and k <= 5 "
+                "and elements <= 65536 "
+                "and results > 470",
         .ranking = kRanking7,
     },
     {
         .id = 8,
         .problems = 1,
-        .margin = 4.17F,
+        .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
-                "and rows > 10 "
-                "and k <= 6 "
-                "and rows > 140 "
-                "and k <= 4 "
-                "and elements <= 140000 "
-                "and elements > 70000",
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results > 128 "
+                "and elements <= 1800000 "
+                "and k <= 5 "
+                "and elements > 65536",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 1,
-        .margin = 1.25F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 1.03F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.08F,
         .path = "layout == transposed "
-                "and rows > 10 "
-                "and k <= 6 "
-                "and rows > 140 "
-                "and k <= 4 "
-                "and elements > 140000 "
-                "and results <= 800",
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results > 128 "
+                "and elements <= 1800000 "
+                "and k > 5 "
+                "and rows <= 64 "
+                "and rows * columns <= 2048 "
+                "and results <= 1200",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 1,
-        .margin = 2.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k <= 6 "
-                "and rows > 140 "
-                "and k <= 4 "
-                "and elements > 140000 "
-                "and results > 800",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 4,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and rows > 10 and k <= 6 and rows > 140 and k > 4",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 1,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements <= 2500 "
-                "and results <= 1500 "
-                "and results <= 240",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 2,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements <= 2500 "
-                "and results <= 1500 "
-                "and results > 240",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
         .problems = 1,
         .margin = 1.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements <= 2500 "
-                "and results > 1500",
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results > 128 "
+                "and elements <= 1800000 "
+                "and k > 5 "
+                "and rows <= 64 "
+                "and rows * columns <= 2048 "
+                "and results > 1200",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 23,
+        .margin = 1.10F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results > 128 "
+                "and elements <= 1800000 "
+                "and k > 5 "
+                "and rows <= 64 "
+                "and rows * columns > 2048",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 4,
+        .margin = 1.06F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results > 128 "
+                "and elements <= 1800000 "
+                "and k > 5 "
+                "and rows > 64 "
+                "and rows / columns <= 0.12 "
+                "and columns * k <= 330000",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results > 128 "
+                "and elements <= 1800000 "
+                "and k > 5 "
+                "and rows > 64 "
+                "and rows / columns <= 0.12 "
+                "and columns * k > 330000",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 10,
+        .margin = 1.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results > 128 "
+                "and elements <= 1800000 "
+                "and k > 5 "
+                "and rows > 64 "
+                "and rows / columns > 0.12 "
+                "and columns / k <= 47",
         .ranking = kRanking14,
     },
     {
         .id = 15,
-        .problems = 4,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements > 2500 "
-                "and elements <= 7000",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 13,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements > 2500 "
-                "and elements > 7000 "
-                "and results <= 30000",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 0,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements > 2500 "
-                "and elements > 7000 "
-                "and results > 30000 "
-                "and elements <= 30000",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 1,
+        .problems = 2,
         .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements <= 80000 "
-                "and elements > 2500 "
-                "and elements > 7000 "
-                "and results > 30000 "
-                "and elements > 30000",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 3,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements > 80000 "
-                "and elements <= 1400000 "
-                "and results <= 800",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 13,
-        .margin = 1.04F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements > 80000 "
-                "and elements <= 1400000 "
-                "and results > 800 "
-                "and columns <= 3000",
-        .ranking = kRanking20,
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results > 128 "
+                "and elements <= 1800000 "
+                "and k > 5 "
+                "and rows > 64 "
+                "and rows / columns > 0.12 "
+                "and columns / k > 47",
+        .ranking = kRanking15,
     },
     {
-        .id = 21,
-        .problems = 2,
+        .id = 16,
+        .problems = 5,
         .margin = 1.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
-                "and rows > 10 "
-                "and k > 6 "
-                "and elements > 80000 "
-                "and elements <= 1400000 "
-                "and results > 800 "
-                "and columns > 3000",
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results > 128 "
+                "and elements > 1800000 "
+                "and columns * k <= 1000000",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
+        .problems = 1,
+        .margin = 0.95F,
+        .regret = 1.05F,
+        .regret_lo = 1.05F,
+        .regret_hi = 1.05F,
+        .path = "layout == transposed "
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k <= 180 "
+                "and results > 128 "
+                "and elements > 1800000 "
+                "and columns * k > 1000000",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
+        .problems = 1,
+        .margin = 1.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k > 180 "
+                "and results <= 820",
+        .ranking = kRanking18,
+    },
+    {
+        .id = 19,
+        .problems = 2,
+        .margin = 0.97F,
+        .regret = 1.04F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.05F,
+        .path = "layout == transposed "
+                "and columns * k > 150 "
+                "and rows / k <= 820 "
+                "and rows / k > 180 "
+                "and results > 820",
+        .ranking = kRanking19,
+    },
+    {
+        .id = 20,
+        .problems = 1,
+        .margin = 2.16F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed and columns * k > 150 and rows / k > 820",
+        .ranking = kRanking20,
+    },
+    {
+        .id = 21,
+        .problems = 5,
+        .margin = 1.17F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed and results <= 390 and rows <= 180",
         .ranking = kRanking21,
     },
     {
         .id = 22,
-        .problems = 5,
-        .margin = 0.99F,
-        .regret = 1.05F,
+        .problems = 1,
+        .margin = 1.15F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.15F,
-        .path = "layout == transposed and rows > 10 and k > 6 and elements > 80000 and elements > 1400000",
+        .regret_hi = 1.00F,
+        .path = "layout != transposed and results <= 390 and rows > 180",
         .ranking = kRanking22,
     },
     {
         .id = 23,
-        .problems = 15,
-        .margin = 1.19F,
-        .regret = 1.03F,
+        .problems = 1,
+        .margin = 1.03F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "layout != transposed",
+        .regret_hi = 1.00F,
+        .path = "layout != transposed and results > 390 and k <= 1 and elements <= 330000",
         .ranking = kRanking23,
+    },
+    {
+        .id = 24,
+        .problems = 1,
+        .margin = 1.40F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed and results > 390 and k <= 1 and elements > 330000",
+        .ranking = kRanking24,
+    },
+    {
+        .id = 25,
+        .problems = 7,
+        .margin = 1.16F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed and results > 390 and k > 1",
+        .ranking = kRanking25,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.layout == MatrixLayout::transposed) {
-        if (problem.rows <= 10) {
-            if (problem.elements() <= 700) {
-                if (problem.k <= 60) {
-                    // cpu_scalar default
-                    // guessed, margin 1.17, regret 1.01 [1.00, 1.03]
-                    return kLeaves[0];
-                } else {
-                    if (problem.elements() <= 200) {
-                        // cpu_avx2 rows=16
-                        // guessed, margin 1.01, regret 1.02 [1.00, 1.03]
-                        return kLeaves[1];
-                    } else {
-                        // cpu_avx2 rows=64
-                        // guessed, margin 1.13, regret 1.04 [1.00, 1.08]
-                        return kLeaves[2];
-                    }
-                }
+        if (product(problem.columns, problem.k) <= 150) {
+            if (problem.results() <= 27) {
+                // cpu_openmp rows=64
+                // 1 problems, margin 1.55, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
             } else {
-                // cpu_avx512 rows=16
-                // 21 problems, margin 1.15, regret 1.00 [1.00, 1.01]
-                return kLeaves[3];
+                if (problem.elements() <= 65'536) {
+                    // cpu_openmp rows=16
+                    // 2 problems, margin 3.43, regret 1.00 [1.00, 1.00]
+                    return kLeaves[1];
+                } else {
+                    // cpu_openmp rows=64
+                    // 1 problems, margin 4.17, regret 1.00 [1.00, 1.00]
+                    return kLeaves[2];
+                }
             }
         } else {
-            if (problem.k <= 6) {
-                if (problem.rows <= 140) {
-                    if (problem.elements() <= 2500) {
-                        if (problem.results() <= 70) {
-                            // cpu_openmp rows=64
-                            // 1 problems, margin 1.55, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
+            if (ratio(problem.rows, problem.k) <= 820) {
+                if (ratio(problem.rows, problem.k) <= 180) {
+                    if (problem.results() <= 128) {
+                        if (problem.rows <= 18) {
+                            // cpu_avx512 rows=16
+                            // 16 problems, margin 1.17, regret 1.00 [1.00, 1.00]
+                            return kLeaves[3];
                         } else {
-                            // cpu_scalar default
-                            // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                            return kLeaves[5];
+                            if (problem.elements() <= 2048) {
+                                // cpu_scalar default
+                                // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+                                return kLeaves[4];
+                            } else {
+                                // cpu_openmp rows=16
+                                // 6 problems, margin 1.91, regret 1.00 [1.00, 1.00]
+                                return kLeaves[5];
+                            }
                         }
                     } else {
-                        // cpu_openmp rows=16
-                        // 10 problems, margin 1.84, regret 1.02 [1.00, 1.05]
-                        return kLeaves[6];
+                        if (problem.elements() <= 1'800'000) {
+                            if (problem.k <= 5) {
+                                if (problem.elements() <= 65'536) {
+                                    if (problem.results() <= 470) {
+                                        // cpu_openmp rows=16
+                                        // 2 problems, margin 1.38, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[6];
+                                    } else {
+                                        // cpu_avx2 rows=64
+                                        // 1 problems, margin 0.93, regret 1.07 [1.07, 1.07]
+                                        return kLeaves[7];
+                                    }
+                                } else {
+                                    // cpu_avx512 rows=64
+                                    // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[8];
+                                }
+                            } else {
+                                if (problem.rows <= 64) {
+                                    if (product(problem.rows, problem.columns) <= 2048) {
+                                        if (problem.results() <= 1200) {
+                                            // cpu_avx512 rows=16
+                                            // 4 problems, margin 1.03, regret 1.03 [1.00, 1.08]
+                                            return kLeaves[9];
+                                        } else {
+                                            // cpu_avx2 rows=64
+                                            // 1 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[10];
+                                        }
+                                    } else {
+                                        // cpu_avx512 rows=16
+                                        // 23 problems, margin 1.10, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[11];
+                                    }
+                                } else {
+                                    if (ratio(problem.rows, problem.columns) <= 0.12) {
+                                        if (product(problem.columns, problem.k) <= 330'000) {
+                                            // cpu_avx512 rows=64
+                                            // 4 problems, margin 1.06, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[12];
+                                        } else {
+                                            // cpu_avx512 rows=16
+                                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[13];
+                                        }
+                                    } else {
+                                        if (ratio(problem.columns, problem.k) <= 47) {
+                                            // cpu_avx512 rows=16
+                                            // 10 problems, margin 1.05, regret 1.00 [1.00, 1.01]
+                                            return kLeaves[14];
+                                        } else {
+                                            // cpu_avx512 rows=64
+                                            // 2 problems, margin 1.02, regret 1.01 [1.00, 1.02]
+                                            return kLeaves[15];
+                                        }
+                                    }
+                                }
+                            }
+                        } else {
+                            if (product(problem.columns, problem.k) <= 1'000'000) {
+                                // cpu_avx512 rows=64
+                                // 5 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                                return kLeaves[16];
+                            } else {
+                                // cpu_avx512 rows=16
+                                // 1 problems, margin 0.95, regret 1.05 [1.05, 1.05]
+                                return kLeaves[17];
+                            }
+                        }
                     }
                 } else {
-                    if (problem.k <= 4) {
-                        if (problem.elements() <= 140'000) {
-                            if (problem.elements() <= 70'000) {
-                                // cpu_openmp rows=16
-                                // 1 problems, margin 4.37, regret 1.00 [1.00, 1.00]
-                                return kLeaves[7];
-                            } else {
-                                // cpu_openmp rows=64
-                                // 1 problems, margin 4.17, regret 1.00 [1.00, 1.00]
-                                return kLeaves[8];
-                            }
-                        } else {
-                            if (problem.results() <= 800) {
-                                // cpu_openmp rows=64
-                                // 1 problems, margin 1.25, regret 1.00 [1.00, 1.00]
-                                return kLeaves[9];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 1 problems, margin 2.16, regret 1.00 [1.00, 1.00]
-                                return kLeaves[10];
-                            }
-                        }
+                    if (problem.results() <= 820) {
+                        // cpu_openmp rows=64
+                        // 1 problems, margin 1.25, regret 1.00 [1.00, 1.00]
+                        return kLeaves[18];
                     } else {
-                        // cpu_avx512 rows=64
-                        // 4 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                        return kLeaves[11];
+                        // cpu_avx2 rows=64
+                        // 2 problems, margin 0.97, regret 1.04 [1.02, 1.05]
+                        return kLeaves[19];
                     }
                 }
             } else {
-                if (problem.elements() <= 80'000) {
-                    if (problem.elements() <= 2500) {
-                        if (problem.results() <= 1500) {
-                            if (problem.results() <= 240) {
-                                // cpu_scalar default
-                                // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                return kLeaves[12];
-                            } else {
-                                // cpu_avx512 rows=16
-                                // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                return kLeaves[13];
-                            }
-                        } else {
-                            // cpu_avx2 rows=64
-                            // 1 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                            return kLeaves[14];
-                        }
-                    } else {
-                        if (problem.elements() <= 7000) {
-                            // cpu_avx512 rows=16
-                            // 4 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                            return kLeaves[15];
-                        } else {
-                            if (problem.results() <= 30'000) {
-                                // cpu_avx512 rows=16
-                                // 13 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                return kLeaves[16];
-                            } else {
-                                if (problem.elements() <= 30'000) {
-                                    // cpu_openmp rows=64
-                                    // guessed, margin 1.26, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[17];
-                                } else {
-                                    // cpu_avx512 rows=16
-                                    // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[18];
-                                }
-                            }
-                        }
-                    }
-                } else {
-                    if (problem.elements() <= 1'400'000) {
-                        if (problem.results() <= 800) {
-                            // cpu_avx512 rows=16
-                            // 3 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                            return kLeaves[19];
-                        } else {
-                            if (problem.columns <= 3000) {
-                                // cpu_avx512 rows=64
-                                // 13 problems, margin 1.04, regret 1.01 [1.00, 1.02]
-                                return kLeaves[20];
-                            } else {
-                                // cpu_avx512 rows=16
-                                // 2 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                return kLeaves[21];
-                            }
-                        }
-                    } else {
-                        // cpu_avx512 rows=64
-                        // 5 problems, margin 0.99, regret 1.05 [1.00, 1.15]
-                        return kLeaves[22];
-                    }
-                }
+                // cpu_openmp rows=16
+                // 1 problems, margin 2.16, regret 1.00 [1.00, 1.00]
+                return kLeaves[20];
             }
         }
     } else {
-        // cpu_avx512 rows=16
-        // 15 problems, margin 1.19, regret 1.03 [1.00, 1.09]
-        return kLeaves[23];
+        if (problem.results() <= 390) {
+            if (problem.rows <= 180) {
+                // cpu_avx512 rows=16
+                // 5 problems, margin 1.17, regret 1.00 [1.00, 1.00]
+                return kLeaves[21];
+            } else {
+                // cpu_openmp rows=16
+                // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
+                return kLeaves[22];
+            }
+        } else {
+            if (problem.k <= 1) {
+                if (problem.elements() <= 330'000) {
+                    // cpu_avx512 rows=16
+                    // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                    return kLeaves[23];
+                } else {
+                    // cpu_openmp rows=16
+                    // 1 problems, margin 1.40, regret 1.00 [1.00, 1.00]
+                    return kLeaves[24];
+                }
+            } else {
+                // cpu_avx512 rows=16
+                // 7 problems, margin 1.16, regret 1.00 [1.00, 1.00]
+                return kLeaves[25];
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-4t/smallest_k.jsonl, 86 problems x 3 choices
 // SHA-256:  e4220985434e1b859ddb34c24b09dccf06dc4fa019bba5fb57ad6c3761217b32
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -10,6 +10,7 @@
 //   534d972e5e0e98e086c5305d8f5505bba7d23e1662fe979d9d8729ff31c653e6  cpu_openmp
 //   b17c5dd76b14bbf36637dda11ad1315ce609d5b59bc5fa5c45b6197ef793cc21  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -22,255 +23,247 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.55F},
+    {VariantId::cpu_scalar, {}, 1.02F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.03F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.16F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.17F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.05F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.91F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 13.73F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.25F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.66F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 10.74F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.54F},
+    {VariantId::cpu_scalar, {}, 1.19F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 3.61F},
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 3.53F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 6.20F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 18.01F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 3.71F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 6,
-        .margin = 4.11F,
+        .problems = 14,
+        .margin = 3.39F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 14000 and results <= 20 and rows <= 3",
+        .path = "rows <= 3",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 1.55F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 1.16F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "elements <= 14000 and results <= 20 and rows > 3",
+        .regret_hi = 1.06F,
+        .path = "rows > 3 and elements <= 2048 and rows / k <= 3.9",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 19,
-        .margin = 1.76F,
-        .regret = 1.01F,
+        .problems = 1,
+        .margin = 2.03F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "elements <= 14000 and results > 20 and rows <= 25",
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and elements <= 2048 and rows / k > 3.9 and results <= 22",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 6,
-        .margin = 2.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 14000 and results > 20 and rows > 25",
+        .problems = 1,
+        .margin = 0.90F,
+        .regret = 1.17F,
+        .regret_lo = 1.17F,
+        .regret_hi = 1.17F,
+        .path = "rows > 3 and elements <= 2048 and rows / k > 3.9 and results > 22",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 15,
-        .margin = 5.91F,
+        .problems = 1,
+        .margin = 1.42F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 14000 and k <= 20 and elements <= 1400000 and results <= 2100 and rows <= 700",
+        .path = "rows > 3 and elements > 2048 and rows / k <= 0.0056",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 2,
-        .margin = 13.73F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 14000 and k <= 20 and elements <= 1400000 and results <= 2100 and rows > 700",
+        .problems = 1,
+        .margin = 1.18F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0056 "
+                "and columns <= 2200 "
+                "and rows <= 5 "
+                "and results <= 8",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 2,
-        .margin = 3.25F,
+        .problems = 5,
+        .margin = 1.27F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 14000 "
-                "and k <= 20 "
-                "and elements <= 1400000 "
-                "and results > 2100 "
-                "and elements <= 300000",
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0056 "
+                "and columns <= 2200 "
+                "and rows <= 5 "
+                "and results > 8",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 2,
-        .margin = 4.66F,
-        .regret = 1.00F,
+        .problems = 45,
+        .margin = 3.51F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 14000 "
-                "and k <= 20 "
-                "and elements <= 1400000 "
-                "and results > 2100 "
-                "and elements > 300000",
+        .regret_hi = 1.01F,
+        .path = "rows > 3 and elements > 2048 and rows / k > 0.0056 and columns <= 2200 and rows > 5",
         .ranking = kRanking7,
     },
     {
         .id = 8,
         .problems = 3,
-        .margin = 10.74F,
+        .margin = 6.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 14000 and k <= 20 and elements > 1400000",
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0056 "
+                "and columns > 2200 "
+                "and results <= 220 "
+                "and rows <= 180",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 0,
-        .margin = 1.12F,
+        .problems = 1,
+        .margin = 18.01F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 14000 and k > 20 and rows <= 10",
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0056 "
+                "and columns > 2200 "
+                "and results <= 220 "
+                "and rows > 180",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 23,
-        .margin = 2.54F,
-        .regret = 1.00F,
+        .problems = 10,
+        .margin = 3.65F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 14000 and k > 20 and rows > 10 and rows <= 400",
+        .regret_hi = 1.04F,
+        .path = "rows > 3 and elements > 2048 and rows / k > 0.0056 and columns > 2200 and results > 220",
         .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 6,
-        .margin = 3.59F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "elements > 14000 and k > 20 and rows > 10 and rows > 400",
-        .ranking = kRanking11,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements() <= 14'000) {
-        if (problem.results() <= 20) {
-            if (problem.rows <= 3) {
+    if (problem.rows <= 3) {
+        // cpu_scalar default
+        // 14 problems, margin 3.39, regret 1.00 [1.00, 1.00]
+        return kLeaves[0];
+    } else {
+        if (problem.elements() <= 2048) {
+            if (ratio(problem.rows, problem.k) <= 3.9) {
                 // cpu_scalar default
-                // 6 problems, margin 4.11, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // cpu_openmp rows=64
-                // 2 problems, margin 1.55, regret 1.00 [1.00, 1.01]
+                // 4 problems, margin 1.16, regret 1.02 [1.00, 1.06]
                 return kLeaves[1];
+            } else {
+                if (problem.results() <= 22) {
+                    // cpu_openmp rows=64
+                    // 1 problems, margin 2.03, regret 1.00 [1.00, 1.00]
+                    return kLeaves[2];
+                } else {
+                    // cpu_openmp rows=16
+                    // 1 problems, margin 0.90, regret 1.17 [1.17, 1.17]
+                    return kLeaves[3];
+                }
             }
         } else {
-            if (problem.rows <= 25) {
+            if (ratio(problem.rows, problem.k) <= 0.0056) {
                 // cpu_scalar default
-                // 19 problems, margin 1.76, regret 1.01 [1.00, 1.02]
-                return kLeaves[2];
+                // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
             } else {
-                // cpu_openmp rows=16
-                // 6 problems, margin 2.16, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
-            }
-        }
-    } else {
-        if (problem.k <= 20) {
-            if (problem.elements() <= 1'400'000) {
-                if (problem.results() <= 2100) {
-                    if (problem.rows <= 700) {
-                        // cpu_openmp rows=16
-                        // 15 problems, margin 5.91, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
-                    } else {
-                        // cpu_openmp rows=64
-                        // 2 problems, margin 13.73, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    }
-                } else {
-                    if (problem.elements() <= 300'000) {
-                        // cpu_openmp rows=64
-                        // 2 problems, margin 3.25, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
+                if (problem.columns <= 2200) {
+                    if (problem.rows <= 5) {
+                        if (problem.results() <= 8) {
+                            // cpu_openmp rows=64
+                            // 1 problems, margin 1.18, regret 1.01 [1.01, 1.01]
+                            return kLeaves[5];
+                        } else {
+                            // cpu_scalar default
+                            // 5 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                            return kLeaves[6];
+                        }
                     } else {
                         // cpu_openmp rows=16
-                        // 2 problems, margin 4.66, regret 1.00 [1.00, 1.00]
+                        // 45 problems, margin 3.51, regret 1.01 [1.00, 1.01]
                         return kLeaves[7];
                     }
-                }
-            } else {
-                // cpu_openmp rows=64
-                // 3 problems, margin 10.74, regret 1.00 [1.00, 1.00]
-                return kLeaves[8];
-            }
-        } else {
-            if (problem.rows <= 10) {
-                // cpu_scalar default
-                // guessed, margin 1.12, regret 1.00 [1.00, 1.00]
-                return kLeaves[9];
-            } else {
-                if (problem.rows <= 400) {
-                    // cpu_openmp rows=16
-                    // 23 problems, margin 2.54, regret 1.00 [1.00, 1.00]
-                    return kLeaves[10];
                 } else {
-                    // cpu_openmp rows=64
-                    // 6 problems, margin 3.59, regret 1.01 [1.00, 1.01]
-                    return kLeaves[11];
+                    if (problem.results() <= 220) {
+                        if (problem.rows <= 180) {
+                            // cpu_openmp rows=16
+                            // 3 problems, margin 6.20, regret 1.00 [1.00, 1.00]
+                            return kLeaves[8];
+                        } else {
+                            // cpu_openmp rows=64
+                            // 1 problems, margin 18.01, regret 1.00 [1.00, 1.00]
+                            return kLeaves[9];
+                        }
+                    } else {
+                        // cpu_openmp rows=16
+                        // 10 problems, margin 3.65, regret 1.02 [1.00, 1.04]
+                        return kLeaves[10];
+                    }
                 }
             }
         }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-8t/smallest_k.jsonl, 86 problems x 3 choices
 // SHA-256:  1029e07fc8560715bcaa0bf72f78a9d854d2abd2f8a3cfc08d803d313def8ba6
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -10,6 +10,7 @@
 //   534d972e5e0e98e086c5305d8f5505bba7d23e1662fe979d9d8729ff31c653e6  cpu_openmp
 //   b17c5dd76b14bbf36637dda11ad1315ce609d5b59bc5fa5c45b6197ef793cc21  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -22,17 +23,18 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.59F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.37F},
+};
+
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 6.34F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.30F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.06F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
@@ -40,187 +42,181 @@ constexpr Choice<Problem> kRanking4[] = {
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 2.56F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 4.77F},
+};
+
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.35F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.80F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 6.64F},
+    {VariantId::cpu_scalar, {}, 4.16F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 2,
-        .margin = 3.66F,
+        .problems = 14,
+        .margin = 3.27F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "k <= 6 and elements <= 4000 and rows <= 10",
+        .path = "rows <= 1",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 1.59F,
+        .problems = 4,
+        .margin = 1.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "k <= 6 and elements <= 4000 and rows > 10",
+        .path = "rows > 1 and elements <= 2048 and rows / k <= 3.9",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 2,
-        .margin = 4.75F,
+        .problems = 1,
+        .margin = 2.37F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "k <= 6 and elements > 4000 and rows <= 2",
+        .path = "rows > 1 and elements <= 2048 and rows / k > 3.9 and results <= 22",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 20,
-        .margin = 6.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "k <= 6 and elements > 4000 and rows > 2",
+        .problems = 1,
+        .margin = 0.82F,
+        .regret = 1.30F,
+        .regret_lo = 1.30F,
+        .regret_hi = 1.30F,
+        .path = "rows > 1 and elements <= 2048 and rows / k > 3.9 and results > 22",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 19,
-        .margin = 1.92F,
+        .problems = 1,
+        .margin = 1.41F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "k > 6 and rows <= 25 and elements <= 14000",
+        .path = "rows > 1 and elements > 2048 and rows / k <= 0.0056",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 4,
-        .margin = 2.53F,
-        .regret = 1.02F,
+        .problems = 1,
+        .margin = 1.31F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "k > 6 and rows <= 25 and elements > 14000 and results <= 460",
+        .regret_hi = 1.00F,
+        .path = "rows > 1 "
+                "and elements > 2048 "
+                "and rows / k > 0.0056 "
+                "and columns * k <= 22000 "
+                "and rows / k <= 0.39",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 0,
-        .margin = 1.34F,
-        .regret = 1.00F,
+        .problems = 39,
+        .margin = 4.73F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "k > 6 and rows <= 25 and elements > 14000 and results > 460 and results <= 600",
+        .regret_hi = 1.02F,
+        .path = "rows > 1 "
+                "and elements > 2048 "
+                "and rows / k > 0.0056 "
+                "and columns * k <= 22000 "
+                "and rows / k > 0.39",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 6,
-        .margin = 1.35F,
+        .problems = 2,
+        .margin = 1.09F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "k > 6 and rows <= 25 and elements > 14000 and results > 460 and results > 600",
+        .path = "rows > 1 "
+                "and elements > 2048 "
+                "and rows / k > 0.0056 "
+                "and columns * k > 22000 "
+                "and elements <= 12000",
         .ranking = kRanking7,
     },
     {
         .id = 8,
         .problems = 23,
-        .margin = 4.80F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "k > 6 and rows > 25 and rows <= 400",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 8,
-        .margin = 6.62F,
+        .margin = 4.14F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "k > 6 and rows > 25 and rows > 400",
-        .ranking = kRanking9,
+        .path = "rows > 1 "
+                "and elements > 2048 "
+                "and rows / k > 0.0056 "
+                "and columns * k > 22000 "
+                "and elements > 12000",
+        .ranking = kRanking8,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.k <= 6) {
-        if (problem.elements() <= 4000) {
-            if (problem.rows <= 10) {
-                // cpu_scalar default
-                // 2 problems, margin 3.66, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // cpu_openmp rows=64
-                // 2 problems, margin 1.59, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            }
-        } else {
-            if (problem.rows <= 2) {
-                // cpu_scalar default
-                // 2 problems, margin 4.75, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            } else {
-                // cpu_openmp rows=16
-                // 20 problems, margin 6.32, regret 1.00 [1.00, 1.01]
-                return kLeaves[3];
-            }
-        }
+    if (problem.rows <= 1) {
+        // cpu_scalar default
+        // 14 problems, margin 3.27, regret 1.00 [1.00, 1.00]
+        return kLeaves[0];
     } else {
-        if (problem.rows <= 25) {
-            if (problem.elements() <= 14'000) {
+        if (problem.elements() <= 2048) {
+            if (ratio(problem.rows, problem.k) <= 3.9) {
                 // cpu_scalar default
-                // 19 problems, margin 1.92, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
+                // 4 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+                return kLeaves[1];
             } else {
-                if (problem.results() <= 460) {
-                    // cpu_openmp rows=16
-                    // 4 problems, margin 2.53, regret 1.02 [1.00, 1.05]
-                    return kLeaves[5];
+                if (problem.results() <= 22) {
+                    // cpu_openmp rows=64
+                    // 1 problems, margin 2.37, regret 1.00 [1.00, 1.00]
+                    return kLeaves[2];
                 } else {
-                    if (problem.results() <= 600) {
-                        // cpu_scalar default
-                        // guessed, margin 1.34, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
-                    } else {
-                        // cpu_openmp rows=16
-                        // 6 problems, margin 1.35, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
-                    }
+                    // cpu_openmp rows=16
+                    // 1 problems, margin 0.82, regret 1.30 [1.30, 1.30]
+                    return kLeaves[3];
                 }
             }
         } else {
-            if (problem.rows <= 400) {
-                // cpu_openmp rows=16
-                // 23 problems, margin 4.80, regret 1.00 [1.00, 1.00]
-                return kLeaves[8];
+            if (ratio(problem.rows, problem.k) <= 0.0056) {
+                // cpu_scalar default
+                // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
             } else {
-                // cpu_openmp rows=64
-                // 8 problems, margin 6.62, regret 1.00 [1.00, 1.01]
-                return kLeaves[9];
+                if (product(problem.columns, problem.k) <= 22'000) {
+                    if (ratio(problem.rows, problem.k) <= 0.39) {
+                        // cpu_scalar default
+                        // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
+                        return kLeaves[5];
+                    } else {
+                        // cpu_openmp rows=16
+                        // 39 problems, margin 4.73, regret 1.01 [1.00, 1.02]
+                        return kLeaves[6];
+                    }
+                } else {
+                    if (problem.elements() <= 12'000) {
+                        // cpu_scalar default
+                        // 2 problems, margin 1.09, regret 1.00 [1.00, 1.00]
+                        return kLeaves[7];
+                    } else {
+                        // cpu_openmp rows=16
+                        // 23 problems, margin 4.14, regret 1.00 [1.00, 1.01]
+                        return kLeaves[8];
+                    }
+                }
             }
         }
     }

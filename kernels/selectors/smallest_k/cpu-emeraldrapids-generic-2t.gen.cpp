@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-generic-2t/smallest_k.jsonl, 86 problems x 3 choices
 // SHA-256:  812bf66fa34b2754cdb555ef40cac93e98023a54161648e964120220c29061bc
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to generic
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -10,6 +10,7 @@
 //   534d972e5e0e98e086c5305d8f5505bba7d23e1662fe979d9d8729ff31c653e6  cpu_openmp
 //   b17c5dd76b14bbf36637dda11ad1315ce609d5b59bc5fa5c45b6197ef793cc21  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -22,8 +23,7 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.18F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
@@ -31,197 +31,197 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.54F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 1.55F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.98F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.01F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 3.77F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 2.84F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.04F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.03F},
+    {VariantId::cpu_scalar, {}, 4.15F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 7.81F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 2.54F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 10.20F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 21,
-        .margin = 2.45F,
+        .problems = 14,
+        .margin = 3.46F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 70000 and rows <= 10 and elements <= 20000",
+        .path = "rows <= 3",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 0,
-        .margin = 1.17F,
-        .regret = 1.01F,
+        .problems = 1,
+        .margin = 1.41F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "elements <= 70000 and rows <= 10 and elements > 20000 and results <= 70",
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and rows / k <= 0.0068",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 0,
-        .margin = 1.26F,
+        .problems = 3,
+        .margin = 1.22F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 70000 and rows <= 10 and elements > 20000 and results > 70",
+        .path = "rows > 3 and rows / k > 0.0068 and columns / k <= 64 and rows <= 7",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 2,
-        .margin = 3.54F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 70000 and rows > 10 and results <= 25",
+        .problems = 37,
+        .margin = 1.52F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "rows > 3 and rows / k > 0.0068 and columns / k <= 64 and rows > 7",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 5,
-        .margin = 1.04F,
-        .regret = 1.01F,
+        .problems = 1,
+        .margin = 1.98F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "elements <= 70000 and rows > 10 and results > 25 and elements <= 2500",
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and rows / k > 0.0068 and columns / k > 64 and elements <= 2048",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 25,
-        .margin = 2.01F,
-        .regret = 1.00F,
+        .problems = 6,
+        .margin = 3.71F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 70000 and rows > 10 and results > 25 and elements > 2500",
+        .regret_hi = 1.04F,
+        .path = "rows > 3 "
+                "and rows / k > 0.0068 "
+                "and columns / k > 64 "
+                "and elements > 2048 "
+                "and rows / columns <= 0.0027",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 14,
-        .margin = 2.82F,
-        .regret = 1.01F,
+        .problems = 3,
+        .margin = 1.15F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "elements > 70000 and elements <= 700000 and rows <= 140",
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and rows / k > 0.0068 "
+                "and columns / k > 64 "
+                "and elements > 2048 "
+                "and rows / columns > 0.0027 "
+                "and columns / k <= 8192 "
+                "and rows <= 5",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 6,
-        .margin = 2.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 70000 and elements <= 700000 and rows > 140",
+        .problems = 20,
+        .margin = 4.03F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.06F,
+        .path = "rows > 3 "
+                "and rows / k > 0.0068 "
+                "and columns / k > 64 "
+                "and elements > 2048 "
+                "and rows / columns > 0.0027 "
+                "and columns / k <= 8192 "
+                "and rows > 5",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 4,
-        .margin = 7.69F,
-        .regret = 1.02F,
+        .problems = 1,
+        .margin = 10.20F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "elements > 70000 and elements > 700000 and results <= 2050",
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and rows / k > 0.0068 "
+                "and columns / k > 64 "
+                "and elements > 2048 "
+                "and rows / columns > 0.0027 "
+                "and columns / k > 8192",
         .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 9,
-        .margin = 2.50F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "elements > 70000 and elements > 700000 and results > 2050",
-        .ranking = kRanking9,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements() <= 70'000) {
-        if (problem.rows <= 10) {
-            if (problem.elements() <= 20'000) {
-                // cpu_scalar default
-                // 21 problems, margin 2.45, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                if (problem.results() <= 70) {
-                    // cpu_openmp rows=16
-                    // guessed, margin 1.17, regret 1.01 [1.00, 1.02]
-                    return kLeaves[1];
-                } else {
-                    // cpu_scalar default
-                    // guessed, margin 1.26, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                }
-            }
+    if (problem.rows <= 3) {
+        // cpu_scalar default
+        // 14 problems, margin 3.46, regret 1.00 [1.00, 1.00]
+        return kLeaves[0];
+    } else {
+        if (ratio(problem.rows, problem.k) <= 0.0068) {
+            // cpu_scalar default
+            // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
+            return kLeaves[1];
         } else {
-            if (problem.results() <= 25) {
-                // cpu_openmp rows=64
-                // 2 problems, margin 3.54, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
-            } else {
-                if (problem.elements() <= 2500) {
+            if (ratio(problem.columns, problem.k) <= 64) {
+                if (problem.rows <= 7) {
                     // cpu_scalar default
-                    // 5 problems, margin 1.04, regret 1.01 [1.00, 1.03]
+                    // 3 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+                    return kLeaves[2];
+                } else {
+                    // cpu_openmp rows=16
+                    // 37 problems, margin 1.52, regret 1.02 [1.01, 1.03]
+                    return kLeaves[3];
+                }
+            } else {
+                if (problem.elements() <= 2048) {
+                    // cpu_openmp rows=64
+                    // 1 problems, margin 1.98, regret 1.00 [1.00, 1.00]
                     return kLeaves[4];
                 } else {
-                    // cpu_openmp rows=16
-                    // 25 problems, margin 2.01, regret 1.00 [1.00, 1.00]
-                    return kLeaves[5];
+                    if (ratio(problem.rows, problem.columns) <= 0.0027) {
+                        // cpu_openmp rows=16
+                        // 6 problems, margin 3.71, regret 1.01 [1.00, 1.04]
+                        return kLeaves[5];
+                    } else {
+                        if (ratio(problem.columns, problem.k) <= 8192) {
+                            if (problem.rows <= 5) {
+                                // cpu_scalar default
+                                // 3 problems, margin 1.15, regret 1.00 [1.00, 1.00]
+                                return kLeaves[6];
+                            } else {
+                                // cpu_openmp rows=16
+                                // 20 problems, margin 4.03, regret 1.03 [1.01, 1.06]
+                                return kLeaves[7];
+                            }
+                        } else {
+                            // cpu_openmp rows=64
+                            // 1 problems, margin 10.20, regret 1.00 [1.00, 1.00]
+                            return kLeaves[8];
+                        }
+                    }
                 }
-            }
-        }
-    } else {
-        if (problem.elements() <= 700'000) {
-            if (problem.rows <= 140) {
-                // cpu_openmp rows=16
-                // 14 problems, margin 2.82, regret 1.01 [1.00, 1.02]
-                return kLeaves[6];
-            } else {
-                // cpu_openmp rows=64
-                // 6 problems, margin 2.04, regret 1.00 [1.00, 1.00]
-                return kLeaves[7];
-            }
-        } else {
-            if (problem.results() <= 2050) {
-                // cpu_openmp rows=64
-                // 4 problems, margin 7.69, regret 1.02 [1.00, 1.05]
-                return kLeaves[8];
-            } else {
-                // cpu_openmp rows=16
-                // 9 problems, margin 2.50, regret 1.02 [1.00, 1.03]
-                return kLeaves[9];
             }
         }
     }

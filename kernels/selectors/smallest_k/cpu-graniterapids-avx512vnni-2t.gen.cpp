@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-graniterapids-avx512vnni-2t/smallest_k.jsonl, 87 problems x 3 choices
 // SHA-256:  cc6d3f8c5db2115694c1a557acfa56a13e6aeab936f3224406fb3a8d71eff3b0
-// Halfway:  times guessed between those problems helped to place the thresholds
+// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -10,6 +10,7 @@
 //   534d972e5e0e98e086c5305d8f5505bba7d23e1662fe979d9d8729ff31c653e6  cpu_openmp
 //   b17c5dd76b14bbf36637dda11ad1315ce609d5b59bc5fa5c45b6197ef793cc21  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -22,296 +23,186 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.27F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.42F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.46F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.36F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.12F},
+};
+
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.30F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.90F},
+    {VariantId::cpu_scalar, {}, 3.24F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.79F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 2.22F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 7.97F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.95F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.86F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.54F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.83F},
+    {VariantId::cpu_scalar, {}, 8.36F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 21,
-        .margin = 2.97F,
+        .problems = 12,
+        .margin = 2.40F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 1400000 and rows <= 14 and elements <= 20000",
+        .path = "rows <= 5 and rows / k <= 1.5 and columns / k <= 180",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 0,
-        .margin = 1.27F,
+        .problems = 7,
+        .margin = 5.34F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 1400000 and rows <= 14 and elements > 20000 and results <= 40",
+        .path = "rows <= 5 and rows / k <= 1.5 and columns / k > 180 and rows <= 3",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 0,
-        .margin = 1.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 1400000 and rows <= 14 and elements > 20000 and results > 40",
+        .problems = 1,
+        .margin = 0.71F,
+        .regret = 1.42F,
+        .regret_lo = 1.42F,
+        .regret_hi = 1.42F,
+        .path = "rows <= 5 and rows / k <= 1.5 and columns / k > 180 and rows > 3",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 2,
-        .margin = 1.46F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 1400000 and rows > 14 and elements <= 2500 and results <= 120",
+        .problems = 1,
+        .margin = 0.73F,
+        .regret = 1.36F,
+        .regret_lo = 1.36F,
+        .regret_hi = 1.36F,
+        .path = "rows <= 5 and rows / k > 1.5",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 4,
-        .margin = 1.24F,
+        .problems = 1,
+        .margin = 2.12F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 1400000 and rows > 14 and elements <= 2500 and results > 120",
+        .path = "rows > 5 and elements <= 2048 and k <= 3",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 7,
-        .margin = 5.30F,
+        .problems = 5,
+        .margin = 1.19F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 1400000 and rows > 14 and elements > 2500 and elements <= 700000 and k <= 3",
+        .regret_hi = 1.01F,
+        .path = "rows > 5 and elements <= 2048 and k > 3",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 34,
-        .margin = 1.90F,
+        .problems = 7,
+        .margin = 3.24F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 1400000 "
-                "and rows > 14 "
-                "and elements > 2500 "
-                "and elements <= 700000 "
-                "and k > 3 "
-                "and rows <= 250",
+        .path = "rows > 5 and elements > 2048 and rows / columns <= 0.0056",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 5,
-        .margin = 1.79F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 1400000 "
-                "and rows > 14 "
-                "and elements > 2500 "
-                "and elements <= 700000 "
-                "and k > 3 "
-                "and rows > 250",
+        .problems = 52,
+        .margin = 2.17F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.04F,
+        .path = "rows > 5 and elements > 2048 and rows / columns > 0.0056 and columns / k <= 8192",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 0,
-        .margin = 7.97F,
+        .problems = 1,
+        .margin = 8.36F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 1400000 "
-                "and rows > 14 "
-                "and elements > 2500 "
-                "and elements > 700000 "
-                "and results <= 13000 "
-                "and results <= 700",
+        .path = "rows > 5 and elements > 2048 and rows / columns > 0.0056 and columns / k > 8192",
         .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 3,
-        .margin = 3.95F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 1400000 "
-                "and rows > 14 "
-                "and elements > 2500 "
-                "and elements > 700000 "
-                "and results <= 13000 "
-                "and results > 700",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 4,
-        .margin = 1.83F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "elements <= 1400000 "
-                "and rows > 14 "
-                "and elements > 2500 "
-                "and elements > 700000 "
-                "and results > 13000",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 5,
-        .margin = 4.54F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 1400000 and results <= 8000",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 2,
-        .margin = 1.83F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 1400000 and results > 8000",
-        .ranking = kRanking12,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements() <= 1'400'000) {
-        if (problem.rows <= 14) {
-            if (problem.elements() <= 20'000) {
+    if (problem.rows <= 5) {
+        if (ratio(problem.rows, problem.k) <= 1.5) {
+            if (ratio(problem.columns, problem.k) <= 180) {
                 // cpu_scalar default
-                // 21 problems, margin 2.97, regret 1.00 [1.00, 1.00]
+                // 12 problems, margin 2.40, regret 1.00 [1.00, 1.00]
                 return kLeaves[0];
             } else {
-                if (problem.results() <= 40) {
-                    // cpu_openmp rows=16
-                    // guessed, margin 1.27, regret 1.00 [1.00, 1.00]
+                if (problem.rows <= 3) {
+                    // cpu_scalar default
+                    // 7 problems, margin 5.34, regret 1.00 [1.00, 1.00]
                     return kLeaves[1];
                 } else {
-                    // cpu_scalar default
-                    // guessed, margin 1.25, regret 1.00 [1.00, 1.00]
+                    // cpu_openmp rows=16
+                    // 1 problems, margin 0.71, regret 1.42 [1.42, 1.42]
                     return kLeaves[2];
                 }
             }
         } else {
-            if (problem.elements() <= 2500) {
-                if (problem.results() <= 120) {
-                    // cpu_openmp rows=64
-                    // 2 problems, margin 1.46, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                } else {
-                    // cpu_scalar default
-                    // 4 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
-                }
-            } else {
-                if (problem.elements() <= 700'000) {
-                    if (problem.k <= 3) {
-                        // cpu_openmp rows=16
-                        // 7 problems, margin 5.30, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    } else {
-                        if (problem.rows <= 250) {
-                            // cpu_openmp rows=16
-                            // 34 problems, margin 1.90, regret 1.00 [1.00, 1.00]
-                            return kLeaves[6];
-                        } else {
-                            // cpu_openmp rows=64
-                            // 5 problems, margin 1.79, regret 1.00 [1.00, 1.00]
-                            return kLeaves[7];
-                        }
-                    }
-                } else {
-                    if (problem.results() <= 13'000) {
-                        if (problem.results() <= 700) {
-                            // cpu_openmp rows=64
-                            // guessed, margin 7.97, regret 1.00 [1.00, 1.00]
-                            return kLeaves[8];
-                        } else {
-                            // cpu_openmp rows=16
-                            // 3 problems, margin 3.95, regret 1.00 [1.00, 1.00]
-                            return kLeaves[9];
-                        }
-                    } else {
-                        // cpu_openmp rows=16
-                        // 4 problems, margin 1.83, regret 1.02 [1.01, 1.02]
-                        return kLeaves[10];
-                    }
-                }
-            }
+            // cpu_openmp rows=16
+            // 1 problems, margin 0.73, regret 1.36 [1.36, 1.36]
+            return kLeaves[3];
         }
     } else {
-        if (problem.results() <= 8000) {
-            // cpu_openmp rows=64
-            // 5 problems, margin 4.54, regret 1.00 [1.00, 1.00]
-            return kLeaves[11];
+        if (problem.elements() <= 2048) {
+            if (problem.k <= 3) {
+                // cpu_openmp rows=64
+                // 1 problems, margin 2.12, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
+            } else {
+                // cpu_scalar default
+                // 5 problems, margin 1.19, regret 1.00 [1.00, 1.01]
+                return kLeaves[5];
+            }
         } else {
-            // cpu_openmp rows=16
-            // 2 problems, margin 1.83, regret 1.00 [1.00, 1.00]
-            return kLeaves[12];
+            if (ratio(problem.rows, problem.columns) <= 0.0056) {
+                // cpu_openmp rows=16
+                // 7 problems, margin 3.24, regret 1.00 [1.00, 1.00]
+                return kLeaves[6];
+            } else {
+                if (ratio(problem.columns, problem.k) <= 8192) {
+                    // cpu_openmp rows=16
+                    // 52 problems, margin 2.17, regret 1.02 [1.01, 1.04]
+                    return kLeaves[7];
+                } else {
+                    // cpu_openmp rows=64
+                    // 1 problems, margin 8.36, regret 1.00 [1.00, 1.00]
+                    return kLeaves[8];
+                }
+            }
         }
     }
 }
