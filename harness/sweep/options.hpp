@@ -18,7 +18,12 @@ struct Plan;
 struct Recorded;
 
 enum class CacheMode { automatic, cold, warm };  ///< automatic: cold on a GPU, warm on a CPU
-enum class Verification { budgeted, full };      ///< see verify.hpp
+/// How much of a problem's time goes into judging what its variants compute (verify.hpp).
+enum class Verification {
+    once,      ///< a run of each case before it is timed and one after, on the same inputs
+    budgeted,  ///< several runs, on fresh inputs too; the oracle computes what it affords
+    full       ///< the oracle computes everything, however long it takes
+};
 /// only: what earlier records lack, without timing anything again.
 enum class CounterMode { off, automatic, require, only };
 

@@ -103,7 +103,7 @@ private:
                                   .timing_seconds = budget_.timing_seconds,
                                   .total_seconds = seconds_left,
                                   .cold = budget_.cold,
-                                  .full_verification = options_.verification == Verification::full || !timing,
+                                  .verification = timing ? options_.verification : Verification::full,
                                   .baseline = use_baseline_ && timing,
                                   .counters = options_.counters != CounterMode::off,
                                   .timing = timing,

@@ -9,6 +9,7 @@
 
 #include "harness/records/case_record.hpp"
 #include "harness/sweep/copy_rates.hpp"
+#include "harness/sweep/options.hpp"
 #include "harness/sweep/plan.hpp"
 #include "kernels/core/device_info.hpp"
 
@@ -27,7 +28,7 @@ struct Measure {
     double timing_seconds = 10;  ///< budget of the timing alone
     double total_seconds = 1e9;  ///< after which nothing new is begun
     bool cold = false;
-    bool full_verification = false;
+    Verification verification = Verification::budgeted;
     bool baseline = true;   ///< compare with the baseline where the oracle cannot afford the problem
     bool counters = false;  ///< collect hardware counters once everything is timed and judged
     bool timing = true;     ///< else nothing is judged or timed, only counted

@@ -30,19 +30,19 @@ Verifier::Verifier(const Family& family, std::string problem, const DeviceInfo& 
     }
 }
 
-Verdict Verifier::judge(std::size_t variant, const Configuration& configuration, double seconds) {
-    Verdict verdict = judge_here_or_on_the_twin(variant, configuration, seconds);
+Verdict Verifier::judge(std::size_t variant, const Configuration& configuration, Repeats repeats) {
+    Verdict verdict = judge_here_or_on_the_twin(variant, configuration, repeats);
     // What returned before its work was done must not go on to write another's outputs.
     if (device_.kind == DeviceKind::cuda) device::synchronize_all();
     return verdict;
 }
 
-Verdict Verifier::judge_here_or_on_the_twin(std::size_t variant, const Configuration& configuration, double seconds) {
-    if (twin_.empty()) return judge_on(*bench_, variant, configuration, seconds);
+Verdict Verifier::judge_here_or_on_the_twin(std::size_t variant, const Configuration& configuration, Repeats repeats) {
+    if (twin_.empty()) return judge_on(*bench_, variant, configuration, repeats);
     const bool has_twin = bool(family_.supports(variant, twin_, configuration, device_));
     Verdict verdict;
     if (has_twin) {
-        verdict = judge_on(*twin_bench_, variant, configuration, seconds);
+        verdict = judge_on(*twin_bench_, variant, configuration, repeats);
         verdict.how = "twin";
         if (verdict.wrong) verdict.wrong.description = "on " + twin_ + ": " + verdict.wrong.description;
         if (verdict.wrong) return verdict;
@@ -59,16 +59,16 @@ Verdict Verifier::judge_here_or_on_the_twin(std::size_t variant, const Configura
         verdict.how = has_twin ? "twin+baseline" : "baseline";
         verdict.wrong = std::move(*compared);
     } else if (!has_twin) {
-        return judge_on(*bench_, variant, configuration, seconds);
+        return judge_on(*bench_, variant, configuration, repeats);
     }
     return verdict;
 }
 
-Verdict Verifier::judge_on(Bench& bench, std::size_t variant, const Configuration& configuration, double seconds) {
+Verdict Verifier::judge_on(Bench& bench, std::size_t variant, const Configuration& configuration, Repeats repeats) {
     Verdict verdict{.wrong = {}, .overran = false, .how = "oracle"};
     const double start = steady_seconds();
     for (int runs = 0; runs < kMostRuns; ++runs) {
-        if (runs >= 2 && steady_seconds() - start > seconds) break;
+        if (runs >= repeats.least && steady_seconds() - start > repeats.seconds) break;
         if (runs >= 1 && verdict.run_seconds > kLongRun) break;
         bench.poison(kPoisons[(round_ + static_cast<std::size_t>(runs)) % kPoisons.size()]);
         finish(device_);

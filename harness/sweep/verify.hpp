@@ -17,6 +17,12 @@ struct Verdict {
     double run_seconds = 0;  ///< of one run, launch to completion, untuned: a first estimate
 };
 
+/// Of one judgement's runs: until `seconds` have passed, but `least` of them unless a run is long.
+struct Repeats {
+    int least = 2;
+    double seconds = 0;
+};
+
 /// Holds the data of one problem and judges candidates on it.
 ///
 /// Where the oracle affords the problem (twin.hpp), outputs are compared with the oracle's. Where it does
@@ -40,15 +46,15 @@ public:
     [[nodiscard]] bool needs_baseline() const;
     void run_baseline();
 
-    /// Runs and judges; for about `seconds` if a run is short, at least twice if it is not very long.
-    Verdict judge(std::size_t variant, const Configuration& configuration, double seconds);
+    /// Runs and judges.
+    Verdict judge(std::size_t variant, const Configuration& configuration, Repeats repeats);
 
     /// Fresh inputs for whatever the oracle computes, and another poison for long runs, which get one.
     void refresh(std::uint64_t seed);
 
 private:
-    Verdict judge_here_or_on_the_twin(std::size_t variant, const Configuration& configuration, double seconds);
-    Verdict judge_on(Bench& bench, std::size_t variant, const Configuration& configuration, double seconds);
+    Verdict judge_here_or_on_the_twin(std::size_t variant, const Configuration& configuration, Repeats repeats);
+    Verdict judge_on(Bench& bench, std::size_t variant, const Configuration& configuration, Repeats repeats);
     /// The oracle's judgement, taken from equal outputs that had it before where there are some.
     Mismatch check_values(Bench& bench, std::size_t variant) const;
     /// What differs from the baseline's outputs; unset if there is nothing to compare with.

@@ -71,7 +71,7 @@ public:
 private:
     bool judge_and_time() {
         const double fair = kJudgeShare * request_.total_seconds / static_cast<double>(candidates_.size());
-        judge_seconds_ = std::min(kJudgeSeconds, fair);
+        judge_seconds_ = once() ? 0 : std::min(kJudgeSeconds, fair);
         // What is verified must also be timed: the rest of the candidates goes without both.
         judge_all(judge_seconds_, deadline_ - request_.total_seconds / 2);
         if (usable_ && !candidates_.empty()) time_all();
@@ -163,7 +163,7 @@ private:
 
     /// Where time is short the oracle gets a smaller twin: it runs twice, at some 5e8 operations a second.
     double oracle_operations() const {
-        if (request_.full_verification) return std::numeric_limits<double>::infinity();
+        if (request_.verification == Verification::full) return std::numeric_limits<double>::infinity();
         return std::min(kOracleOperations, kJudgeShare / 2 * 5e8 * request_.total_seconds);
     }
 
@@ -175,8 +175,10 @@ private:
             if (!usable_ || steady_seconds() > deadline) break;
             progress_.step(Phase::verifying, candidate.index);
             Verdict verdict;
-            if (!guarded(candidate.index,
-                         [&] { verdict = verifier_->judge(candidate.variant, candidate.configuration, seconds); }))
+            if (!guarded(candidate.index, [&] {
+                    verdict = verifier_->judge(candidate.variant, candidate.configuration,
+                                               {.least = once() ? 1 : 2, .seconds = seconds});
+                }))
                 continue;
             if (verdict.wrong) {
                 fail(candidate.index, Status::wrong,
@@ -228,8 +230,10 @@ private:
         return guarded(progress_.candidate.load(), [&] { std::rethrow_exception(thrown); });
     }
 
+    [[nodiscard]] bool once() const { return request_.verification == Verification::once; }
+
     void judge_again() {
-        {
+        if (!once()) {
             const Stopwatch watch(done_.verification_seconds);
             progress_.step(Phase::preparing);
             verifier_->refresh(request_.seed ^ 0x9E3779B97F4A7C15);

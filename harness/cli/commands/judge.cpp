@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-    SweepOptions options{.counters = CounterMode::off};
+    SweepOptions options{.verification = Verification::once, .counters = CounterMode::off};
     MeasuringTimes times;
     int problems = 300, threads = 0;
     std::uint64_t seed = 2026;

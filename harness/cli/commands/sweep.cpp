@@ -27,7 +27,7 @@ namespace {
 /// Options as they are typed.
 struct Arguments {
     SweepOptions options;
-    std::string effort = "standard", cache = "auto", verify = "budget", counters = "auto";
+    std::string effort = "standard", cache = "auto", verify = "auto", counters = "auto";
     MeasuringTimes times;
     std::string noise = "0.5%", shard, adaptive;
     std::vector<std::string> axes;
@@ -59,7 +59,10 @@ SweepOptions interpret(const Arguments& arguments) {
     options.cache = arguments.cache == "cold"   ? CacheMode::cold
                     : arguments.cache == "warm" ? CacheMode::warm
                                                 : CacheMode::automatic;
-    options.verification = arguments.verify == "full" ? Verification::full : Verification::budgeted;
+    const bool once = arguments.verify == "once" || (arguments.verify == "auto" && arguments.drawn > 0);
+    options.verification = once                         ? Verification::once
+                           : arguments.verify == "full" ? Verification::full
+                                                        : Verification::budgeted;
     options.counters = arguments.counters == "off"       ? CounterMode::off
                        : arguments.counters == "require" ? CounterMode::require
                        : arguments.counters == "only"    ? CounterMode::only
@@ -192,8 +195,12 @@ void add_sweep(Command& app, ExitCode& code) {
     command.add_option("--cache", arguments.cache, "caches displaced before each run, or not; auto: cold on GPUs only")
         .one_of({"auto", "cold", "warm"})
         .capture_default_str();
-    command.add_option("--verify", arguments.verify, "full: the oracle computes even what takes it minutes")
-        .one_of({"budget", "full"})
+    command
+        .add_option(
+            "--verify", arguments.verify,
+            "once: a run before and after timing; full: the oracle computes even what takes it minutes; auto: once for "
+            "--drawn, whose variants the default problems judge, else budget")
+        .one_of({"auto", "once", "budget", "full"})
         .capture_default_str();
     command
         .add_option("--counters", arguments.counters,
