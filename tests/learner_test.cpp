@@ -193,6 +193,16 @@ TEST(Learner, SeldomSplitsOnChance) {
     EXPECT_LE(leaves, 5U * kTrials);
 }
 
+// Of two problems neither says anything of the other; one choice for both would be several times too slow on one.
+TEST(Learner, FollowsTheTimesOfAFewProblems) {
+    const auto matrix = matrix_of({{"n"}}, {{1024}, {1048576}}, 2, [](std::span<const double> row, std::size_t c) {
+        return (row[0] <= 1024) == (c == 0) ? 0.0 : row[0] <= 1024 ? 1.4 : 0.7;
+    });
+    const Tree tree = learn(matrix, matrix.all());
+    ASSERT_EQ(tree.leaves.size(), 2U);
+    EXPECT_DOUBLE_EQ(evaluate(matrix, tree).training.geomean, 1.0);
+}
+
 TEST(Learner, PrefersTheDerivedOfTestsThatPartAlike) {
     Rows rows;
     for (const double n : kSizes) rows.push_back({n, n * n});
