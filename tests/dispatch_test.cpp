@@ -243,6 +243,14 @@ TEST(SimilarTrees, CpuOfTheSameDesignWinsAmongEqualThreads) {
     EXPECT_EQ(order(trees, cpu_device(8, Isa::avx2, "zen3")), "a b c");
 }
 
+TEST(SimilarTrees, CpuOfTheSameMakerWinsAmongOtherDesigns) {
+    const std::vector trees{cpu_tree("intel", 8, Isa::avx2, "haswell"), cpu_tree("amd", 8, Isa::avx2, "zen3")};
+    EXPECT_EQ(order(trees, cpu_device(8, Isa::avx2, "zen5")), "amd intel");
+    EXPECT_EQ(order(trees, cpu_device(8, Isa::avx2, "amd-27-4")), "amd intel");
+    EXPECT_EQ(order(trees, cpu_device(8, Isa::avx2, "broadwell")), "intel amd");
+    EXPECT_EQ(order(trees, cpu_device(8, Isa::avx2, "intel-6-250")), "intel amd");
+}
+
 TEST(SimilarTrees, DifferenceNamesWhatDiffers) {
     const auto here = cpu_device(16, Isa::avx2, "zen3");
     const auto words = [&](const DeviceTraits& trained) { return difference(traits_of(here), trained); };

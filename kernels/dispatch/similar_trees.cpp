@@ -12,6 +12,7 @@ constexpr std::int64_t kDoubling = 16;
 constexpr std::int64_t kRicherIsa = kDoubling;  // what cannot run is skipped, and what is best then is ranked, too
 constexpr std::int64_t kPoorerIsa = 256 * kDoubling;  // a tree cannot rank what its own device could not run
 constexpr std::int64_t kOtherMicroarchitecture = 8;   // caches and ports: as much as 1.4 times the threads
+constexpr std::int64_t kOtherMaker = kDoubling;       // which has less of its design in common
 constexpr std::int64_t kOtherComputeCapability = 8;   // of the same major version: machine code runs as it is
 constexpr std::int64_t kOtherMajorVersion = 48;       // tensor cores and copies of another kind
 constexpr std::int64_t kUnknown = kDoubling;          // what is known of one of the two alone
@@ -35,9 +36,17 @@ std::int64_t apart(Isa device, Isa trained) {
     return steps > 0 ? kRicherIsa * steps : kPoorerIsa * -steps;
 }
 
+/// By the names that device/microarchitecture.cpp gives: this is asked for every tree whenever something is decided.
+bool is_amds(std::string_view design) { return design.starts_with("zen") || design.starts_with("amd-"); }
+
+std::int64_t apart(std::string_view design, std::string_view trained) {
+    if (design == trained) return 0;
+    return is_amds(design) == is_amds(trained) ? kOtherMicroarchitecture : kOtherMaker;
+}
+
 std::int64_t dissimilarity_of_cpus(const DeviceTraits& device, const DeviceTraits& trained) {
     return apart(device.isa, trained.isa) + apart(device.threads, trained.threads) +
-           (device.microarchitecture == trained.microarchitecture ? 0 : kOtherMicroarchitecture);
+           apart(device.microarchitecture, trained.microarchitecture);
 }
 
 std::int64_t dissimilarity_of_gpus(const DeviceTraits& a, const DeviceTraits& b) {

@@ -13,8 +13,8 @@ namespace espalier {
 
 /// How unlike a device is to the one of its kind that a tree was trained on: 0 if nothing that is known differs. CPUs:
 /// a tree of a poorer instruction set is farther than any other; a step to a richer one counts as much as twice the
-/// threads, and another microarchitecture half of that. GPUs: the compute capability, the number of SMs, shared
-/// memory, L2 and bandwidth. Whole numbers, so that every machine ranks alike.
+/// threads, another maker's microarchitecture as well, another one of the same maker's half of that. GPUs: the compute
+/// capability, the number of SMs, shared memory, L2 and bandwidth. Whole numbers, so that every machine ranks alike.
 std::int64_t dissimilarity(const DeviceTraits& device, const DeviceTraits& trained);
 
 /// How `device` differs from what a tree was trained on, in words: "16 threads instead of 2, zen4 instead of zen3".
