@@ -143,6 +143,16 @@ TEST_F(Timing, ADisturbedRoundIsTakenBackWhole) {
     EXPECT_EQ(order_.size(), 2 * (outcome.rounds + outcome.repeated));
 }
 
+TEST_F(Timing, NobodyIsDismissedForADisturbedBeginning) {
+    add("one thread", 1000);
+    add("two threads, once it has both processors", 0);
+    conditions_.disturb = [](int round) { return round <= 12; };
+    contenders_[1].run = [this] { sampler_.now = conditions_.rounds <= 12 ? 1e5 : 700; };
+    EXPECT_GT(run({.noise = 1e-9}).disturbed, 7U) << "more of them than are repeated";
+    EXPECT_GT(samples(1), 50U);
+    EXPECT_LT(median_interval(contenders_[1].samples_ns).median, 1000);
+}
+
 TEST_F(Timing, AMachineThatIsNeverQuietIsMeasuredAsItIs) {
     add("a", 1000);
     conditions_.disturb = [](int) { return true; };

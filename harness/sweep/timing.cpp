@@ -156,8 +156,10 @@ private:
 
     /// Lets those go that need no more samples; true if that is all of them. The best stays for as long as
     /// anything is compared with it, then until it is settled itself. Nobody comes back: samples would
-    /// no longer be paired.
+    /// no longer be paired. For that nobody goes before there are a few rounds that were not disturbed: another
+    /// program's burst of milliseconds makes whatever has two threads a hundred times as slow.
     bool dismiss() {
+        if (outcome_.rounds - (outcome_.disturbed - outcome_.repeated) < kLeastRounds) return false;
         const std::size_t best = best_of(contenders_);
         std::erase_if(alive_, [&](std::size_t i) {
             return i != best && (hopeless(contenders_[i], contenders_[best]) ||
