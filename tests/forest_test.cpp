@@ -61,6 +61,16 @@ TEST(Forest, KeepsToTheLeastSamplesOfALeaf) {
     for (const double mean : Forest(table, samples, {.least_samples = 4}).at(table)) EXPECT_DOUBLE_EQ(mean, 3);
 }
 
+TEST(Forest, AgreesWhereItWasToldAndNotBetween) {
+    const auto [table, samples] = steps();
+    const Forest forest(table, samples);
+    for (const double spread : forest.spread(table, forest.at(table))) EXPECT_EQ(spread, 0);
+    const Table between{2, {7.5, 2, 15, 2}};  // at the step, and far from it
+    const auto spread = forest.spread(between, forest.at(between));
+    EXPECT_GT(spread[0], 0.1);
+    EXPECT_EQ(spread[1], 0);
+}
+
 /// Two sizes; which of two choices is best changes at n * m = 2^17, which lies between measured sizes.
 Matrix by_product() {
     const std::vector<double> sizes{16, 64, 256, 1024, 4096};

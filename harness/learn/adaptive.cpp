@@ -3,60 +3,35 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace espalier::bench::learn {
 namespace {
 
 constexpr double kUnmeasured = std::numeric_limits<double>::quiet_NaN();
 
+std::vector<double> flat(const std::vector<std::vector<double>>& rows) {
+    std::vector<double> all;
+    for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
+    return all;
+}
+
 }  // namespace
 
 AdaptiveSweep::AdaptiveSweep(const Matrix& grid, const AdaptiveOptions& options)
     : grid_(&grid),
       options_(options),
-      positions_(grid),
+      distance_(grid),
       logs_(grid.rows(), std::vector(grid.candidates.size(), kUnmeasured)),
-      failed_(grid.rows(), std::vector<bool>(grid.candidates.size())),
-      levels_(grid.rows()) {
+      failed_(grid.rows(), std::vector<bool>(grid.candidates.size())) {
     for (const std::size_t p : grid.all()) runnable_problems_ += runs(p);
-    model();
 }
 
-double AdaptiveSweep::distance(std::size_t a, std::size_t b) const {
-    return learn::distance(positions_.of(a), positions_.of(b));
-}
-
-/// Of each problem only some choices were measured: whether they are good ones or the slow ones shows when their
-/// logarithms are compared with what their models say, and that again changes the models.
-void AdaptiveSweep::model() {
-    constexpr int kRounds = 3;
-    for (int round = 0; round < kRounds; ++round) {
-        std::vector<PowerLaw> laws;
-        for (std::size_t c = 0; c < grid_->candidates.size(); ++c) {
-            const auto samples = samples_of(c);
-            laws.push_back(samples.empty() ? PowerLaw() : PowerLaw(samples));
-        }
-        for (const std::size_t p : order_) {
-            double sum = 0;
-            std::size_t count = 0;
-            for (std::size_t c = 0; c < laws.size(); ++c) {
-                if (std::isnan(logs_[p][c])) continue;
-                sum += logs_[p][c] - laws[c].at(positions_.of(p));
-                ++count;
-            }
-            if (count > 0) levels_[p] = sum / static_cast<double>(count);
-        }
-    }
-    models_.clear();
-    for (std::size_t c = 0; c < grid_->candidates.size(); ++c) models_.emplace_back(samples_of(c));
-}
-
-std::vector<Sample> AdaptiveSweep::samples_of(std::size_t candidate) const {
-    std::vector<Sample> samples;
+/// How far the nearest problem is that a choice was measured for.
+double AdaptiveSweep::nearest(std::size_t problem, std::size_t candidate) const {
+    double least = std::numeric_limits<double>::infinity();
     for (const std::size_t p : order_)
-        if (!std::isnan(logs_[p][candidate])) samples.push_back({positions_.of(p), logs_[p][candidate] - levels_[p]});
-    return samples;
+        if (!std::isnan(logs_[p][candidate])) least = std::min(least, distance_(problem, p));
+    return least;
 }
 
 bool AdaptiveSweep::open(std::size_t problem, std::size_t candidate) const {
@@ -76,18 +51,18 @@ std::vector<AdaptiveSweep::Guess> AdaptiveSweep::guess(std::size_t problem, doub
     std::vector<Guess> guesses(grid_->candidates.size());
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t c = 0; c < guesses.size(); ++c) {
-        if (models_[c].empty()) continue;
-        guesses[c] = {models_[c].at(positions_.of(problem)), caution * models_[c].nearest(positions_.of(problem))};
+        if (!surrogate_->knows(c)) continue;
+        guesses[c].log = surrogate_->log(problem, c);
+        if (!surrogate_->measured(problem, c) && caution > 0)
+            guesses[c].doubt = caution * (nearest(problem, c) + surrogate_->spread(problem, c));
         least = std::min(least, guesses[c].log);
     }
     for (std::size_t c = 0; c < guesses.size(); ++c) {
-        if (!models_[c].empty()) continue;
+        if (surrogate_->knows(c)) continue;
         const std::size_t other = sibling(c);
-        guesses[c] = other < models_.size() ? guesses[other] : Guess{std::isinf(least) ? 0 : least, caution * kNowhere};
-        if (other < models_.size()) guesses[c].doubt += caution > 0 ? options_.sibling : 0;
+        guesses[c] = other < guesses.size() ? guesses[other] : Guess{std::isinf(least) ? 0 : least, caution * kNowhere};
+        if (other < guesses.size()) guesses[c].doubt += caution > 0 ? options_.sibling : 0;
     }
-    for (std::size_t c = 0; c < guesses.size(); ++c)
-        if (!std::isnan(logs_[problem][c])) guesses[c] = {logs_[problem][c] - levels_[problem], 0};
     return guesses;
 }
 
@@ -99,8 +74,8 @@ Batch AdaptiveSweep::farthest() const {
         if (!runs(p)) continue;
         double far = order_.empty() ? 0 : std::numeric_limits<double>::infinity();
         if (order_.empty())
-            for (std::size_t other = 0; other < grid_->rows(); ++other) far -= distance(p, other);
-        for (const std::size_t other : order_) far = std::min(far, distance(p, other));
+            for (std::size_t other = 0; other < grid_->rows(); ++other) far -= distance_(p, other);
+        for (const std::size_t other : order_) far = std::min(far, distance_(p, other));
         if (far > best) batch.problem = p, best = far;
     }
     batch.candidates = one_of_each_variant(batch.problem);
@@ -116,7 +91,7 @@ std::vector<std::size_t> AdaptiveSweep::one_of_each_variant(std::size_t problem)
         const bool same = !ones.empty() && grid_->candidates[ones.back()].variant == grid_->candidates[c].variant;
         if (!same)
             ones.push_back(c);
-        else if (!models_[c].empty() && guesses[c].log < guesses[ones.back()].log)
+        else if (surrogate_->knows(c) && guesses[c].log < guesses[ones.back()].log)
             ones.back() = c;
     }
     return ones;
@@ -124,15 +99,20 @@ std::vector<std::size_t> AdaptiveSweep::one_of_each_variant(std::size_t problem)
 
 /// The configuration of the same variant that most is known of, or none: the number of candidates.
 std::size_t AdaptiveSweep::sibling(std::size_t candidate) const {
-    std::size_t best = models_.size();
-    for (std::size_t c = 0; c < models_.size(); ++c)
-        if (grid_->candidates[c].variant == grid_->candidates[candidate].variant &&
-            models_[c].samples() > (best == models_.size() ? 0 : models_[best].samples()))
-            best = c;
+    std::size_t best = grid_->candidates.size(), most = 0;
+    for (std::size_t c = 0; c < grid_->candidates.size(); ++c)
+        if (grid_->candidates[c].variant == grid_->candidates[candidate].variant && surrogate_->samples(c) > most)
+            best = c, most = surrogate_->samples(c);
     return best;
 }
 
-Batch AdaptiveSweep::next() const {
+/// Of all that was recorded; once for many records.
+void AdaptiveSweep::learn() {
+    if (!surrogate_) surrogate_.emplace(*grid_, flat(logs_));
+}
+
+Batch AdaptiveSweep::next() {
+    learn();
     if (opening()) return farthest();
     // Once nothing seems to be at stake, the guesses are trusted less.
     double first = options_.caution;
@@ -180,7 +160,7 @@ Batch AdaptiveSweep::most_at_stake(double caution) const {
         if (batches[p].candidates.empty()) continue;
         double worth = 0;
         for (std::size_t other = 0; other < grid_->rows(); ++other) {
-            const double d = distance(p, other) / options_.reach;
+            const double d = distance_(p, other) / options_.reach;
             worth += stakes[other] * std::exp(-d * d);
         }
         if (worth > most) most = worth, batch = batches[p];
@@ -198,17 +178,6 @@ std::size_t AdaptiveSweep::fastest(std::size_t problem) const {
 }
 
 void AdaptiveSweep::record(const Batch& batch, const std::vector<double>& logs) {
-    enter(batch, logs);
-    model();
-}
-
-void AdaptiveSweep::record(std::span<const Batch> batches, std::span<const std::vector<double>> logs) {
-    for (std::size_t i = 0; i < batches.size(); ++i)
-        if (!batches[i].candidates.empty()) enter(batches[i], logs[i]);
-    model();
-}
-
-void AdaptiveSweep::enter(const Batch& batch, const std::vector<double>& logs) {
     std::vector<double>& known = logs_[batch.problem];
     if (std::ranges::find(order_, batch.problem) == order_.end()) order_.push_back(batch.problem);
     double shift = 0;  // to the scale of what is known already
@@ -221,36 +190,21 @@ void AdaptiveSweep::enter(const Batch& batch, const std::vector<double>& logs) {
     }
     measurements_ += logs.size();
     ++batches_;
+    surrogate_.reset();
 }
 
-Matrix AdaptiveSweep::known() const {
+Matrix AdaptiveSweep::known() {
+    learn();
     Matrix matrix = *grid_;
-    for (const std::size_t p : grid_->all()) enter(p, matrix);
+    for (std::size_t p = 0; p < matrix.rows(); ++p)
+        for (std::size_t c = 0; c < matrix.candidates.size(); ++c)
+            if (open(p, c)) {
+                const CellState tried = failed_[p][c] ? CellState::missing : CellState::measured;
+                const bool untried = std::isnan(logs_[p][c]) && !failed_[p][c];
+                matrix.states[p * matrix.candidates.size() + c] = untried ? CellState::guessed : tried;
+            }
+    for (const std::size_t p : matrix.all()) surrogate_->enter(p, matrix);
     return matrix;
-}
-
-void AdaptiveSweep::enter(std::size_t problem, Matrix& matrix) const {
-    constexpr double kSame = 0.01, kPessimism = 0.25;
-    std::vector<double> logs;
-    double best = std::numeric_limits<double>::infinity(), slowest = -best;
-    for (const Guess& guess : guess(problem, options_.caution)) {
-        const std::size_t c = logs.size();
-        logs.push_back(guess.log + kPessimism * guess.doubt);
-        if (!open(problem, c) || failed_[problem][c]) continue;
-        best = std::min(best, logs[c]), slowest = std::max(slowest, logs[c]);
-    }
-    for (std::size_t c = 0; c < logs.size(); ++c) {
-        const std::size_t cell = problem * logs.size() + c;
-        const std::size_t runs = open(problem, c) ? c : matrix.baseline;
-        const double log = failed_[problem][runs] ? slowest - best : logs[runs] - best;
-        const bool missing = open(problem, c) && failed_[problem][c];
-        matrix.states[cell] = missing            ? CellState::missing
-                              : open(problem, c) ? CellState::measured
-                                                 : CellState::unsupported;
-        matrix.slowdown[cell] = log;
-        matrix.loss[cell] =
-            missing && c != matrix.baseline ? kInfeasible : measured_loss(log, log <= std::log1p(kSame));
-    }
 }
 
 }  // namespace espalier::bench::learn

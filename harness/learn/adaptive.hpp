@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "harness/learn/learn.hpp"
+#include "harness/learn/distances.hpp"
+#include "harness/learn/guesses.hpp"
 #include "harness/learn/matrix.hpp"
-#include "harness/learn/surrogate.hpp"
 
 namespace espalier::bench::learn {
 
@@ -29,10 +29,11 @@ struct Batch {
     std::vector<std::size_t> candidates;
 };
 
-/// Decides what is worth measuring next. What a choice costs where it was not measured is guessed by a surrogate of its
-/// slowdowns where it was, and a guess is the less certain the farther away that is. The next problem is the one where
-/// a choice that may be best could beat the one that seems best by most, its neighbours counted, and of its choices
-/// those are measured that may be best. A problem is returned to when its neighbours make another choice likely there.
+/// Decides what is worth measuring next. What a choice costs where it was not measured is guessed by a surrogate of
+/// what it cost where it was, and a guess is the less certain the farther away that is and the less its trees agree.
+/// The next problem is the one where a choice that may be best could beat the one that seems best by most, its
+/// neighbours counted, and of its choices those are measured that may be best. A problem is returned to when its
+/// neighbours make another choice likely there.
 class AdaptiveSweep {
 public:
     /// Of `grid` the problems, features and what is unsupported are used; its times are not looked at. It must outlive
@@ -40,17 +41,15 @@ public:
     explicit AdaptiveSweep(const Matrix& grid, const AdaptiveOptions& options = {});
 
     /// No candidates once there is nothing left to measure.
-    [[nodiscard]] Batch next() const;
+    [[nodiscard]] Batch next();
 
     /// Times of a batch, as logarithms of slowdowns against any common time; NaN where there is none.
     void record(const Batch& batch, const std::vector<double>& logs);
-    /// Several, as they were measured one after the other.
-    void record(std::span<const Batch> batches, std::span<const std::vector<double>> logs);
 
     [[nodiscard]] std::size_t measurements() const { return measurements_; }
 
     /// What to train on: the whole grid, with guesses for what was not measured. What was measured in vain has no time.
-    [[nodiscard]] Matrix known() const;
+    [[nodiscard]] Matrix known();
 
     /// Problems that anything was measured for.
     [[nodiscard]] std::size_t problems() const { return order_.size(); }
@@ -59,6 +58,7 @@ public:
     [[nodiscard]] bool opening() const;
 
 private:
+    void learn();
     struct Guess {
         double log = 0, doubt = 0;
     };
@@ -70,20 +70,15 @@ private:
     [[nodiscard]] Batch farthest() const;
     [[nodiscard]] std::vector<std::size_t> one_of_each_variant(std::size_t problem) const;
     [[nodiscard]] std::size_t sibling(std::size_t candidate) const;
-    [[nodiscard]] double distance(std::size_t a, std::size_t b) const;
-    void enter(const Batch& batch, const std::vector<double>& logs);
-    void enter(std::size_t problem, Matrix& matrix) const;
-    void model();
-    [[nodiscard]] std::vector<Sample> samples_of(std::size_t candidate) const;
+    [[nodiscard]] double nearest(std::size_t problem, std::size_t candidate) const;
 
     const Matrix* grid_;
     AdaptiveOptions options_;
-    Positions positions_;
+    Distances distance_;
     std::vector<std::vector<double>> logs_;  ///< by problem, by candidate: log slowdown, NaN if not measured
     std::vector<std::vector<bool>> failed_;  ///< measured without a time
     std::vector<std::size_t> order_;         ///< problems that were measured
-    std::vector<double> levels_;             ///< by problem: what is common to its choices' logarithms
-    std::vector<Surrogate> models_;          ///< by candidate: of its logarithm less the problem's level
+    std::optional<Surrogate> surrogate_;     ///< none after a record, until it is asked
     std::size_t measurements_ = 0, batches_ = 0, runnable_problems_ = 0;
 };
 

@@ -8,9 +8,9 @@
 #include <numeric>
 #include <optional>
 
+#include "harness/learn/distances.hpp"
 #include "harness/learn/guesses.hpp"
 #include "harness/learn/ranking.hpp"
-#include "harness/learn/surrogate.hpp"
 
 namespace espalier::bench::learn {
 namespace {
@@ -80,15 +80,6 @@ bool guesses_whole_problems(const Matrix& matrix) {
     });
 }
 
-double range(const Matrix& matrix, std::size_t column) {
-    double least = std::numeric_limits<double>::infinity(), most = -least;
-    for (std::size_t p = 0; p < matrix.rows(); ++p) {
-        const double x = position(matrix.value(p, column));
-        least = std::min(least, x), most = std::max(most, x);
-    }
-    return most - least;
-}
-
 }  // namespace
 
 double log_regret(const Matrix& matrix, const Tree& tree, std::size_t problem) {
@@ -113,20 +104,8 @@ std::vector<std::size_t> by_mean_slowdown(const Matrix& matrix, std::span<const 
 }
 
 std::size_t nearest(const Matrix& matrix, std::size_t problem, std::span<const std::size_t> rows) {
-    std::vector<double> distances(rows.size());
-    for (std::size_t column = 0; column < matrix.columns.size(); ++column) {
-        if (matrix.columns[column].derived || !matrix.columns[column].known) continue;
-        const double length = range(matrix, column);
-        if (length == 0) continue;
-        const double here = matrix.value(problem, column);
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const double there = matrix.value(rows[i], column);
-            const double d = matrix.columns[column].categories > 0 ? static_cast<double>(here != there)
-                                                                   : (position(here) - position(there)) / length;
-            distances[i] += d * d;
-        }
-    }
-    return rows[static_cast<std::size_t>(std::min_element(distances.begin(), distances.end()) - distances.begin())];
+    const Distances distance(matrix, true);
+    return *std::ranges::min_element(rows, {}, [&](std::size_t row) { return distance(problem, row); });
 }
 
 Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options) {

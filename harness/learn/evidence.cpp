@@ -357,7 +357,7 @@ private:
         if (guessed == 0) return matrix.log_times.clear();
         enter_guesses(matrix, matrix.all());
         notice(std::to_string(guessed) + " of " + std::to_string(guessed + matrix.count(CellState::measured)) +
-               " times are guesses of the surrogate: " +
+               " times are guesses of forests: " +
                (adaptive_ ? "an adaptive sweep measured the others" : "the sweep's time did not suffice for them"));
     }
 

@@ -96,17 +96,29 @@ Forest::Forest(const Table& table, std::span<const Observation> samples, const F
                              .grow());
 }
 
+double Forest::leaf(std::uint32_t root, const double* row) const {
+    const Node* node = &nodes_[root];
+    while (node->yes != 0) node = &nodes_[row[node->column] <= node->threshold ? node->yes : node->no];
+    return node->value;
+}
+
 std::vector<double> Forest::at(const Table& table) const {
     std::vector<double> means(table.rows());
     for (const std::uint32_t root : roots_)
-        for (std::size_t r = 0; r < means.size(); ++r) {
-            const double* row = table.row(r);
-            const Node* node = &nodes_[root];
-            while (node->yes != 0) node = &nodes_[row[node->column] <= node->threshold ? node->yes : node->no];
-            means[r] += node->value;
-        }
+        for (std::size_t r = 0; r < means.size(); ++r) means[r] += leaf(root, table.row(r));
     for (double& mean : means) mean /= static_cast<double>(roots_.size());
     return means;
+}
+
+std::vector<double> Forest::spread(const Table& table, std::span<const double> means) const {
+    std::vector<double> spread(table.rows());
+    for (const std::uint32_t root : roots_)
+        for (std::size_t r = 0; r < spread.size(); ++r) {
+            const double apart = leaf(root, table.row(r)) - means[r];
+            spread[r] += apart * apart;
+        }
+    for (double& s : spread) s = std::sqrt(s / static_cast<double>(roots_.size()));
+    return spread;
 }
 
 }  // namespace espalier::bench::learn

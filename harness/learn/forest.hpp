@@ -38,8 +38,10 @@ class Forest {
 public:
     Forest(const Table& table, std::span<const Observation> samples, const ForestOptions& options = {});
 
-    /// What it predicts for every row of a table.
+    /// What it predicts for every row of a table: the mean of its trees.
     [[nodiscard]] std::vector<double> at(const Table& table) const;
+    /// How far the trees' predictions lie apart there: their standard deviation around `means`, what `at` returned.
+    [[nodiscard]] std::vector<double> spread(const Table& table, std::span<const double> means) const;
 
 private:
     struct Node {
@@ -49,6 +51,7 @@ private:
         double value = 0;  ///< of a leaf, which has no children
     };
     class Grower;
+    [[nodiscard]] double leaf(std::uint32_t root, const double* row) const;
 
     std::vector<Node> nodes_;
     std::vector<std::uint32_t> roots_;
