@@ -13,15 +13,15 @@
 #include <random>
 #include <string_view>
 
-#include "harness/learn/adaptive.hpp"
-#include "harness/learn/decisions.hpp"
+#include "harness/adaptive/adaptive.hpp"
+#include "harness/emit/tree_json.hpp"
+#include "harness/evidence/evidence.hpp"
 #include "harness/learn/evaluation.hpp"
-#include "harness/learn/evidence.hpp"
 #include "harness/learn/ranking.hpp"
-#include "harness/learn/training.hpp"
-#include "harness/learn/tree_json.hpp"
 #include "harness/records/results.hpp"
 #include "harness/sweep/forecast.hpp"
+#include "harness/train/decisions.hpp"
+#include "harness/train/train.hpp"
 
 namespace espalier::bench::learn {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/evidence/evidence.hpp"
 #include "harness/learn/evaluation.hpp"
-#include "harness/learn/evidence.hpp"
-#include "harness/learn/training.hpp"
 #include "harness/records/results.hpp"
+#include "harness/train/train.hpp"
 
 namespace espalier::bench::learn {
 namespace {

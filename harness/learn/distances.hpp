@@ -11,8 +11,10 @@ namespace espalier::bench::learn {
 /// category is as far as an axis is long. Pairs and derived columns follow from the others and have no axis.
 class Distances {
 public:
-    /// `known_only`: to whoever chooses; else axes that only a sweep knows count, too.
-    explicit Distances(const Matrix& matrix, bool known_only = false);
+    /// Those that whoever chooses knows; or all, also those that only a sweep knows.
+    enum class Axes { known, all };
+
+    explicit Distances(const Matrix& matrix, Axes axes = Axes::known);
 
     [[nodiscard]] double operator()(std::size_t a, std::size_t b) const;
 

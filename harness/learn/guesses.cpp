@@ -2,30 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "harness/learn/predict.hpp"
+#include "harness/learn/forest.hpp"
 
 namespace espalier::bench::learn {
 
 Surrogate::Surrogate(const Matrix& matrix, std::vector<double> logs)
-    : width_(matrix.candidates.size()),
-      logs_(std::move(logs)),
-      guesses_(logs_.size()),
-      spreads_(logs_.size()),
-      samples_(width_) {
+    : width_(matrix.candidates.size()), logs_(std::move(logs)), spreads_(logs_.size()), samples_(width_) {
     centre();
     const Table table = features(matrix.columns, matrix.values);
     for (std::size_t c = 0; c < width_; ++c) {
         std::vector<Observation> samples;
         for (std::size_t p = 0; p < matrix.rows(); ++p)
-            if (measured(p, c)) samples.push_back({p, logs_[p * width_ + c]});
+            if (const double log = logs_[p * width_ + c]; !std::isnan(log)) samples.push_back({p, log});
         samples_[c] = samples.size();
         if (samples.empty()) continue;
-        const Forest forest(table, samples, {.seed = c + 1});
+        const Forest forest(table, samples, c + 1);
         const auto means = forest.at(table), spreads = forest.spread(table, means);
         for (std::size_t p = 0; p < matrix.rows(); ++p)
-            guesses_[p * width_ + c] = means[p], spreads_[p * width_ + c] = spreads[p];
+            if (double& log = logs_[p * width_ + c]; std::isnan(log))
+                log = means[p], spreads_[p * width_ + c] = spreads[p];
     }
 }
 
@@ -50,36 +46,13 @@ void Surrogate::centre() {
         for (std::size_t c = 0; c < width_; ++c) logs_[p * width_ + c] -= of_problem[p];
 }
 
-bool Surrogate::measured(std::size_t problem, std::size_t candidate) const {
-    return !std::isnan(logs_[problem * width_ + candidate]);
-}
-
-double Surrogate::log(std::size_t problem, std::size_t candidate) const {
-    return (measured(problem, candidate) ? logs_ : guesses_)[problem * width_ + candidate];
-}
-
-double Surrogate::spread(std::size_t problem, std::size_t candidate) const {
-    return measured(problem, candidate) ? 0 : spreads_[problem * width_ + candidate];
-}
-
 void Surrogate::enter(std::size_t problem, Matrix& matrix) const {
     constexpr double kSame = 0.01;
+    constexpr double kCaution = 0.25;  // a choice whose trees disagree is taken for slower than their mean
     std::vector<double> logs;
-    double best = std::numeric_limits<double>::infinity(), slowest = -best;
-    const auto state = [&](std::size_t c) { return matrix.state(problem, c); };
-    for (std::size_t c = 0; c < width_; ++c) {
-        const bool has = state(c) != CellState::unsupported && state(c) != CellState::missing && knows(c);
-        logs.push_back(has ? log(problem, c) : NAN);
-        if (has) best = std::min(best, logs[c]), slowest = std::max(slowest, logs[c]);
-    }
-    for (std::size_t c = 0; c < width_; ++c) {
-        const std::size_t cell = problem * width_ + c;
-        const std::size_t runs = state(c) == CellState::unsupported ? matrix.baseline : c;
-        const double log = (std::isnan(logs[runs]) ? slowest : logs[runs]) - best;
-        matrix.slowdown[cell] = log;
-        const bool choosable = runs == matrix.baseline || !std::isnan(logs[c]);
-        matrix.loss[cell] = choosable ? measured_loss(log, log <= std::log1p(kSame)) : kInfeasible;
-    }
+    for (std::size_t c = 0; c < width_; ++c)
+        logs.push_back(matrix.has_time(problem, c) ? log(problem, c) + kCaution * spread(problem, c) : NAN);
+    enter_costs(matrix, problem, logs, [](std::size_t, double log) { return log <= std::log1p(kSame); });
 }
 
 void enter_guesses(Matrix& matrix, std::span<const std::size_t> rows) {

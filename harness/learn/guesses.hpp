@@ -15,15 +15,16 @@ public:
     /// scale, which may be another one for every problem.
     Surrogate(const Matrix& matrix, std::vector<double> logs);
 
-    /// Whether anything is known of a candidate; if not, there are no guesses of it.
-    [[nodiscard]] bool knows(std::size_t candidate) const { return samples_[candidate] > 0; }
-    /// Problems that a candidate has a time of.
+    /// Problems that a candidate has a time of. If there is none, nothing is known of it.
     [[nodiscard]] std::size_t samples(std::size_t candidate) const { return samples_[candidate]; }
-    /// The logarithm of its time, less what is common to all choices of the problem. What was measured is as it was.
-    [[nodiscard]] double log(std::size_t problem, std::size_t candidate) const;
+    /// The logarithm of its time, measured or guessed, less what is common to all choices of the problem.
+    [[nodiscard]] double log(std::size_t problem, std::size_t candidate) const {
+        return logs_[problem * width_ + candidate];
+    }
     /// How far the trees are from agreeing on it; nothing where it was measured.
-    [[nodiscard]] double spread(std::size_t problem, std::size_t candidate) const;
-    [[nodiscard]] bool measured(std::size_t problem, std::size_t candidate) const;
+    [[nodiscard]] double spread(std::size_t problem, std::size_t candidate) const {
+        return spreads_[problem * width_ + candidate];
+    }
 
     /// Enters what is measured and guessed of a problem into a matrix of the same problems and candidates.
     void enter(std::size_t problem, Matrix& matrix) const;
@@ -32,9 +33,8 @@ private:
     void centre();
 
     std::size_t width_;
-    std::vector<double> logs_;  ///< less the problem's level
-    std::vector<double> guesses_, spreads_;
-    std::vector<std::size_t> samples_;  ///< by candidate
+    std::vector<double> logs_, spreads_;  ///< problems x candidates
+    std::vector<std::size_t> samples_;    ///< by candidate
 };
 
 /// Fills in the cells whose state is `guessed` from those that were measured. In a problem that has such cells the

@@ -15,15 +15,15 @@
 #include "harness/cli/sweep_report.hpp"
 #include "harness/cli/sweep_turns.hpp"
 #include "harness/files/same_file.hpp"
-#include "harness/learn/rounded.hpp"
-#include "harness/learn/training.hpp"
-#include "harness/learn/unseen.hpp"
+#include "harness/judge/unseen.hpp"
+#include "harness/learn/regret.hpp"
 #include "harness/records/atomic_file.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/records/stale.hpp"
 #include "harness/sweep/processors.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
+#include "harness/train/train.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {

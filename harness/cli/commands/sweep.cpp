@@ -8,12 +8,12 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "harness/adaptive/adaptive_strategy.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/sweep_report.hpp"
 #include "harness/cli/sweep_turns.hpp"
-#include "harness/learn/adaptive_strategy.hpp"
 #include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/report/winners.hpp"
