@@ -1,7 +1,7 @@
 // What an adaptive sweep would have got out of a tenth of the committed measurements: the trees are trained on what it
 // asks for and judged on everything that was measured. Prints the table of docs/performance/selectors.md.
 //
-//   adaptive_replay [SHARE]            replays on the committed results
+//   adaptive_replay [SHARE [DEVICE]]   replays on the committed results
 //   adaptive_replay --judge RESULTS    judges trees of RESULTS, what an adaptive sweep measured, on the committed ones
 
 #include <fmt/format.h>
@@ -13,15 +13,15 @@
 #include <random>
 #include <string_view>
 
-#include "harness/learn/adaptive.hpp"
-#include "harness/learn/decisions.hpp"
+#include "harness/adaptive/adaptive.hpp"
+#include "harness/emit/tree_json.hpp"
+#include "harness/evidence/evidence.hpp"
 #include "harness/learn/evaluation.hpp"
-#include "harness/learn/evidence.hpp"
 #include "harness/learn/ranking.hpp"
-#include "harness/learn/training.hpp"
-#include "harness/learn/tree_json.hpp"
 #include "harness/records/results.hpp"
 #include "harness/sweep/forecast.hpp"
+#include "harness/train/decisions.hpp"
+#include "harness/train/train.hpp"
 
 namespace espalier::bench::learn {
 namespace {
@@ -164,7 +164,7 @@ void judge_results(const std::filesystem::path& folder) {
 }  // namespace espalier::bench::learn
 
 int main(int argc, char** argv) {
-    using namespace espalier;
+    using namespace espalier::bench;
     if (argc == 3 && std::string_view(argv[1]) == "--judge") {
         try {
             learn::judge_results(argv[2]);
@@ -178,6 +178,7 @@ int main(int argc, char** argv) {
     fmt::print("{:<14} {:<16} {:>6} {:>5} {:>9}  {:>7} {:>7} {:>7}  {:>7}  {:>7}\n", "device", "family", "times",
                "used", "problems", "geomean", "P90", "worst", "random", "full");
     for (const std::string& key : learn::devices_with_results(ESPALIER_RESULTS)) {
+        if (argc > 2 && key != argv[2]) continue;
         const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
         for (const Family* family : families()) {
             const std::vector<CaseRecord> records = cases_of(results, family->name());

@@ -1,6 +1,6 @@
 // A sweep that measures a share of its plan: what it asks for of a plan whose times are known in closed form.
 
-#include "harness/learn/adaptive_strategy.hpp"
+#include "harness/adaptive/adaptive_strategy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "harness/learn/adaptive.hpp"
+#include "harness/adaptive/adaptive.hpp"
 #include "tests/synthetic/family.hpp"
 
 namespace espalier::bench {
@@ -141,7 +141,7 @@ TEST(AdaptiveStrategy, OpensAFamilyWhateverTheShare) {
     AdaptiveStrategy strategy(whole, {}, 1e-6);
     std::set<std::size_t> problems;
     for (const Task& task : run(strategy, Device(whole))) problems.insert(task.problem);
-    EXPECT_EQ(problems.size(), learn::AdaptiveOptions{}.first_problems);
+    EXPECT_EQ(problems.size(), learn::AdaptiveSweep::kFirstProblems);
 }
 
 TEST(AdaptiveStrategy, GivesSeveralWorkersDifferentFamilies) {

@@ -75,7 +75,7 @@ TEST_F(AdaptiveSweeping, MeasuresAPartAndTrainsOnAllOfIt) {
 
     const auto trained = train();
     ASSERT_EQ(trained.code, 0) << trained.err;
-    expect_holds(trained.err, {"times are guesses of the surrogate"});
+    expect_holds(trained.err, {"times are guesses of forests"});
     const auto entry = selector();
     EXPECT_EQ(entry.at("guessed_times"), guessable());
     EXPECT_TRUE(entry.at("held_out").is_null());

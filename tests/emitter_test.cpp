@@ -9,10 +9,10 @@
 #include <random>
 #include <regex>
 
-#include "harness/learn/emit.hpp"
-#include "harness/learn/pairs.hpp"
+#include "harness/emit/emit.hpp"
+#include "harness/learn/in_family.hpp"
 #include "harness/learn/ranking.hpp"
-#include "harness/learn/train.hpp"
+#include "harness/train/train.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/synthetic.hpp"
 #include "registries/synthetic/ids.hpp"
@@ -118,8 +118,7 @@ TEST(Emitter, CompiledPairsDecideAsTheTree) {
 
 TEST(Emitter, PairsReadAsTheyAre) {
     const Evidence evidence = read_evidence(synthetic::family(), synthetic::device(), sweep());
-    Tree tree = synthetic::tree_of_pairs(evidence.matrix);
-    annotate(evidence.matrix, tree, 1);
+    const Tree tree = synthetic::tree_of_pairs(evidence.matrix);
     const std::string source = emit(synthetic::family(), synthetic::device(), evidence, tree);
     EXPECT_NE(source.find("#include \"kernels/core/pair.hpp\"\n"), std::string::npos);
     EXPECT_NE(source.find("if (ratio(problem.rows, problem.columns) <= 0.3) {"), std::string::npos) << source;

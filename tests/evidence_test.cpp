@@ -1,6 +1,6 @@
 // What training takes from results and what it refuses.
 
-#include "harness/learn/evidence.hpp"
+#include "harness/evidence/evidence.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <functional>
 #include <random>
 
-#include "harness/learn/noise.hpp"
+#include "harness/evidence/noise.hpp"
 #include "tests/synthetic/family.hpp"
 
 namespace espalier::bench::learn {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/learn/train.hpp"
+#include "harness/train/train.hpp"
 #include "tests/invented_sweep.hpp"
 
 namespace espalier::bench::learn {

@@ -8,8 +8,8 @@
 #include <random>
 
 #include "harness/learn/distil.hpp"
+#include "harness/learn/in_family.hpp"
 #include "harness/learn/learn.hpp"
-#include "harness/learn/pairs.hpp"
 #include "harness/learn/ranking.hpp"
 #include "tests/matrices.hpp"
 #include "tests/synthetic/family.hpp"
@@ -49,16 +49,20 @@ TEST(Forest, IsTheSameWhateverTheOrderOfSums) {
     EXPECT_EQ(Forest(table, samples).at(table), Forest(table, samples).at(table));
     const Table between{2, {7.3, 2.5, 7.6, 3.4, 7.9, 3.6}};
     EXPECT_EQ(Forest(table, samples).at(between), Forest(table, samples).at(between));
-    EXPECT_NE(Forest(table, samples).at(between), Forest(table, samples, {.seed = 2}).at(between));
+    EXPECT_NE(Forest(table, samples).at(between), Forest(table, samples, 2).at(between));
     const std::vector reversed(samples.rbegin(), samples.rend());
     const auto one = Forest(table, samples).at(between), other = Forest(table, reversed).at(between);
     EXPECT_EQ(one, other);
 }
 
-TEST(Forest, KeepsToTheLeastSamplesOfALeaf) {
-    const Table table{1, {1, 2, 3, 4}};
-    const std::vector<Observation> samples{{0, 1}, {1, 2}, {2, 3}, {3, 6}};
-    for (const double mean : Forest(table, samples, {.least_samples = 4}).at(table)) EXPECT_DOUBLE_EQ(mean, 3);
+TEST(Forest, AgreesWhereItWasToldAndNotBetween) {
+    const auto [table, samples] = steps();
+    const Forest forest(table, samples);
+    for (const double spread : forest.spread(table, forest.at(table))) EXPECT_EQ(spread, 0);
+    const Table between{2, {7.5, 2, 15, 2}};  // at the step, and far from it
+    const auto spread = forest.spread(between, forest.at(between));
+    EXPECT_GT(spread[0], 0.1);
+    EXPECT_EQ(spread[1], 0);
 }
 
 /// Two sizes; which of two choices is best changes at n * m = 2^17, which lies between measured sizes.

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/evidence/evidence.hpp"
 #include "harness/learn/evaluation.hpp"
-#include "harness/learn/evidence.hpp"
-#include "harness/learn/training.hpp"
 #include "harness/records/results.hpp"
+#include "harness/train/train.hpp"
 
 namespace espalier::bench::learn {
 namespace {
@@ -66,7 +66,7 @@ void judge_by_rounds(const std::string& key, const Family& family, const DeviceI
 }  // namespace espalier::bench::learn
 
 int main() {
-    using namespace espalier;
+    using namespace espalier::bench;
     fmt::print("{:<14} {:<16} {:<5}  {:<21}  {}\n", "device", "family", "best", "tree, rounds it saw", "fresh rounds");
     for (const std::string& key : learn::devices_with_results(ESPALIER_RESULTS)) {
         const DeviceResults results = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);

@@ -8,8 +8,10 @@
 #include <cmath>
 #include <random>
 
-#include "harness/learn/train.hpp"
-#include "harness/learn/tree_json.hpp"
+#include "harness/emit/tree_json.hpp"
+#include "harness/learn/distances.hpp"
+#include "harness/train/train.hpp"
+#include "tests/matrices.hpp"
 #include "tests/synthetic/family.hpp"
 
 namespace espalier::bench::learn {
@@ -37,6 +39,32 @@ Records adaptive(std::size_t nth) {
         record.provenance = provenance;
     }
     return records;
+}
+
+TEST(Surrogate, BringsProblemsToOneScale) {
+    // One choice is e times as slow as the other, whatever the problem and its scale; of some only one was measured.
+    const Matrix matrix = matrix_of({{"n"}}, grid({kSizes}), 2, [](auto, std::size_t c) { return c == 0 ? 0.0 : 1.0; });
+    std::vector<double> logs;
+    for (const std::size_t p : matrix.all()) {
+        const double scale = std::sin(static_cast<double>(p)) * 10;
+        logs.insert(logs.end(), {p % 3 == 1 ? NAN : scale, p % 3 == 2 ? NAN : scale + 1});
+    }
+    const Surrogate surrogate(matrix, logs);
+    for (const std::size_t p : matrix.all()) {
+        EXPECT_NEAR(surrogate.log(p, 1) - surrogate.log(p, 0), 1, 0.01) << p;
+        EXPECT_NEAR(surrogate.spread(p, 0), 0, 0.01);
+    }
+}
+
+TEST(Distances, CountSizesByRatioAndACategoryAsAWholeAxis) {
+    const Matrix matrix =
+        matrix_of({{"n"}, {"border", 3}}, grid({{1, 3, 15}, {0, 1, 2}}), 1, [](auto, auto) { return 0.0; });
+    const Distances distance(matrix);
+    EXPECT_NEAR(distance(0, 3), 1 / 3.0, 1e-12) << "1 and 3 of 1 to 15";
+    EXPECT_DOUBLE_EQ(distance(0, 6), 1);
+    EXPECT_DOUBLE_EQ(distance(0, 1), 1);
+    EXPECT_DOUBLE_EQ(distance(0, 2), 1);
+    EXPECT_DOUBLE_EQ(distance(1, 8), std::sqrt(2));
 }
 
 Trained trained_on(const Records& records, const EvidenceOptions& options = {}) {

@@ -12,6 +12,7 @@ import sys
 KERNELS = ["kernels", "espalier", "registries"]
 MEASURING = KERNELS + ["harness/profile"]
 BASE = ["harness/files", "harness/text"]
+RECORDED = MEASURING + BASE + ["harness/families", "harness/records"]
 MAY_INCLUDE = {
     "kernels/include": ["espalier"],
     "kernels": KERNELS,
@@ -22,10 +23,15 @@ MAY_INCLUDE = {
     "harness/files": ["harness/files"],
     "harness/text": ["harness/text"],
     "harness/families": MEASURING + ["harness/families", "reference_cpu"],
-    "harness/records": MEASURING + BASE + ["harness/families", "harness/records"],
-    "harness/report": MEASURING + BASE + ["harness/families", "harness/records", "harness/report"],
-    "harness/sweep": MEASURING + BASE + ["harness/families", "harness/records", "harness/sweep"],
-    "harness/learn": MEASURING + BASE + ["harness/families", "harness/records", "harness/sweep", "harness/learn"],
+    "harness/records": RECORDED,
+    "harness/report": RECORDED + ["harness/report"],
+    "harness/sweep": RECORDED + ["harness/sweep"],
+    "harness/learn": KERNELS + ["harness/families", "harness/learn"],
+    "harness/evidence": RECORDED + ["harness/sweep", "harness/learn", "harness/evidence"],
+    "harness/emit": RECORDED + ["harness/learn", "harness/evidence", "harness/emit"],
+    "harness/train": RECORDED + ["harness/learn", "harness/evidence", "harness/emit", "harness/train"],
+    "harness/judge": RECORDED + ["harness/learn", "harness/emit", "harness/judge"],
+    "harness/adaptive": RECORDED + ["harness/sweep", "harness/learn", "harness/adaptive"],
     "harness/apps/io": BASE + ["espalier", "harness/apps/io"],
     "harness/apps/seismic": MEASURING + BASE + ["harness/families", "harness/records", "harness/apps"],
     "harness/cli": KERNELS + ["harness"],

@@ -68,6 +68,14 @@ TEST_F(JudgeCommand, ForeseesWithoutMeasuring) {
     EXPECT_FALSE(std::filesystem::exists(results_));
 }
 
+TEST_F(JudgeCommand, EndsAsASweepDoesWhereADeviceIsLeftOut) {
+    for (const char* const command : {"judge", "sweep"}) {
+        const Finished dry = run(command, "--family histogram --device cpu,17 --dry-run");
+        EXPECT_EQ(dry.code, 3) << command << ": " << dry.err;
+        expect_holds(dry.err, {"left out: device 17:"});
+    }
+}
+
 TEST_F(JudgeCommand, RefusesWhatCannotBeJudged) {
     const Finished family = run("judge", "--family polyphase");
     EXPECT_EQ(family.code, 2);

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "harness/families/domain.hpp"
-#include "harness/learn/unseen.hpp"
+#include "harness/judge/unseen.hpp"
 #include "harness/records/results.hpp"
 
 namespace espalier::bench::learn {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "harness/learn/evidence.hpp"
-#include "harness/learn/train.hpp"
-#include "harness/learn/training.hpp"
+#include "harness/evidence/evidence.hpp"
+#include "harness/learn/tree_for.hpp"
 #include "harness/records/results.hpp"
+#include "harness/train/train.hpp"
 
 namespace espalier::bench::learn {
 

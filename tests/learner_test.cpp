@@ -77,7 +77,7 @@ TEST(Learner, PartsTheProblemsByAnOptionalCategory) {
     columns[0].optional = true;
     const auto matrix = matrix_of(columns, rows, 3, model);
     LearnOptions options;
-    options.tree.most_leaves = 2;  // of each value's tree
+    options.most_leaves = 2;  // of each value's tree
     const Tree tree = learn(matrix, matrix.all(), options);
     ASSERT_EQ(tree.leaves.size(), 4U);
     EXPECT_EQ(tree.nodes[0].test.column, 0U);
@@ -219,7 +219,7 @@ TEST(Learner, KeepsToTheMostLeaves) {
         });
     LearnOptions options;
     for (const int most : {1, 2, 4}) {
-        options.tree.most_leaves = most;
+        options.most_leaves = most;
         EXPECT_LE(learn(matrix, matrix.all(), options).leaves.size(), static_cast<std::size_t>(most));
     }
 }

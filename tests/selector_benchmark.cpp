@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/learn/training.hpp"
 #include "harness/records/results.hpp"
+#include "harness/train/train.hpp"
 #include "kernels/core/feature.hpp"
 #include "kernels/dispatch/dispatch.hpp"
 #include "tests/each_family.hpp"

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/learn/emit.hpp"
+#include "harness/emit/emit.hpp"
 #include "harness/learn/feasibility.hpp"
-#include "harness/learn/pairs.hpp"
-#include "harness/learn/training.hpp"
+#include "harness/learn/in_family.hpp"
+#include "harness/train/train.hpp"
 #include "kernels/dispatch/dispatch.hpp"
 #include "tests/each_family.hpp"
 #include "tests/invented_sweep.hpp"

@@ -11,10 +11,10 @@
 #include <random>
 #include <set>
 
-#include "harness/learn/emit.hpp"
-#include "harness/learn/pairs.hpp"
-#include "harness/learn/training.hpp"
+#include "harness/emit/emit.hpp"
+#include "harness/learn/in_family.hpp"
 #include "harness/records/stale.hpp"
+#include "harness/train/train.hpp"
 #include "kernels/dispatch/families.hpp"
 #include "tests/learned.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/learn/evidence.hpp"
-#include "harness/learn/noise.hpp"
+#include "harness/evidence/evidence.hpp"
+#include "harness/evidence/noise.hpp"
 #include "harness/records/results.hpp"
 
 using namespace espalier;
@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
         ++pairs;
         // As training would: what lies within its noise floor costs nothing.
         different += !learn::indistinguishable(twins[0], twins[1], learn::EvidenceOptions{}.noise_floor);
-        without_1 += !learn::paired_log_ratio(twins[0].samples_ns, twins[1].samples_ns).contains(0);
+        const MedianInterval ratio = learn::paired_log_ratio(twins[0].samples_ns, twins[1].samples_ns);
+        without_1 += ratio.lo > 0 || ratio.hi < 0;
     }
     std::printf("{\"pairs\": %d, \"different\": %d, \"intervals_without_1\": %d}\n", pairs, different, without_1);
     return 0;

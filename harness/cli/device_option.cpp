@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "harness/learn/emit.hpp"
+#include "harness/emit/emit.hpp"
 #include "harness/records/results.hpp"
 #include "harness/sweep/devices.hpp"
 #include "kernels/api/device_state.hpp"

@@ -16,6 +16,16 @@ nlohmann::ordered_json to_json(const WorkerSummary& worker) {
             {"cases", worker.cases},   {"wall_seconds", worker.wall_seconds}, {"lost", worker.lost}};
 }
 
+nlohmann::ordered_json to_json(const DryRun& dry) {
+    return {{"device_key", dry.device_key},
+            {"devices", dry.devices},
+            {"problems", dry.problems},
+            {"cases", dry.cases},
+            {"unsupported", dry.unsupported},
+            {"expected_seconds", dry.expected_seconds},
+            {"keys", dry.keys}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json to_json(const SweepSummary& summary, bool interrupted) {
@@ -46,16 +56,6 @@ nlohmann::ordered_json to_json(const SweepSummary& summary, bool interrupted) {
             {"interrupted", interrupted && summary.unfinished}};
 }
 
-nlohmann::ordered_json to_json(const DryRun& dry) {
-    return {{"device_key", dry.device_key},
-            {"devices", dry.devices},
-            {"problems", dry.problems},
-            {"cases", dry.cases},
-            {"unsupported", dry.unsupported},
-            {"expected_seconds", dry.expected_seconds},
-            {"keys", dry.keys}};
-}
-
 void print_summary(const SweepSummary& summary) {
     std::string counts;
     for (const auto& [status, count] : summary.statuses)
@@ -77,16 +77,19 @@ void print_summary(const SweepSummary& summary) {
     for (const std::string& warning : summary.warnings()) to_stderr("espalier: {}: {}\n", summary.device_key, warning);
 }
 
-void print_forecast(const DryRun& dry, bool keys) {
-    for (const auto& key : dry.keys)
-        if (keys) fmt::print("{}\n", key);
-    to_stderr("{}: {} of {}, {} of them unsupported; about {}{}\n", dry.device_key, counted(dry.cases, "case"),
-              counted(dry.problems, "problem"), dry.unsupported, duration(dry.expected_seconds),
-              dry.devices > 1 ? fmt::format(" with {} devices", dry.devices) : "");
-}
-
-void tell_left_out(const std::vector<std::string>& left_out) {
+ExitCode foresee(const SweepOptions& options, const std::vector<std::string>& devices, bool json,
+                 nlohmann::ordered_json& output) {
+    std::vector<std::string> left_out;
+    for (const DryRun& dry : dry_run(options, devices, left_out)) {
+        for (const auto& key : dry.keys)
+            if (!json) fmt::print("{}\n", key);
+        to_stderr("{}: {} of {}, {} of them unsupported; about {}{}\n", dry.device_key, counted(dry.cases, "case"),
+                  counted(dry.problems, "problem"), dry.unsupported, duration(dry.expected_seconds),
+                  dry.devices > 1 ? fmt::format(" with {} devices", dry.devices) : "");
+        output.push_back(to_json(dry));
+    }
     for (const std::string& why : left_out) to_stderr("espalier: left out: {}\n", why);
+    return left_out.empty() ? ExitCode::ok : ExitCode::no_device;
 }
 
 }  // namespace espalier::bench::cli

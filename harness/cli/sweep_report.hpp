@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/cli/command.hpp"
 #include "harness/sweep/sweep.hpp"
 
 namespace espalier::bench::cli {
@@ -11,10 +12,11 @@ namespace espalier::bench::cli {
 // What commands that measure say of it. Text goes to the standard error, but for the keys of cases.
 
 nlohmann::ordered_json to_json(const SweepSummary& summary, bool interrupted);
-nlohmann::ordered_json to_json(const DryRun& dry);
 void print_summary(const SweepSummary& summary);
-/// What would be measured and how long it would take; and the key of every case.
-void print_forecast(const DryRun& dry, bool keys);
-void tell_left_out(const std::vector<std::string>& left_out);
+/// A turn of a dry run: what would be measured and how long it would take, in words and appended to `output`; and the
+/// key of every case, unless it is JSON that is printed. `no_device` if one of the devices is left out, as when
+/// measuring.
+ExitCode foresee(const SweepOptions& options, const std::vector<std::string>& devices, bool json,
+                 nlohmann::ordered_json& output);
 
 }  // namespace espalier::bench::cli

@@ -9,10 +9,12 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/variant_sizes.hpp"
+#include "harness/learn/regret.hpp"
 
 namespace espalier::bench::cli {
 namespace {
 
+using learn::rounded;
 using learn::VariantSet;
 using learn::WhatIf;
 using nlohmann::ordered_json;
@@ -38,8 +40,6 @@ std::vector<std::string> names_of(const VariantSet& set, const Family& family) {
     for (const std::size_t v : set) list.emplace_back(family.variants()[v].name);
     return list;
 }
-
-double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 /// What the object files of the variants take in a program; nothing if this build does not know one of them.
 std::optional<std::size_t> bytes_of(const VariantSet& set, const Family& family) {

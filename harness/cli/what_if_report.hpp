@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/learn/training.hpp"
-#include "harness/learn/what_if.hpp"
+#include "harness/train/train.hpp"
+#include "harness/train/what_if.hpp"
 
 namespace espalier::bench::cli {
 

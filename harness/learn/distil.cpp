@@ -4,13 +4,16 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <set>
+#include <utility>
 
 namespace espalier::bench::learn {
 namespace {
 
 using Rows = std::vector<std::size_t>;
+
+constexpr int kDeepest = 11;           ///< tests on any path
+constexpr double kLeafPrice = 0.0005;  ///< mean log slowdown that a leaf must win
 
 struct Split {
     Loss gain = 0;
@@ -27,8 +30,8 @@ struct Losses {
 
 class Grower {
 public:
-    Grower(const Lesson& lesson, const DistilOptions& options)
-        : matrix_(lesson.matrix), measured_(lesson.measured), options_(options) {
+    Grower(const Lesson& lesson, std::size_t most_leaves)
+        : matrix_(lesson.matrix), measured_(lesson.measured), most_leaves_(most_leaves) {
         for (const bool derived : {true, false})
             for (std::size_t c = 0; c < matrix_.columns.size(); ++c) {
                 const Column& column = matrix_.columns[c];
@@ -42,23 +45,32 @@ public:
                 bins_.push_back(
                     static_cast<int>(is_category(c) ? x : std::ranges::lower_bound(numbers, x) - numbers.begin()));
             }
-        price_ = static_cast<Loss>(options.leaf_price * kLossUnit * static_cast<double>(lesson.weight));
+        price_ = static_cast<Loss>(kLeafPrice * kLossUnit * static_cast<double>(lesson.weight));
     }
 
-    GrownTree grow() {
-        add(matrix_.all(), options_.most_leaves > 1 ? 0 : options_.deepest);
-        while (tree_.size() < 4 * options_.most_leaves) {
-            const auto at = std::ranges::max_element(splits_, {}, &Split::gain) - splits_.begin();
-            if (splits_[static_cast<std::size_t>(at)].gain <= 0) break;
-            part(static_cast<std::size_t>(at));
+    Tree grow() {
+        add(matrix_.all(), most_leaves_ > 1 ? 0 : kDeepest);
+        while (nodes_.size() < 4 * most_leaves_) {
+            const auto at = std::ranges::max_element(nodes_, {}, [](const Grown& node) { return node.split.gain; });
+            if (at->split.gain <= 0) break;
+            part(static_cast<std::size_t>(at - nodes_.begin()));
         }
         double price = static_cast<double>(price_);
-        GrownTree pruned = prune(price);
-        while ((pruned.size() + 1) / 2 > options_.most_leaves) pruned = prune(price *= 1.1);
+        Tree pruned = prune(price);
+        while (pruned.leaves.size() > most_leaves_) pruned = prune(price *= 1.1);
         return pruned;
     }
 
 private:
+    struct Grown {
+        Rows rows;
+        int depth = 0;
+        Loss loss = 0;  ///< of the best choice for all rows
+        Split split{};  ///< the best one of a leaf; no gain: none
+        Test test{};    ///< of an inner node
+        std::size_t yes = 0, no = 0;
+    };
+
     [[nodiscard]] bool is_category(std::size_t column) const { return matrix_.columns[column].categories > 0; }
     [[nodiscard]] int bin(std::size_t column, std::size_t row) const { return bins_[column * matrix_.rows() + row]; }
     [[nodiscard]] bool holds(const Split& split, std::size_t row) const {
@@ -68,24 +80,22 @@ private:
 
     void add(Rows rows, int depth) {
         Split split;
-        if (depth < options_.deepest) split = best_split(rows);
-        if (depth + 1 < options_.deepest && split.gain < price_) split = best_of_two(rows, split);
-        splits_.push_back(split);
-        depths_.push_back(depth);
-        losses_.push_back(losses(rows).best);
-        tree_.push_back({.rows = std::move(rows)});
+        if (depth < kDeepest) split = best_split(rows);
+        if (depth + 1 < kDeepest && split.gain < price_) split = best_of_two(rows, split);
+        const Loss loss = losses(rows).best;
+        nodes_.push_back({.rows = std::move(rows), .depth = depth, .loss = loss, .split = split});
     }
 
     void part(std::size_t index) {
-        const Split split = splits_[index];
+        Grown& node = nodes_[index];
+        const Split split = std::exchange(node.split, {});
         const std::size_t column = columns_[split.column];
-        auto [yes, no] = sides(tree_[index].rows, split);
+        auto [yes, no] = sides(node.rows, split);
         const double value = is_category(column) ? static_cast<double>(split.bin)
                                                  : preferred_numbers()[static_cast<std::size_t>(split.bin)];
-        tree_[index].test = {column, is_category(column), value};
-        tree_[index].yes = static_cast<int>(tree_.size()), tree_[index].no = static_cast<int>(tree_.size() + 1);
-        splits_[index].gain = 0;
-        const int depth = depths_[index] + 1;
+        node.test = {column, is_category(column), value};
+        node.yes = nodes_.size(), node.no = nodes_.size() + 1;
+        const int depth = node.depth + 1;
         add(std::move(yes), depth);
         add(std::move(no), depth);
     }
@@ -126,7 +136,7 @@ private:
         const Losses all = losses(rows);
         const std::size_t width = matrix_.candidates.size();
         const std::size_t measured = count_measured(rows);
-        if (all.best == 0 || measured < 2 * options_.least_measured) return;
+        if (all.best == 0 || measured < 2) return;
         std::vector<Loss> sums, yes(width);
         std::vector<std::size_t> counts, of_measured;
         for (std::size_t column = 0; column < columns_.size(); ++column) {
@@ -148,8 +158,7 @@ private:
                 if (category) std::fill(yes.begin(), yes.end(), 0), yes_measured = 0;
                 for (std::size_t c = 0; c < width; ++c) yes[c] += sums[b * width + c];
                 yes_measured += of_measured[b];
-                if (yes_measured < options_.least_measured || measured - yes_measured < options_.least_measured)
-                    continue;
+                if (yes_measured == 0 || yes_measured == measured) continue;
                 Loss best_yes = yes[0], best_no = all.total[0] - yes[0];
                 for (std::size_t c = 1; c < width; ++c)
                     best_yes = std::min(best_yes, yes[c]), best_no = std::min(best_no, all.total[c] - yes[c]);
@@ -186,40 +195,40 @@ private:
     }
 
     /// The subtree with the same root that costs least, its leaves' price included; the smaller one of equals.
-    [[nodiscard]] GrownTree prune(double price) const {
-        GrownTree pruned;
+    [[nodiscard]] Tree prune(double price) const {
+        Tree pruned;
         copy_pruned(0, price, pruned);
         return pruned;
     }
 
-    double copy_pruned(std::size_t index, double price, GrownTree& out) const {
-        const GrownNode& from = tree_[index];
-        const auto at = out.size();
-        out.push_back({.rows = from.rows});
-        const double as_leaf = static_cast<double>(losses_[index]) + price;
-        if (!from.inner()) return as_leaf;
-        const auto yes = static_cast<int>(out.size());
-        double as_tree = copy_pruned(static_cast<std::size_t>(from.yes), price, out);
-        const auto no = static_cast<int>(out.size());
-        as_tree += copy_pruned(static_cast<std::size_t>(from.no), price, out);
-        if (as_leaf <= as_tree) {
-            out.resize(at + 1);
-            return as_leaf;
+    double copy_pruned(std::size_t index, double price, Tree& out) const {
+        const Grown& from = nodes_[index];
+        const std::size_t at = out.nodes.size(), leaf = out.leaves.size();
+        out.nodes.emplace_back();
+        const double as_leaf = static_cast<double>(from.loss) + price;
+        if (from.yes != 0) {
+            const auto yes = static_cast<int>(out.nodes.size());
+            double as_tree = copy_pruned(from.yes, price, out);
+            const auto no = static_cast<int>(out.nodes.size());
+            as_tree += copy_pruned(from.no, price, out);
+            if (as_tree < as_leaf) {
+                out.nodes[at] = {.test = from.test, .yes = yes, .no = no};
+                return as_tree;
+            }
+            out.nodes.resize(at + 1), out.leaves.resize(leaf);
         }
-        out[at].test = from.test, out[at].yes = yes, out[at].no = no;
-        return as_tree;
+        out.nodes[at].leaf = static_cast<int>(leaf);
+        out.leaves.emplace_back().rows = from.rows;
+        return as_leaf;
     }
 
     const Matrix& matrix_;
     std::size_t measured_;
-    DistilOptions options_;
+    std::size_t most_leaves_;
     Loss price_ = 0;
     std::vector<std::size_t> columns_;  ///< that are tested
     std::vector<int> bins_;             ///< columns x problems
-    GrownTree tree_;
-    std::vector<Split> splits_;  ///< the best one of every node that is a leaf; no gain: none
-    std::vector<int> depths_;
-    std::vector<Loss> losses_;  ///< of every node's best choice
+    std::vector<Grown> nodes_;
 };
 
 std::vector<double> make_preferred_numbers() {
@@ -243,6 +252,6 @@ std::span<const double> preferred_numbers() {
     return numbers;
 }
 
-GrownTree distil(const Lesson& lesson, const DistilOptions& options) { return Grower(lesson, options).grow(); }
+Tree distil(const Lesson& lesson, std::size_t most_leaves) { return Grower(lesson, most_leaves).grow(); }
 
 }  // namespace espalier::bench::learn

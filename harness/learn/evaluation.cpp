@@ -8,9 +8,9 @@
 #include <numeric>
 #include <optional>
 
+#include "harness/learn/distances.hpp"
 #include "harness/learn/guesses.hpp"
 #include "harness/learn/ranking.hpp"
-#include "harness/learn/surrogate.hpp"
 
 namespace espalier::bench::learn {
 namespace {
@@ -80,13 +80,16 @@ bool guesses_whole_problems(const Matrix& matrix) {
     });
 }
 
-double range(const Matrix& matrix, std::size_t column) {
-    double least = std::numeric_limits<double>::infinity(), most = -least;
-    for (std::size_t p = 0; p < matrix.rows(); ++p) {
-        const double x = position(matrix.value(p, column));
-        least = std::min(least, x), most = std::max(most, x);
-    }
-    return most - least;
+/// The choice of the least mean slowdown over `rows`, the baseline standing in where it is unsupported.
+std::size_t best_single(const Matrix& matrix, std::span<const std::size_t> rows) {
+    const auto cost = [&](std::size_t c) {
+        double sum = 0;
+        for (const std::size_t p : rows)
+            sum += matrix.log_slowdown(p, chosen(matrix, p, std::vector{c, matrix.baseline}));
+        return sum;
+    };
+    const auto candidates = matrix.all_candidates();
+    return *std::ranges::min_element(candidates, {}, cost);
 }
 
 }  // namespace
@@ -97,44 +100,14 @@ double log_regret(const Matrix& matrix, const Tree& tree, std::size_t problem) {
 }
 
 std::vector<Fold> evaluation_folds(const Matrix& matrix, const LearnOptions& options) {
-    constexpr std::size_t kFolds = 10;
-    return deal_folds(matrix, matrix.all(), kFolds, options.seed + 1);
-}
-
-std::vector<std::size_t> by_mean_slowdown(const Matrix& matrix, std::span<const std::size_t> rows) {
-    std::vector<double> sums(matrix.candidates.size());
-    for (std::size_t c = 0; c < sums.size(); ++c)
-        for (const std::size_t p : rows)
-            sums[c] += matrix.log_slowdown(p, chosen(matrix, p, std::vector{c, matrix.baseline}));
-    std::vector<std::size_t> order(sums.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sums[a] < sums[b]; });
-    return order;
-}
-
-std::size_t nearest(const Matrix& matrix, std::size_t problem, std::span<const std::size_t> rows) {
-    std::vector<double> distances(rows.size());
-    for (std::size_t column = 0; column < matrix.columns.size(); ++column) {
-        if (matrix.columns[column].derived || !matrix.columns[column].known) continue;
-        const double length = range(matrix, column);
-        if (length == 0) continue;
-        const double here = matrix.value(problem, column);
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const double there = matrix.value(rows[i], column);
-            const double d = matrix.columns[column].categories > 0 ? static_cast<double>(here != there)
-                                                                   : (position(here) - position(there)) / length;
-            distances[i] += d * d;
-        }
-    }
-    return rows[static_cast<std::size_t>(std::min_element(distances.begin(), distances.end()) - distances.begin())];
+    return deal_folds(matrix, matrix.all(), options.seed + 1);
 }
 
 Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options) {
-    const auto rows = matrix.all();
     const auto by_tree = [&](std::size_t p) { return tree.leaves[tree.leaf_of(matrix.row(p))].ranking; };
     Evaluation evaluation;
     evaluation.training = summarise(measured_logs(matrix, by_tree), options.seed);
-    evaluation.best_single_candidate = by_mean_slowdown(matrix, rows).front();
+    evaluation.best_single_candidate = best_single(matrix, matrix.all());
     const std::vector single_and_baseline{evaluation.best_single_candidate, matrix.baseline};
     const auto singles = measured_logs(matrix, [&](std::size_t) { return single_and_baseline; });
     if (!singles.empty())
@@ -150,12 +123,13 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
         };
     };
     const auto single = [&](const Matrix& seen, const Rows& training) {
-        const std::size_t first = by_mean_slowdown(seen, training).front();
+        const std::size_t first = best_single(seen, training);
         return [ranking = Rows{first, seen.baseline}](std::size_t) { return ranking; };
     };
     const auto neighbour = [&](const Matrix& seen, const Rows& training) {
-        return [&seen, training](std::size_t p) {
-            const std::size_t twin = nearest(seen, p, training);
+        return [&seen, training, distance = Distances(seen)](std::size_t p) {
+            const auto from_here = [&](std::size_t row) { return distance(p, row); };
+            const std::size_t twin = *std::ranges::min_element(training, {}, from_here);
             Rows order = seen.all_candidates();
             std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
                 return seen.loss_of(twin, a) < seen.loss_of(twin, b);

@@ -29,7 +29,7 @@ struct Evaluation {
     Regret training;           ///< of the tree on the problems that it was learned from
     HeldOut held_out;          ///< of trees learned without the problem: nested cross-validation
     HeldOut held_out_single;   ///< on the same folds: the choice that is best on average for the others
-    HeldOut held_out_nearest;  ///< on the same folds: what is best for the most similar of the others
+    HeldOut held_out_nearest;  ///< on the same folds: what is best for the nearest of the others
     double best_single = 1;    ///< geometric mean of always taking one choice, the baseline where it is unsupported
     std::size_t best_single_candidate = 0;
 };
@@ -41,12 +41,5 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
 
 /// log(time / best time) of what the tree chooses for a problem of the matrix.
 double log_regret(const Matrix& matrix, const Tree& tree, std::size_t problem);
-
-/// The choices in the order of their mean slowdown over `rows`, the baseline standing in where one is unsupported.
-std::vector<std::size_t> by_mean_slowdown(const Matrix& matrix, std::span<const std::size_t> rows);
-
-/// Of `rows` the one whose own features lie nearest to those of `problem`: sizes by the ratio, each axis by its range
-/// in the matrix; another category is as far as an axis is long. The first one at a tie.
-std::size_t nearest(const Matrix& matrix, std::size_t problem, std::span<const std::size_t> rows);
 
 }  // namespace espalier::bench::learn

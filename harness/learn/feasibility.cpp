@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "harness/learn/pairs.hpp"
+#include "harness/learn/in_family.hpp"
 
 namespace espalier::bench::learn {
 namespace {
@@ -15,11 +15,10 @@ std::string declined(const Family& family, const DeviceInfo& device, const Matri
                      const std::vector<std::size_t>& ranking) {
     std::string reasons;
     for (const std::size_t c : ranking) {
-        const auto [variant, configuration] = matrix.candidates[c];
-        const VariantInfo& info = family.variants()[variant];
-        const Support support = family.supports(variant, problem, info.configurations[configuration], device);
+        const Candidate& candidate = matrix.candidates[c];
+        const Support support = supports(family, device, problem, candidate);
         if (support) return "";
-        reasons += "; " + std::string(info.name) + ": " + support.reason;
+        reasons += "; " + std::string(family.variants()[candidate.variant].name) + ": " + support.reason;
     }
     return reasons;
 }

@@ -51,8 +51,7 @@ std::uint64_t hash(std::string_view text, std::uint64_t seed) {
 
 }  // namespace
 
-std::vector<Fold> deal_folds(const Matrix& matrix, std::span<const std::size_t> rows, std::size_t count,
-                             std::uint64_t seed) {
+std::vector<Fold> deal_folds(const Matrix& matrix, std::span<const std::size_t> rows, std::uint64_t seed) {
     const auto groups = group(matrix, rows);
     std::map<std::size_t, std::string_view> name;  // of each group: its least key
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -66,7 +65,7 @@ std::vector<Fold> deal_folds(const Matrix& matrix, std::span<const std::size_t> 
     if (shuffled.size() < 2) return {};
 
     std::map<std::size_t, std::size_t> fold_of;
-    std::vector<Fold> folds(std::min(count, shuffled.size()));
+    std::vector<Fold> folds(std::min(kFolds, shuffled.size()));
     for (std::size_t i = 0; i < shuffled.size(); ++i) fold_of[std::get<2>(shuffled[i])] = i % folds.size();
     for (std::size_t i = 0; i < rows.size(); ++i)
         for (std::size_t f = 0; f < folds.size(); ++f)

@@ -5,11 +5,24 @@
 #include <limits>
 
 namespace espalier::bench::learn {
+namespace {
+
+/// Rounded, so that no two machines' logarithms put a problem on different sides of a threshold.
+double logarithm(double value) { return std::round(std::log2(std::max(value, 1e-6)) * 0x1p16) * 0x1p-16; }
+
+/// How often two divides a size, up to six times.
+double evenness(double value) {
+    int times = 0;
+    for (double half = value / 2; times < 6 && half >= 1 && half == std::floor(half); half /= 2) ++times;
+    return times;
+}
+
+}  // namespace
 
 class Forest::Grower {
 public:
-    Grower(Forest& forest, const Table& table, std::vector<Observation> samples, std::size_t least, std::uint64_t seed)
-        : forest_(forest), table_(table), samples_(std::move(samples)), least_(least), random_(seed) {}
+    Grower(Forest& forest, const Table& table, std::vector<Observation> samples, std::uint64_t seed)
+        : forest_(forest), table_(table), samples_(std::move(samples)), random_(seed) {}
 
     std::uint32_t grow() { return grow(samples_); }
 
@@ -42,7 +55,7 @@ private:
         for (const Observation& s : samples) sum += s.value;
         forest_.nodes_.push_back({.value = sum / static_cast<double>(samples.size())});
         const auto differs = [&](const Observation& s) { return s.value != samples.front().value; };
-        if (samples.size() < 2 * least_ || std::ranges::none_of(samples, differs)) return index;
+        if (std::ranges::none_of(samples, differs)) return index;
         const Split split = draw(samples, sum);
         if (split.gain < 0) return index;
         const auto holds = [&](const Observation& s) { return table_.row(s.row)[split.column] <= split.threshold; };
@@ -71,7 +84,6 @@ private:
                 const bool holds = table_.row(s.row)[column] <= threshold;
                 yes += holds ? s.value : 0, count += holds;
             }
-            if (count < least_ || samples.size() - count < least_) continue;
             const double no = sum - yes;
             const double gain =
                 yes * yes / static_cast<double>(count) + no * no / static_cast<double>(samples.size() - count);
@@ -83,30 +95,72 @@ private:
     Forest& forest_;
     const Table& table_;
     std::vector<Observation> samples_;
-    std::size_t least_;
     Random random_;
 };
 
-Forest::Forest(const Table& table, std::span<const Observation> samples, const ForestOptions& options) {
+Forest::Forest(const Table& table, std::span<const Observation> samples, std::uint64_t seed) {
+    constexpr std::uint64_t kTrees = 32;
     std::vector<Observation> exact(samples.begin(), samples.end());
     for (Observation& s : exact) s.value = std::round(s.value * 0x1p20) * 0x1p-20;
-    for (int tree = 0; tree < options.trees && !exact.empty(); ++tree)
-        roots_.push_back(Grower(*this, table, exact, std::max<std::size_t>(1, options.least_samples),
-                                options.seed * 0x632BE59BD9B4E019ULL + static_cast<std::uint64_t>(tree))
-                             .grow());
+    for (std::uint64_t tree = 0; tree < kTrees && !exact.empty(); ++tree)
+        roots_.push_back(Grower(*this, table, exact, seed * 0x632BE59BD9B4E019ULL + tree).grow());
+}
+
+double Forest::leaf(std::uint32_t root, const double* row) const {
+    const Node* node = &nodes_[root];
+    while (node->yes != 0) node = &nodes_[row[node->column] <= node->threshold ? node->yes : node->no];
+    return node->value;
 }
 
 std::vector<double> Forest::at(const Table& table) const {
     std::vector<double> means(table.rows());
     for (const std::uint32_t root : roots_)
-        for (std::size_t r = 0; r < means.size(); ++r) {
-            const double* row = table.row(r);
-            const Node* node = &nodes_[root];
-            while (node->yes != 0) node = &nodes_[row[node->column] <= node->threshold ? node->yes : node->no];
-            means[r] += node->value;
-        }
+        for (std::size_t r = 0; r < means.size(); ++r) means[r] += leaf(root, table.row(r));
     for (double& mean : means) mean /= static_cast<double>(roots_.size());
     return means;
+}
+
+std::vector<double> Forest::spread(const Table& table, std::span<const double> means) const {
+    std::vector<double> spread(table.rows());
+    for (const std::uint32_t root : roots_)
+        for (std::size_t r = 0; r < spread.size(); ++r) {
+            const double apart = leaf(root, table.row(r)) - means[r];
+            spread[r] += apart * apart;
+        }
+    for (double& s : spread) s = std::sqrt(s / static_cast<double>(roots_.size()));
+    return spread;
+}
+
+Table features(std::span<const Column> columns, std::span<const double> values) {
+    Table table;
+    for (auto row = values; !row.empty(); row = row.subspan(columns.size())) {
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            if (columns[c].absent || columns[c].is_pair()) continue;
+            for (int category = 0; category < columns[c].categories; ++category)
+                table.values.push_back(row[c] == category);
+            if (columns[c].categories > 0) continue;
+            table.values.push_back(logarithm(row[c]));
+            if (!columns[c].derived) table.values.push_back(evenness(row[c]));
+        }
+        if (table.columns == 0) table.columns = table.values.size();
+    }
+    return table;
+}
+
+std::vector<double> predict(const Matrix& matrix, std::span<const std::size_t> rows, const Table& to) {
+    const std::size_t width = matrix.candidates.size();
+    const Table table = features(matrix.columns, matrix.values_of(rows));
+    std::vector<double> predicted(to.rows() * width, std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t c = 0; c < width; ++c) {
+        std::vector<Observation> samples;
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            if (matrix.state(rows[i], c) != CellState::unsupported)
+                samples.push_back({i, matrix.log_slowdown(rows[i], c)});
+        if (samples.empty()) continue;
+        const std::vector<double> of_candidate = Forest(table, samples, c + 1).at(to);
+        for (std::size_t r = 0; r < of_candidate.size(); ++r) predicted[r * width + c] = of_candidate[r];
+    }
+    return predicted;
 }
 
 }  // namespace espalier::bench::learn

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "harness/learn/matrix.hpp"
+
 namespace espalier::bench::learn {
 
 /// Numbers of some problems, one row each.
@@ -22,24 +24,20 @@ struct Observation {
     double value = 0;
 };
 
-struct ForestOptions {
-    int trees = 32;
-    std::size_t least_samples = 1;  ///< in a leaf
-    std::uint64_t seed = 1;
-};
-
-/// Extremely randomised regression trees (P. Geurts, D. Ernst and L. Wehenkel, Machine Learning 63, 2006): every tree
-/// has all samples; of each column one threshold is drawn between its least and its largest value, and the one that
-/// lowers the squares most parts the samples. The mean of many such trees is nearly smooth between samples, jumps where
-/// they do, and beyond them it stays what it was at the last one.
+/// 32 extremely randomised regression trees (P. Geurts, D. Ernst and L. Wehenkel, Machine Learning 63, 2006): every
+/// tree has all samples, and every leaf one value; of each column one threshold is drawn between its least and its
+/// largest value, and the one that lowers the squares most parts the samples. The mean of many such trees is nearly
+/// smooth between samples, jumps where they do, and beyond them it stays what it was at the last one.
 ///
 /// The same bits everywhere: values are rounded to multiples of 2^-20, so that sums of them are exact.
 class Forest {
 public:
-    Forest(const Table& table, std::span<const Observation> samples, const ForestOptions& options = {});
+    Forest(const Table& table, std::span<const Observation> samples, std::uint64_t seed = 1);
 
-    /// What it predicts for every row of a table.
+    /// What it predicts for every row of a table: the mean of its trees.
     [[nodiscard]] std::vector<double> at(const Table& table) const;
+    /// How far the trees' predictions lie apart there: their standard deviation around `means`, what `at` returned.
+    [[nodiscard]] std::vector<double> spread(const Table& table, std::span<const double> means) const;
 
 private:
     struct Node {
@@ -49,9 +47,20 @@ private:
         double value = 0;  ///< of a leaf, which has no children
     };
     class Grower;
+    [[nodiscard]] double leaf(std::uint32_t root, const double* row) const;
 
     std::vector<Node> nodes_;
     std::vector<std::uint32_t> roots_;
 };
+
+/// What forests know of problems: sizes and derived columns by their logarithm, how often two divides a size (up
+/// to 64), a category as a column for each of its values. Absent columns and pairs are left out. `values`: rows x
+/// columns.
+Table features(std::span<const Column> columns, std::span<const double> values);
+
+/// log(time / best time) of every candidate for every row of `to` (rows x candidates), as forests of those of `rows`
+/// of the matrix predict it; NaN for a candidate that was tried for none of them. A choice that failed counts as the
+/// slowest one there.
+std::vector<double> predict(const Matrix& matrix, std::span<const std::size_t> rows, const Table& to);
 
 }  // namespace espalier::bench::learn

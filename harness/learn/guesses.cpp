@@ -1,40 +1,70 @@
 #include "harness/learn/guesses.hpp"
 
-#include "harness/learn/adaptive.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include "harness/learn/forest.hpp"
 
 namespace espalier::bench::learn {
-namespace {
 
-/// What was tried of a problem, in vain or not.
-Batch tried(const Matrix& matrix, std::size_t problem) {
-    Batch batch{problem, {}};
-    for (std::size_t c = 0; c < matrix.candidates.size(); ++c) {
-        const CellState state = matrix.state(problem, c);
-        if (state == CellState::measured || state == CellState::missing) batch.candidates.push_back(c);
+Surrogate::Surrogate(const Matrix& matrix, std::vector<double> logs)
+    : width_(matrix.candidates.size()), logs_(std::move(logs)), spreads_(logs_.size()), samples_(width_) {
+    centre();
+    const Table table = features(matrix.columns, matrix.values);
+    for (std::size_t c = 0; c < width_; ++c) {
+        std::vector<Observation> samples;
+        for (std::size_t p = 0; p < matrix.rows(); ++p)
+            if (const double log = logs_[p * width_ + c]; !std::isnan(log)) samples.push_back({p, log});
+        samples_[c] = samples.size();
+        if (samples.empty()) continue;
+        const Forest forest(table, samples, c + 1);
+        const auto means = forest.at(table), spreads = forest.spread(table, means);
+        for (std::size_t p = 0; p < matrix.rows(); ++p)
+            if (double& log = logs_[p * width_ + c]; std::isnan(log))
+                log = means[p], spreads_[p * width_ + c] = spreads[p];
     }
-    return batch;
 }
 
-}  // namespace
+/// Of each problem only some choices were measured: whether they are good ones or the slow ones shows where others were
+/// measured, too. So a logarithm is taken for the sum of the problem's level, the choice's and a rest.
+void Surrogate::centre() {
+    constexpr int kRounds = 10;
+    const std::size_t rows = logs_.size() / width_;
+    std::vector<double> of_problem(rows), of_choice(width_);
+    const auto mean_rest = [&](std::size_t first, std::size_t step, std::size_t count, const auto& other) {
+        double sum = 0;
+        int known = 0;
+        for (std::size_t i = 0; i < count; ++i)
+            if (const double log = logs_[first + i * step]; !std::isnan(log)) sum += log - other[i], ++known;
+        return known ? sum / known : 0;
+    };
+    for (int round = 0; round < kRounds; ++round) {
+        for (std::size_t p = 0; p < rows; ++p) of_problem[p] = mean_rest(p * width_, 1, width_, of_choice);
+        for (std::size_t c = 0; c < width_; ++c) of_choice[c] = mean_rest(c, width_, rows, of_problem);
+    }
+    for (std::size_t p = 0; p < rows; ++p)
+        for (std::size_t c = 0; c < width_; ++c) logs_[p * width_ + c] -= of_problem[p];
+}
 
-void enter_guesses(Matrix& matrix, const std::vector<std::size_t>& rows) {
+void Surrogate::enter(std::size_t problem, Matrix& matrix) const {
+    constexpr double kSame = 0.01;
+    constexpr double kCaution = 0.25;  // a choice whose trees disagree is taken for slower than their mean
+    std::vector<double> logs;
+    for (std::size_t c = 0; c < width_; ++c)
+        logs.push_back(matrix.has_time(problem, c) ? log(problem, c) + kCaution * spread(problem, c) : NAN);
+    enter_costs(matrix, problem, logs, [](std::size_t, double log) { return log <= std::log1p(kSame); });
+}
+
+void enter_guesses(Matrix& matrix, std::span<const std::size_t> rows) {
     const std::size_t width = matrix.candidates.size();
-    AdaptiveSweep sweep(matrix);
-    std::vector<Batch> batches;
-    std::vector<std::vector<double>> logs;
-    for (const std::size_t p : rows) {
-        batches.push_back(tried(matrix, p));
-        auto& times = logs.emplace_back();
-        for (const std::size_t c : batches.back().candidates) times.push_back(matrix.log_times[p * width + c]);
-    }
-    sweep.record(batches, logs);
-    const Matrix known = sweep.known();
-    for (const std::size_t p : rows) {
-        if (!matrix.any(p, CellState::guessed))
-            continue;  // what was measured in full is known better: noise was looked at
-        for (std::size_t cell = p * width; cell < (p + 1) * width; ++cell)
-            matrix.slowdown[cell] = known.slowdown[cell], matrix.loss[cell] = known.loss[cell];
-    }
+    std::vector<double> logs(matrix.log_times.size(), NAN);
+    for (const std::size_t p : rows)
+        std::copy_n(matrix.log_times.begin() + static_cast<std::ptrdiff_t>(p * width), width,
+                    logs.begin() + static_cast<std::ptrdiff_t>(p * width));
+    const Surrogate surrogate(matrix, std::move(logs));
+    // What was measured in full is known better: noise was looked at.
+    for (const std::size_t p : rows)
+        if (matrix.any(p, CellState::guessed)) surrogate.enter(p, matrix);
 }
 
 }  // namespace espalier::bench::learn

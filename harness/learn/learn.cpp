@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "harness/learn/folds.hpp"
-#include "harness/learn/predict.hpp"
+#include "harness/learn/forest.hpp"
 #include "harness/learn/ranking.hpp"
 
 namespace espalier::bench::learn {
@@ -33,20 +33,16 @@ void append_measured(const Matrix& from, std::size_t row, Loss weight, Matrix& t
 void append_predicted(std::span<const double> values, std::span<const double> logs, std::span<const char> supported,
                       Matrix& to) {
     constexpr double kSame = 0.01;  // predicted differences below it are none
-    double best = std::numeric_limits<double>::infinity(), slowest = 0;
-    for (std::size_t c = 0; c < logs.size(); ++c)
-        if (supported[c] && !std::isnan(logs[c])) best = std::min(best, logs[c]), slowest = std::max(slowest, logs[c]);
-    if (!supported[to.baseline] || std::isinf(best)) return;
+    const auto known = [&](std::size_t c) { return supported[c] && !std::isnan(logs[c]); };
+    if (!supported[to.baseline] || std::ranges::none_of(to.all_candidates(), known)) return;
     to.problems.emplace_back();
     to.values.insert(to.values.end(), values.begin(), values.end());
-    const auto log_of = [&](std::size_t c) { return (std::isnan(logs[c]) ? slowest : logs[c]) - best; };
-    for (std::size_t c = 0; c < logs.size(); ++c) {
-        const double log = log_of(supported[c] ? c : to.baseline);
-        const bool known = c == to.baseline || !std::isnan(logs[c]);
-        to.states.push_back(!supported[c] ? CellState::unsupported : known ? CellState::guessed : CellState::missing);
-        to.slowdown.push_back(log);
-        to.loss.push_back(supported[c] && !known ? kInfeasible : measured_loss(log, log <= kSame));
-    }
+    for (std::size_t c = 0; c < logs.size(); ++c)
+        to.states.push_back(!supported[c] ? CellState::unsupported
+                            : known(c)    ? CellState::guessed
+                                          : CellState::missing);
+    to.slowdown.resize(to.states.size()), to.loss.resize(to.states.size());
+    enter_costs(to, to.rows() - 1, logs, [](std::size_t, double log) { return log <= kSame; });
 }
 
 /// What a choice costs. One slower than twice the best counts as twice as slow, or a few problems would decide for all.
@@ -65,11 +61,9 @@ std::size_t best_by(const Matrix& matrix, std::size_t problem, std::span<const d
 /// one choice for all costs held-out problems.
 bool says_something(const Matrix& matrix, const Rows& rows, const LearnOptions& options) {
     double by_forest = 0, by_one = 0;
-    for (const Fold& fold : deal_folds(matrix, rows, options.folds, options.seed)) {
-        std::vector<double> values;
-        for (const std::size_t p : fold.held_out)
-            values.insert(values.end(), matrix.row(p).begin(), matrix.row(p).end());
-        const auto logs = predict(matrix, fold.training, features(matrix.columns, values), options.forest);
+    for (const Fold& fold : deal_folds(matrix, rows, options.seed)) {
+        const Table held_out = features(matrix.columns, matrix.values_of(fold.held_out));
+        const auto logs = predict(matrix, fold.training, held_out);
         const auto one = rank(matrix, fold.training);
         const std::size_t width = matrix.candidates.size();
         for (std::size_t i = 0; i < fold.held_out.size(); ++i) {
@@ -83,18 +77,14 @@ bool says_something(const Matrix& matrix, const Rows& rows, const LearnOptions& 
 }
 
 Tree learn_of_one_kind(const Matrix& matrix, const Rows& rows, const Rows& drawn, const LearnOptions& options) {
-    const Lesson lesson = lesson_of(matrix, rows, drawn, options);
-    GrownTree grown = distil(lesson, options.tree);
+    const Lesson lesson = lesson_of(matrix, rows, drawn);
+    Tree tree = distil(lesson, options.most_leaves);
     constexpr std::size_t kProblemsPerLeaf = 8;  // a tree of fewer leaves cannot know the problems by heart
-    const bool may_be_by_heart = kProblemsPerLeaf * (grown.size() + 1) / 2 > rows.size();
+    const bool may_be_by_heart = kProblemsPerLeaf * tree.leaves.size() > rows.size();
     // What is left of fewer problems than folds says nothing of the one held out; their own times are all there is.
-    if (may_be_by_heart && rows.size() >= options.folds && !says_something(matrix, rows, options)) {
-        DistilOptions one = options.tree;
-        one.most_leaves = 1;
-        grown = distil(lesson, one);
-    }
-    Tree tree = finish(lesson.matrix, grown);
+    if (may_be_by_heart && rows.size() >= kFolds && !says_something(matrix, rows, options)) tree = distil(lesson, 1);
     for (TreeLeaf& leaf : tree.leaves) {
+        leaf.ranking = rank(lesson.matrix, leaf.rows);
         std::erase_if(leaf.rows, [&](std::size_t row) { return row >= lesson.measured; });
         for (std::size_t& row : leaf.rows) row = rows[row];
     }
@@ -149,14 +139,13 @@ Tree learn_every_kind(const Matrix& matrix, const Rows& rows, const Rows& drawn,
 
 }  // namespace
 
-Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const std::size_t> drawn,
-                 const LearnOptions& options) {
+Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const std::size_t> drawn) {
+    constexpr std::size_t kMeasured = 8;  // drawn problems that a measured one counts for
     Lesson lesson{.matrix = {}, .measured = rows.size()};
     lesson.matrix.columns = matrix.columns, lesson.matrix.candidates = matrix.candidates;
     lesson.matrix.baseline = matrix.baseline;
-    for (const std::size_t row : rows)
-        append_measured(matrix, row, static_cast<Loss>(options.measured_weight), lesson.matrix);
-    lesson.weight = rows.size() * options.measured_weight;
+    for (const std::size_t row : rows) append_measured(matrix, row, kMeasured, lesson.matrix);
+    lesson.weight = rows.size() * kMeasured;
     if (drawn.empty()) return lesson;
     const std::size_t columns = matrix.columns.size(), width = matrix.candidates.size();
     const std::span<const double> all = matrix.drawn->values;
@@ -165,7 +154,7 @@ Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::s
         const auto of_row = all.subspan(row * columns, columns);
         values.insert(values.end(), of_row.begin(), of_row.end());
     }
-    const auto logs = predict(matrix, rows, features(matrix.columns, values), options.forest);
+    const auto logs = predict(matrix, rows, features(matrix.columns, values));
     for (std::size_t i = 0; i < drawn.size(); ++i)
         append_predicted(std::span(values).subspan(i * columns, columns), std::span(logs).subspan(i * width, width),
                          std::span(matrix.drawn->supported).subspan(drawn[i] * width, width), lesson.matrix);
@@ -177,7 +166,7 @@ Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnO
     Rows drawn(matrix.drawn ? matrix.drawn->count : 0);
     std::iota(drawn.begin(), drawn.end(), std::size_t{0});
     Tree tree = learn_every_kind(matrix, Rows(rows.begin(), rows.end()), drawn, options);
-    annotate(matrix, tree, options.seed);
+    for (TreeLeaf& leaf : tree.leaves) annotate(matrix, leaf, options.seed);
     return tree;
 }
 

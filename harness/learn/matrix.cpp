@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace espalier::bench::learn {
@@ -32,6 +33,36 @@ bool Matrix::any(std::size_t problem, CellState cell) const {
 
 std::size_t Matrix::count(CellState cell) const {
     return static_cast<std::size_t>(std::count(states.begin(), states.end(), cell));
+}
+
+std::vector<double> Matrix::values_of(std::span<const std::size_t> some) const {
+    std::vector<double> result;
+    for (const std::size_t p : some) result.insert(result.end(), row(p).begin(), row(p).end());
+    return result;
+}
+
+void enter_costs(Matrix& matrix, std::size_t problem, std::span<const double> logs,
+                 const std::function<bool(std::size_t, double)>& same) {
+    double best = std::numeric_limits<double>::infinity(), slowest = -best;
+    for (std::size_t c = 0; c < logs.size(); ++c)
+        if (matrix.state(problem, c) != CellState::unsupported && !std::isnan(logs[c]))
+            best = std::min(best, logs[c]), slowest = std::max(slowest, logs[c]);
+    const auto enter = [&](std::size_t c) {
+        const std::size_t cell = problem * logs.size() + c, baseline = problem * logs.size() + matrix.baseline;
+        if (matrix.states[cell] == CellState::unsupported) {
+            matrix.slowdown[cell] = matrix.slowdown[baseline];
+            matrix.loss[cell] = matrix.loss[baseline];
+            return;
+        }
+        const bool timed = !std::isnan(logs[c]);
+        const double log = timed ? logs[c] - best : std::max(0.0, slowest - best);
+        matrix.slowdown[cell] = log;
+        // The baseline stays choosable where it ran out of time or memory: something must end every leaf.
+        const bool choosable = timed || c == matrix.baseline;
+        matrix.loss[cell] = choosable ? measured_loss(log, timed && same(c, log)) : kInfeasible;
+    };
+    enter(matrix.baseline);
+    for (std::size_t c = 0; c < logs.size(); ++c) enter(c);
 }
 
 Loss measured_loss(double log_slowdown, bool within_noise) {

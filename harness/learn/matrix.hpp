@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -110,6 +111,9 @@ struct Matrix {
     /// Cells in a state.
     [[nodiscard]] std::size_t count(CellState cell) const;
 
+    /// The values of some rows, one after the other.
+    [[nodiscard]] std::vector<double> values_of(std::span<const std::size_t> some) const;
+
     /// Every row's index.
     [[nodiscard]] std::vector<std::size_t> all() const;
     /// Those of the problems without a guess, by which choices can be judged; every one if none is without.
@@ -117,6 +121,11 @@ struct Matrix {
     /// Every candidate's index.
     [[nodiscard]] std::vector<std::size_t> all_candidates() const;
 };
+
+/// Enters what choosing each candidate for a problem costs, by its cells' states and by logarithms of times, NaN where
+/// there is none. `same` says of a candidate, and of the logarithm of its slowdown, whether that is within the noise.
+void enter_costs(Matrix& matrix, std::size_t problem, std::span<const double> logs,
+                 const std::function<bool(std::size_t, double)>& same);
 
 /// The loss of a measured cell. A difference inside the noise costs nothing but a thousandth of itself,
 /// which only breaks ties towards the smaller median.

@@ -150,31 +150,10 @@ private:
     std::vector<Loss> ideal_;  ///< of each row: the least loss of any choice
 };
 
-int copy(const Matrix& matrix, const GrownTree& grown, int node, Tree& tree) {
-    const GrownNode& from = grown[static_cast<std::size_t>(node)];
-    const auto index = tree.nodes.size();
-    tree.nodes.push_back({.test = from.test});
-    if (from.inner()) {
-        const int yes = copy(matrix, grown, from.yes, tree);
-        const int no = copy(matrix, grown, from.no, tree);
-        tree.nodes[index].yes = yes, tree.nodes[index].no = no;
-    } else {
-        tree.nodes[index].leaf = static_cast<int>(tree.leaves.size());
-        tree.leaves.push_back({.rows = from.rows, .ranking = rank(matrix, from.rows)});
-    }
-    return static_cast<int>(index);
-}
-
 }  // namespace
 
 std::vector<std::size_t> rank(const Matrix& matrix, std::span<const std::size_t> rows) {
     return Ranker(matrix, rows).ranking();
-}
-
-Tree finish(const Matrix& matrix, const GrownTree& grown) {
-    Tree tree;
-    copy(matrix, grown, 0, tree);
-    return tree;
 }
 
 void annotate(const Matrix& matrix, TreeLeaf& leaf, std::uint64_t seed) {
@@ -187,11 +166,6 @@ void annotate(const Matrix& matrix, TreeLeaf& leaf, std::uint64_t seed) {
     const Regret regret = summarise(logs, seed);
     leaf.regret = regret.geomean;
     leaf.regret_interval = regret.geomean_interval;
-}
-
-void annotate(const Matrix& matrix, Tree& tree, std::uint64_t seed) {
-    for (TreeLeaf& leaf : tree.leaves)
-        if (!leaf.rows.empty()) annotate(matrix, leaf, seed);
 }
 
 double slowdown_over(const Matrix& matrix, std::span<const std::size_t> rows, std::size_t candidate) {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <span>
 
-#include "harness/learn/distil.hpp"
 #include "harness/learn/tree.hpp"
 
 namespace espalier::bench::learn {
@@ -13,13 +12,8 @@ namespace espalier::bench::learn {
 /// measured, further variants that were faster than the baseline, up to four in all; then the baseline.
 std::vector<std::size_t> rank(const Matrix& matrix, std::span<const std::size_t> rows);
 
-/// The tree with its leaves ranked and numbered from the left. Their evidence is left for `annotate`.
-Tree finish(const Matrix& matrix, const GrownTree& grown);
-
 /// Fills in a leaf's slowdowns, margin and regret with its bootstrap interval, of its rows.
 void annotate(const Matrix& matrix, TreeLeaf& leaf, std::uint64_t seed);
-/// Those of all leaves that have rows; what others have stays.
-void annotate(const Matrix& matrix, Tree& tree, std::uint64_t seed);
 
 /// Geometric mean of a candidate's slowdown over those of `rows` that it has a time of; of what runs instead if on
 /// none.
@@ -28,7 +22,7 @@ double slowdown_over(const Matrix& matrix, std::span<const std::size_t> rows, st
 /// The candidate that the library would run for `problem` by this ranking: the first one supported there.
 std::size_t chosen(const Matrix& matrix, std::size_t problem, std::span<const std::size_t> ranking);
 
-/// How many of a leaf's first choices run for its own problems; 1 for a leaf without any.
+/// How many of a leaf's first choices run for its own problems.
 std::size_t choices_used(const Matrix& matrix, const TreeLeaf& leaf);
 
 }  // namespace espalier::bench::learn

@@ -7,8 +7,6 @@
 #include <random>
 #include <vector>
 
-#include "harness/learn/rounded.hpp"
-
 namespace espalier::bench::learn {
 namespace {
 
@@ -37,6 +35,8 @@ Interval percentiles(std::vector<double>& values) {
 }
 
 }  // namespace
+
+double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 Regret summarise(std::span<const double> log_slowdowns, std::uint64_t seed) {
     Regret regret;

@@ -4,9 +4,11 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 
-#include "harness/learn/noise.hpp"
-
 namespace espalier::bench::learn {
+
+struct Interval {
+    double lo = 0, hi = 0;
+};
 
 /// Slowdowns against the best measured choice over some problems; 1 is perfect. Intervals are bootstrap
 /// percentiles over the problems (95%); that of the worst cannot see beyond the worst one measured.
@@ -18,6 +20,10 @@ struct Regret {
 
 /// From the logarithms of the slowdowns. P90 is the nearest rank: the regret of an actual problem.
 Regret summarise(std::span<const double> log_slowdowns, std::uint64_t seed);
+
+/// A figure as files have it, with four decimals: more is noise, and the last bits of a logarithm differ between
+/// machines.
+double rounded(double value);
 
 /// As selector.json has them.
 nlohmann::ordered_json figures(const Regret& regret);

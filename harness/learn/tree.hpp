@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/learn/matrix.hpp"
-#include "harness/learn/noise.hpp"
+#include "harness/learn/regret.hpp"
 
 namespace espalier::bench::learn {
 

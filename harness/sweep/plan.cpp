@@ -1,11 +1,11 @@
 #include "harness/sweep/plan.hpp"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <set>
 
+#include "harness/text/sha256.hpp"
 #include "kernels/core/registry.hpp"
 #include "kernels/core/similar_name.hpp"
 
@@ -132,15 +132,6 @@ PlannedProblem plan_problem(const SweepOptions& options, const Family& family, c
         }
     }
     return planned;
-}
-
-std::string sha256(const std::string& text) {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
-    EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr);
-    std::string hex;
-    for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
-    return hex;
 }
 
 }  // namespace

@@ -137,12 +137,19 @@ learn::Tree tree_of_pairs(const learn::Matrix& matrix) {
         return static_cast<std::size_t>(at - matrix.columns.begin());
     };
     const std::size_t ratio = column(learn::PairKind::ratio), product = column(learn::PairKind::product);
-    learn::GrownTree grown(7);
-    grown[0] = {.test = {ratio, false, 0.3}, .yes = 1, .no = 4, .rows = matrix.all()};
-    grown[1] = {.test = {product, false, 3e15}, .yes = 2, .no = 3};
-    grown[4] = {.test = {product, false, 2000}, .yes = 5, .no = 6};
-    for (const std::size_t leaf : {2, 3, 5, 6}) grown[leaf].rows = matrix.all();
-    return learn::finish(matrix, grown);
+    learn::Tree tree;
+    tree.nodes = {{.test = {ratio, false, 0.3}, .yes = 1, .no = 4},
+                  {.test = {product, false, 3e15}, .yes = 2, .no = 3},
+                  {.leaf = 0},
+                  {.leaf = 1},
+                  {.test = {product, false, 2000}, .yes = 5, .no = 6},
+                  {.leaf = 2},
+                  {.leaf = 3}};
+    for (int leaf = 0; leaf < 4; ++leaf) {
+        tree.leaves.push_back({.rows = matrix.all(), .ranking = learn::rank(matrix, matrix.all())});
+        learn::annotate(matrix, tree.leaves.back(), 1);
+    }
+    return tree;
 }
 
 }  // namespace espalier::bench::synthetic

@@ -15,15 +15,15 @@
 #include "harness/cli/sweep_report.hpp"
 #include "harness/cli/sweep_turns.hpp"
 #include "harness/files/same_file.hpp"
-#include "harness/learn/rounded.hpp"
-#include "harness/learn/training.hpp"
-#include "harness/learn/unseen.hpp"
+#include "harness/judge/unseen.hpp"
+#include "harness/learn/regret.hpp"
 #include "harness/records/atomic_file.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/records/stale.hpp"
 #include "harness/sweep/processors.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
+#include "harness/train/train.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {
@@ -209,16 +209,6 @@ ExitCode measure(const Arguments& arguments, const SweepOptions& options, const 
     return outcome.interrupted ? ExitCode::interrupted : code;
 }
 
-void foresee(const Arguments& arguments, const SweepOptions& options, const std::vector<std::string>& devices,
-             nlohmann::ordered_json& output) {
-    std::vector<std::string> left_out;
-    for (const DryRun& dry : dry_run(options, devices, left_out)) {
-        print_forecast(dry, !arguments.json);
-        output.push_back(to_json(dry));
-    }
-    tell_left_out(left_out);
-}
-
 void run(const Arguments& arguments, ExitCode& code) {
     const SweepOptions options = interpret(arguments);
     restrict_threads(arguments.threads);
@@ -227,9 +217,8 @@ void run(const Arguments& arguments, ExitCode& code) {
         judge_device(arguments, options, described_device(options.device, options.results_folder).key, output);
     else
         code = in_turns(options, [&](const SweepOptions& shared, const std::vector<std::string>& devices) {
-            if (!arguments.dry_run) return measure(arguments, shared, devices, output);
-            foresee(arguments, shared, devices, output);
-            return ExitCode::ok;
+            return arguments.dry_run ? foresee(shared, devices, arguments.json, output)
+                                     : measure(arguments, shared, devices, output);
         });
     if (arguments.json) print_json(output, 2);
 }

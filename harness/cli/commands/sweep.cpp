@@ -8,12 +8,12 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "harness/adaptive/adaptive_strategy.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/sweep_report.hpp"
 #include "harness/cli/sweep_turns.hpp"
-#include "harness/learn/adaptive_strategy.hpp"
 #include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/report/winners.hpp"
@@ -101,17 +101,6 @@ void merge_after(const SweepOptions& options, const SweepSummary& summary) {
         if (!options.quiet) to_stderr("{}", describe(report, options.results_folder));
 }
 
-ExitCode foresee(const Arguments& arguments, const SweepOptions& options, const std::vector<std::string>& devices,
-                 nlohmann::ordered_json& output) {
-    std::vector<std::string> left_out;
-    for (const DryRun& dry : dry_run(options, devices, left_out)) {
-        print_forecast(dry, !arguments.json);
-        output.push_back(to_json(dry));
-    }
-    tell_left_out(left_out);
-    return left_out.empty() ? ExitCode::ok : ExitCode::no_device;
-}
-
 /// Reports one kind of device; and merges what it measured, if that is all there is to measure.
 ExitCode conclude(const SweepOptions& options, const SweepSummary& summary) {
     if (!options.quiet) print_summary(summary);
@@ -143,7 +132,7 @@ void run(const Arguments& arguments, ExitCode& code) {
     restrict_threads(arguments.threads);
     auto output = nlohmann::ordered_json::array();
     code = in_turns(options, [&](const SweepOptions& shared, const std::vector<std::string>& devices) {
-        return arguments.dry_run ? foresee(arguments, shared, devices, output)
+        return arguments.dry_run ? foresee(shared, devices, arguments.json, output)
                                  : measure(arguments, shared, devices, output);
     });
     if (arguments.json) print_json(output, 2);

@@ -1,5 +1,7 @@
 // espalier train: from results/<device-key>/ to kernels/selectors/<family>/<device-key>.gen.cpp.
 
+#include "harness/train/train.hpp"
+
 #include <fmt/format.h>
 
 #include <memory>
@@ -11,14 +13,13 @@
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/what_if_report.hpp"
 #include "harness/files/same_file.hpp"
-#include "harness/learn/export.hpp"
-#include "harness/learn/training.hpp"
-#include "harness/learn/transfer.hpp"
 #include "harness/records/atomic_file.hpp"
 #include "harness/records/results.hpp"
 #include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
+#include "harness/train/export.hpp"
+#include "harness/train/transfer.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -251,7 +252,7 @@ void add_train(Command& app, ExitCode& code) {
     command.add_option("--results", options->folders.results, "Folder with one folder per device")
         .capture_default_str();
     command.add_option("--output", options->folders.output, "Where the selectors go").capture_default_str();
-    command.add_option("--max-leaves", options->train.learn.tree.most_leaves, "Largest tree")
+    command.add_option("--max-leaves", options->train.learn.most_leaves, "Largest tree")
         .within(1, 1000)
         .capture_default_str();
     command.add_option("--noise-floor", options->train.evidence.noise_floor, "Relative difference that never counts")

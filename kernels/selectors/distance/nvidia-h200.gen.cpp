@@ -27,13 +27,21 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::one_warp_partials, {}, 1.00F},
-    {VariantId::shared_load_all, {}, 1.19F},
-    {VariantId::shared_load_tile, {}, 1.57F},
-    {VariantId::texture_1d_shared_tile, {}, 1.62F},
-    {VariantId::global, {{"width", 32}}, 4.21F},
+    {VariantId::shared_load_all, {}, 1.30F},
+    {VariantId::shared_load_tile, {}, 1.65F},
+    {VariantId::texture_1d_shared_tile, {}, 1.67F},
+    {VariantId::global, {{"width", 32}}, 4.55F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::shared_load_all, {}, 1.00F},
+    {VariantId::one_warp_partials, {}, 1.00F},
+    {VariantId::shared_load_tile, {}, 1.42F},
+    {VariantId::texture_1d_shared_tile, {}, 1.53F},
+    {VariantId::global, {{"width", 32}}, 3.62F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
     {VariantId::shared_load_all, {}, 1.05F},
     {VariantId::shared_load_tile, {}, 1.07F},
@@ -41,7 +49,7 @@ constexpr Choice<Problem> kRanking1[] = {
     {VariantId::global, {{"width", 32}}, 1.47F},
 };
 
-constexpr Choice<Problem> kRanking2[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::one_warp_partials, {}, 1.00F},
     {VariantId::shared_load_all, {}, 1.68F},
     {VariantId::shared_load_tile, {}, 3.36F},
@@ -49,7 +57,7 @@ constexpr Choice<Problem> kRanking2[] = {
     {VariantId::global, {{"width", 32}}, 15.04F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::one_warp_partials, {}, 1.00F},
     {VariantId::shared_load_all, {}, 1.18F},
     {VariantId::shared_load_tile, {}, 2.11F},
@@ -57,7 +65,7 @@ constexpr Choice<Problem> kRanking3[] = {
     {VariantId::global, {{"width", 32}}, 9.35F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::shared_load_all, {}, 1.00F},
     {VariantId::one_warp_partials, {}, 1.56F},
     {VariantId::shared_load_tile, {}, 1.93F},
@@ -65,7 +73,7 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::global, {{"width", 32}}, 8.14F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::shared_load_all, {}, 1.04F},
     {VariantId::shared_load_tile, {}, 1.20F},
     {VariantId::texture_1d_shared_tile, {}, 1.28F},
@@ -73,7 +81,7 @@ constexpr Choice<Problem> kRanking5[] = {
     {VariantId::global, {{"width", 32}}, 3.40F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::shared_load_all, {}, 1.01F},
     {VariantId::texture_1d_shared_tile, {}, 1.02F},
     {VariantId::shared_load_tile, {}, 1.08F},
@@ -81,7 +89,7 @@ constexpr Choice<Problem> kRanking6[] = {
     {VariantId::global, {{"width", 32}}, 6.87F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::global_uncoalesced, {}, 1.01F},
     {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.15F},
@@ -90,7 +98,7 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::global, {{"width", 32}}, 2.61F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 3.35F},
     {VariantId::shared_load_tile, {}, 3.45F},
@@ -98,7 +106,7 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::global, {{"width", 32}}, 14.65F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 1.14F},
     {VariantId::shared_load_tile, {}, 1.14F},
@@ -106,31 +114,39 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::global, {{"width", 32}}, 2.16F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::shared_load_all, {}, 1.01F},
-    {VariantId::shared_load_tile, {}, 1.03F},
-    {VariantId::texture_1d_shared_tile, {}, 1.07F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.40F},
-    {VariantId::global, {{"width", 32}}, 2.15F},
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::shared_load_tile, {}, 1.01F},
+    {VariantId::texture_1d_shared_tile, {}, 1.04F},
+    {VariantId::shared_load_all, {}, 1.08F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.50F},
+    {VariantId::global, {{"width", 32}}, 1.64F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::shared_load_tile, {}, 1.05F},
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::global_uncoalesced, {}, 1.00F},
+    {VariantId::shared_load_all, {}, 1.05F},
+    {VariantId::shared_load_tile, {}, 1.06F},
+    {VariantId::texture_1d_shared_tile, {}, 1.13F},
+    {VariantId::global, {{"width", 32}}, 1.32F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
+    {VariantId::shared_load_tile, {}, 1.05F},
     {VariantId::shared_load_all, {}, 1.27F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.95F},
     {VariantId::global, {{"width", 32}}, 2.67F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.03F},
-    {VariantId::shared_load_all, {}, 1.11F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.68F},
-    {VariantId::global, {{"width", 32}}, 2.28F},
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::shared_load_all, {}, 1.02F},
+    {VariantId::texture_1d_shared_tile, {}, 1.03F},
+    {VariantId::shared_load_tile, {}, 1.04F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.47F},
+    {VariantId::global, {{"width", 32}}, 3.15F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.13F},
     {VariantId::texture_1d_shared_tile, {}, 1.15F},
@@ -138,7 +154,7 @@ constexpr Choice<Problem> kRanking13[] = {
     {VariantId::global, {{"width", 32}}, 2.68F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.04F},
     {VariantId::shared_load_all, {}, 1.15F},
@@ -146,7 +162,7 @@ constexpr Choice<Problem> kRanking14[] = {
     {VariantId::global, {{"width", 32}}, 3.02F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.22F},
     {VariantId::shared_load_tile, {}, 1.29F},
@@ -154,7 +170,7 @@ constexpr Choice<Problem> kRanking15[] = {
     {VariantId::global, {{"width", 32}}, 1.92F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 2.21F},
     {VariantId::shared_load_tile, {}, 2.28F},
@@ -162,7 +178,7 @@ constexpr Choice<Problem> kRanking16[] = {
     {VariantId::global, {{"width", 32}}, 4.67F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.01F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.12F},
     {VariantId::texture_1d_shared_tile, {}, 2.44F},
@@ -170,15 +186,15 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global, {{"width", 32}}, 5.57F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.10F},
     {VariantId::global_uncoalesced, {}, 2.62F},
-    {VariantId::global, {{"width", 16}}, 2.85F},
     {VariantId::shared_load_tile, {}, 3.12F},
+    {VariantId::texture_1d_shared_tile, {}, 3.13F},
     {VariantId::global, {{"width", 32}}, 3.22F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.07F},
     {VariantId::texture_1d_shared_tile, {}, 2.04F},
@@ -186,56 +202,89 @@ constexpr Choice<Problem> kRanking19[] = {
     {VariantId::global, {{"width", 32}}, 3.21F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.24F},
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 2.66F},
-    {VariantId::shared_load_tile, {}, 2.99F},
-    {VariantId::shared_load_all, {}, 3.05F},
-    {VariantId::global, {{"width", 32}}, 8.70F},
+constexpr Choice<Problem> kRanking22[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.03F},
+    {VariantId::shared_load_all, {}, 1.56F},
+    {VariantId::texture_1d_shared_tile, {}, 1.70F},
+    {VariantId::shared_load_tile, {}, 1.76F},
+    {VariantId::global, {{"width", 32}}, 3.15F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking23[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.16F},
-    {VariantId::texture_1d_shared_tile, {}, 2.66F},
-    {VariantId::shared_load_tile, {}, 2.82F},
-    {VariantId::global, {{"width", 32}}, 6.07F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.15F},
+    {VariantId::texture_1d_shared_tile, {}, 2.68F},
+    {VariantId::shared_load_tile, {}, 2.85F},
+    {VariantId::global, {{"width", 32}}, 6.09F},
+};
+
+constexpr Choice<Problem> kRanking24[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.12F},
+    {VariantId::texture_1d_shared_tile, {}, 2.49F},
+    {VariantId::shared_load_tile, {}, 2.61F},
+    {VariantId::global, {{"width", 32}}, 7.02F},
+};
+
+constexpr Choice<Problem> kRanking25[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 2.33F},
+    {VariantId::shared_load_all, {}, 2.40F},
+    {VariantId::shared_load_tile, {}, 2.59F},
+    {VariantId::global, {{"width", 32}}, 6.08F},
+};
+
+constexpr Choice<Problem> kRanking26[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 2.32F},
+    {VariantId::shared_load_all, {}, 2.44F},
+    {VariantId::shared_load_tile, {}, 2.58F},
+    {VariantId::global, {{"width", 32}}, 6.19F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 3,
-        .margin = 1.19F,
+        .problems = 2,
+        .margin = 1.30F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 82000 and queries / dims <= 0.018",
+        .path = "distances <= 82000 and queries / dims <= 0.018 and metric == mixed_euclidean",
         .ranking = kRanking0,
     },
     {
         .id = 1,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 82000 and queries / dims <= 0.018 and metric != mixed_euclidean",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
         .problems = 4,
         .margin = 1.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances <= 82000 and queries / dims > 0.018 and dims <= 11",
-        .ranking = kRanking1,
+        .ranking = kRanking2,
     },
     {
-        .id = 2,
+        .id = 3,
         .problems = 1,
         .margin = 1.68F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances <= 82000 and queries / dims > 0.018 and dims > 11 and points / dims <= 0.33",
-        .ranking = kRanking2,
+        .ranking = kRanking3,
     },
     {
-        .id = 3,
+        .id = 4,
         .problems = 3,
         .margin = 1.18F,
         .regret = 1.00F,
@@ -247,10 +296,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / dims > 0.33 "
                 "and queries / dims <= 0.056 "
                 "and points <= 820",
-        .ranking = kRanking3,
+        .ranking = kRanking4,
     },
     {
-        .id = 4,
+        .id = 5,
         .problems = 2,
         .margin = 1.56F,
         .regret = 1.00F,
@@ -262,10 +311,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / dims > 0.33 "
                 "and queries / dims <= 0.056 "
                 "and points > 820",
-        .ranking = kRanking4,
+        .ranking = kRanking5,
     },
     {
-        .id = 5,
+        .id = 6,
         .problems = 7,
         .margin = 1.15F,
         .regret = 1.04F,
@@ -276,94 +325,106 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims > 11 "
                 "and points / dims > 0.33 "
                 "and queries / dims > 0.056",
-        .ranking = kRanking5,
+        .ranking = kRanking6,
     },
     {
-        .id = 6,
+        .id = 7,
         .problems = 3,
         .margin = 1.01F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
         .path = "distances > 82000 and queries <= 11 and points <= 56000 and points / dims <= 1000",
-        .ranking = kRanking6,
+        .ranking = kRanking7,
     },
     {
-        .id = 7,
+        .id = 8,
         .problems = 2,
         .margin = 0.99F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "distances > 82000 and queries <= 11 and points <= 56000 and points / dims > 1000",
-        .ranking = kRanking7,
+        .ranking = kRanking8,
     },
     {
-        .id = 8,
+        .id = 9,
         .problems = 38,
         .margin = 3.35F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 and queries <= 11 and points > 56000 and queries / dims <= 0.82",
-        .ranking = kRanking8,
+        .ranking = kRanking9,
     },
     {
-        .id = 9,
+        .id = 10,
         .problems = 1,
         .margin = 1.14F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 and queries <= 11 and points > 56000 and queries / dims > 0.82",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 4,
-        .margin = 1.02F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "distances > 82000 "
-                "and queries > 11 "
-                "and terms <= 1800000000 "
-                "and distances <= 390000 "
-                "and points <= 8192 "
-                "and queries <= 1000",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 1,
-        .margin = 0.95F,
-        .regret = 1.05F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.05F,
+        .problems = 2,
+        .margin = 1.03F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances <= 390000 "
-                "and points <= 8192 "
-                "and queries > 1000",
+                "and dims <= 47 "
+                "and points / dims <= 1000",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 2,
-        .margin = 1.03F,
+        .problems = 1,
+        .margin = 1.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances <= 390000 "
-                "and points > 8192",
+                "and dims <= 47 "
+                "and points / dims > 1000",
         .ranking = kRanking12,
     },
     {
         .id = 13,
+        .problems = 1,
+        .margin = 1.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances <= 390000 "
+                "and dims > 47 "
+                "and points / dims <= 0.12",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 3,
+        .margin = 1.01F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances <= 390000 "
+                "and dims > 47 "
+                "and points / dims > 0.12",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
         .problems = 2,
         .margin = 1.13F,
         .regret = 1.00F,
@@ -371,15 +432,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries <= 64 "
                 "and distances <= 1800000 "
                 "and queries * dims <= 560",
-        .ranking = kRanking13,
+        .ranking = kRanking15,
     },
     {
-        .id = 14,
+        .id = 16,
         .problems = 3,
         .margin = 1.04F,
         .regret = 1.00F,
@@ -387,15 +447,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries <= 64 "
                 "and distances <= 1800000 "
                 "and queries * dims > 560",
-        .ranking = kRanking14,
+        .ranking = kRanking16,
     },
     {
-        .id = 15,
+        .id = 17,
         .problems = 2,
         .margin = 1.22F,
         .regret = 1.00F,
@@ -403,15 +462,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries <= 64 "
                 "and distances > 1800000 "
                 "and queries * dims <= 180",
-        .ranking = kRanking15,
+        .ranking = kRanking17,
     },
     {
-        .id = 16,
+        .id = 18,
         .problems = 10,
         .margin = 2.21F,
         .regret = 1.00F,
@@ -419,15 +477,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries <= 64 "
                 "and distances > 1800000 "
                 "and queries * dims > 180",
-        .ranking = kRanking16,
+        .ranking = kRanking18,
     },
     {
-        .id = 17,
+        .id = 19,
         .problems = 19,
         .margin = 2.78F,
         .regret = 1.01F,
@@ -435,15 +492,15 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.02F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries > 64 "
+                "and terms <= 1800000000 "
                 "and queries / points <= 0.001 "
                 "and points / dims <= 10000",
-        .ranking = kRanking17,
+        .ranking = kRanking19,
     },
     {
-        .id = 18,
+        .id = 20,
         .problems = 2,
         .margin = 2.38F,
         .regret = 1.10F,
@@ -451,15 +508,15 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.21F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries > 64 "
+                "and terms <= 1800000000 "
                 "and queries / points <= 0.001 "
                 "and points / dims > 10000",
-        .ranking = kRanking18,
+        .ranking = kRanking20,
     },
     {
-        .id = 19,
+        .id = 21,
         .problems = 83,
         .margin = 1.39F,
         .regret = 1.02F,
@@ -467,65 +524,135 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.03F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries > 64 "
+                "and terms <= 1800000000 "
                 "and queries / points > 0.001",
-        .ranking = kRanking19,
+        .ranking = kRanking21,
     },
     {
-        .id = 20,
-        .problems = 1,
-        .margin = 2.14F,
-        .regret = 1.24F,
-        .regret_lo = 1.24F,
-        .regret_hi = 1.24F,
-        .path = "distances > 82000 and queries > 11 and terms > 1800000000 and distances <= 8388608",
-        .ranking = kRanking20,
+        .id = 22,
+        .problems = 4,
+        .margin = 1.52F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.09F,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances > 390000 "
+                "and queries > 64 "
+                "and terms > 1800000000 "
+                "and distances <= 100000000 "
+                "and points <= 6800",
+        .ranking = kRanking22,
     },
     {
-        .id = 21,
-        .problems = 58,
-        .margin = 3.00F,
+        .id = 23,
+        .problems = 49,
+        .margin = 2.96F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 82000 and queries > 11 and terms > 1800000000 and distances > 8388608",
-        .ranking = kRanking21,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances > 390000 "
+                "and queries > 64 "
+                "and terms > 1800000000 "
+                "and distances <= 100000000 "
+                "and points > 6800 "
+                "and points <= 131072",
+        .ranking = kRanking23,
+    },
+    {
+        .id = 24,
+        .problems = 4,
+        .margin = 2.79F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances > 390000 "
+                "and queries > 64 "
+                "and terms > 1800000000 "
+                "and distances <= 100000000 "
+                "and points > 6800 "
+                "and points > 131072 "
+                "and dims <= 128",
+        .ranking = kRanking24,
+    },
+    {
+        .id = 25,
+        .problems = 1,
+        .margin = 2.33F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances > 390000 "
+                "and queries > 64 "
+                "and terms > 1800000000 "
+                "and distances <= 100000000 "
+                "and points > 6800 "
+                "and points > 131072 "
+                "and dims > 128",
+        .ranking = kRanking25,
+    },
+    {
+        .id = 26,
+        .problems = 1,
+        .margin = 2.32F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances > 390000 "
+                "and queries > 64 "
+                "and terms > 1800000000 "
+                "and distances > 100000000",
+        .ranking = kRanking26,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.distances() <= 82'000) {
         if (ratio(problem.queries, problem.dims) <= 0.018) {
-            // one_warp_partials default
-            // 3 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
+            if (problem.metric == Metric::mixed_euclidean) {
+                // one_warp_partials default
+                // 2 problems, margin 1.30, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
+            } else {
+                // shared_load_all default
+                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                return kLeaves[1];
+            }
         } else {
             if (problem.dims <= 11) {
                 // global_uncoalesced default
                 // 4 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
+                return kLeaves[2];
             } else {
                 if (ratio(problem.points, problem.dims) <= 0.33) {
                     // one_warp_partials default
                     // 1 problems, margin 1.68, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
+                    return kLeaves[3];
                 } else {
                     if (ratio(problem.queries, problem.dims) <= 0.056) {
                         if (problem.points <= 820) {
                             // one_warp_partials default
                             // 3 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                            return kLeaves[3];
+                            return kLeaves[4];
                         } else {
                             // shared_load_all default
                             // 2 problems, margin 1.56, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
+                            return kLeaves[5];
                         }
                     } else {
                         // shared_load_all default
                         // 7 problems, margin 1.15, regret 1.04 [1.00, 1.10]
-                        return kLeaves[5];
+                        return kLeaves[6];
                     }
                 }
             }
@@ -536,94 +663,119 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (ratio(problem.points, problem.dims) <= 1000) {
                     // shared_load_all default
                     // 3 problems, margin 1.01, regret 1.01 [1.00, 1.03]
-                    return kLeaves[6];
+                    return kLeaves[7];
                 } else {
                     // global_uncoalesced default
                     // 2 problems, margin 0.99, regret 1.01 [1.00, 1.01]
-                    return kLeaves[7];
+                    return kLeaves[8];
                 }
             } else {
                 if (ratio(problem.queries, problem.dims) <= 0.82) {
                     // few_items per_thread=1
                     // 38 problems, margin 3.35, regret 1.00 [1.00, 1.00]
-                    return kLeaves[8];
+                    return kLeaves[9];
                 } else {
                     // global_uncoalesced default
                     // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                    return kLeaves[9];
+                    return kLeaves[10];
                 }
             }
         } else {
-            if (problem.terms() <= 1'800'000'000) {
-                if (problem.distances() <= 390'000) {
-                    if (problem.points <= 8192) {
-                        if (problem.queries <= 1000) {
-                            // shared_load_all default
-                            // 4 problems, margin 1.02, regret 1.01 [1.00, 1.04]
-                            return kLeaves[10];
-                        } else {
-                            // shared_load_tile default
-                            // 1 problems, margin 0.95, regret 1.05 [1.05, 1.05]
-                            return kLeaves[11];
-                        }
+            if (problem.distances() <= 390'000) {
+                if (problem.dims <= 47) {
+                    if (ratio(problem.points, problem.dims) <= 1000) {
+                        // shared_load_tile default
+                        // 2 problems, margin 1.03, regret 1.01 [1.00, 1.02]
+                        return kLeaves[11];
                     } else {
-                        // texture_1d_shared_tile default
-                        // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                        // global_uncoalesced default
+                        // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
                         return kLeaves[12];
                     }
                 } else {
-                    if (problem.queries <= 64) {
-                        if (problem.distances() <= 1'800'000) {
-                            if (product(problem.queries, problem.dims) <= 560) {
-                                // global_uncoalesced default
-                                // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                return kLeaves[13];
-                            } else {
-                                // texture_1d_shared_tile default
-                                // 3 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                return kLeaves[14];
-                            }
+                    if (ratio(problem.points, problem.dims) <= 0.12) {
+                        // texture_1d_shared_tile default
+                        // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                        return kLeaves[13];
+                    } else {
+                        // shared_load_all default
+                        // 3 problems, margin 1.01, regret 1.02 [1.00, 1.06]
+                        return kLeaves[14];
+                    }
+                }
+            } else {
+                if (problem.queries <= 64) {
+                    if (problem.distances() <= 1'800'000) {
+                        if (product(problem.queries, problem.dims) <= 560) {
+                            // global_uncoalesced default
+                            // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                            return kLeaves[15];
                         } else {
-                            if (product(problem.queries, problem.dims) <= 180) {
-                                // global_uncoalesced default
-                                // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                                return kLeaves[15];
-                            } else {
-                                // register_tile per_thread=4
-                                // 10 problems, margin 2.21, regret 1.00 [1.00, 1.00]
-                                return kLeaves[16];
-                            }
+                            // texture_1d_shared_tile default
+                            // 3 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                            return kLeaves[16];
                         }
                     } else {
+                        if (product(problem.queries, problem.dims) <= 180) {
+                            // global_uncoalesced default
+                            // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+                            return kLeaves[17];
+                        } else {
+                            // register_tile per_thread=4
+                            // 10 problems, margin 2.21, regret 1.00 [1.00, 1.00]
+                            return kLeaves[18];
+                        }
+                    }
+                } else {
+                    if (problem.terms() <= 1'800'000'000) {
                         if (ratio(problem.queries, problem.points) <= 0.001) {
                             if (ratio(problem.points, problem.dims) <= 10'000) {
                                 // register_tile per_thread=8
                                 // else register_tile per_thread=4
                                 // 19 problems, margin 2.78, regret 1.01 [1.00, 1.02]
-                                return kLeaves[17];
+                                return kLeaves[19];
                             } else {
                                 // register_tile per_thread=4
                                 // 2 problems, margin 2.38, regret 1.10 [1.00, 1.21]
-                                return kLeaves[18];
+                                return kLeaves[20];
                             }
                         } else {
                             // few_items per_thread=1
                             // else register_tile per_thread=4
                             // 83 problems, margin 1.39, regret 1.02 [1.01, 1.03]
-                            return kLeaves[19];
+                            return kLeaves[21];
+                        }
+                    } else {
+                        if (problem.distances() <= 100'000'000) {
+                            if (problem.points <= 6800) {
+                                // register_tile per_thread=4
+                                // 4 problems, margin 1.52, regret 1.03 [1.00, 1.09]
+                                return kLeaves[22];
+                            } else {
+                                if (problem.points <= 131'072) {
+                                    // register_tile per_thread=8
+                                    // else register_tile per_thread=4
+                                    // 49 problems, margin 2.96, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[23];
+                                } else {
+                                    if (problem.dims <= 128) {
+                                        // register_tile per_thread=8
+                                        // else register_tile per_thread=4
+                                        // 4 problems, margin 2.79, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[24];
+                                    } else {
+                                        // register_tile per_thread=4
+                                        // 1 problems, margin 2.33, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[25];
+                                    }
+                                }
+                            }
+                        } else {
+                            // register_tile per_thread=4
+                            // 1 problems, margin 2.32, regret 1.00 [1.00, 1.00]
+                            return kLeaves[26];
                         }
                     }
-                }
-            } else {
-                if (problem.distances() <= 8'388'608) {
-                    // register_tile per_thread=4
-                    // 1 problems, margin 2.14, regret 1.24 [1.24, 1.24]
-                    return kLeaves[20];
-                } else {
-                    // register_tile per_thread=8
-                    // else register_tile per_thread=4
-                    // 58 problems, margin 3.00, regret 1.00 [1.00, 1.00]
-                    return kLeaves[21];
                 }
             }
         }

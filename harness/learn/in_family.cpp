@@ -1,0 +1,48 @@
+#include "harness/learn/in_family.hpp"
+
+#include "kernels/core/pair.hpp"
+
+namespace espalier::bench::learn {
+
+std::vector<Column> columns_of(const Family& family) {
+    const auto features = family.features();
+    std::vector<Column> columns;
+    for (const FeatureInfo& f : features)
+        columns.push_back({std::string(f.name), static_cast<int>(f.categories.size()), f.derived, {}, f.known});
+    const auto size = [&](std::size_t f) {
+        return !features[f].derived && features[f].known && features[f].categories.empty();
+    };
+    for (std::size_t a = 0; a < features.size(); ++a)
+        for (std::size_t b = a + 1; b < features.size(); ++b) {
+            if (!size(a) || !size(b)) continue;
+            const std::string first(features[a].name), second(features[b].name);
+            columns.push_back({first + " / " + second, 0, true, {PairKind::ratio, a, b}});
+            columns.push_back({first + " * " + second, 0, true, {PairKind::product, a, b}});
+        }
+    return columns;
+}
+
+std::vector<double> values_of(std::span<const Column> columns, std::vector<double> features) {
+    for (std::size_t c = features.size(); c < columns.size(); ++c) {
+        const double a = features[columns[c].pair.first], b = features[columns[c].pair.second];
+        features.push_back(columns[c].pair.kind == PairKind::ratio ? ratio(a, b) : product(a, b));
+    }
+    return features;
+}
+
+std::vector<double> values_of(const Family& family, std::string_view problem) {
+    return values_of(columns_of(family), family.feature_values(problem));
+}
+
+std::string name_of(const Family& family, const Candidate& candidate) {
+    const VariantInfo& variant = family.variants()[candidate.variant];
+    return std::string(variant.name) + " " + variant.configurations[candidate.configuration].text();
+}
+
+Support supports(const Family& family, const DeviceInfo& device, const std::string& problem,
+                 const Candidate& candidate) {
+    const auto [variant, configuration] = candidate;
+    return family.supports(variant, problem, family.variants()[variant].configurations[configuration], device);
+}
+
+}  // namespace espalier::bench::learn

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/families/family.hpp"
+#include "harness/learn/matrix.hpp"
+
+namespace espalier::bench::learn {
+
+/// What a test may ask about a family's problems: its own features, in their order, then the ratio and the product of
+/// every two numbers of the key. The pairs belong to the learner and not to the family's headers, whose change would
+/// make its results stale. Sums of logarithms, so to speak: a threshold on a size is already one on its logarithm, on
+/// the bytes that it takes and on its share of a device's cache, because a tree is of one device.
+std::vector<Column> columns_of(const Family& family);
+
+/// A problem's value in each of the columns, from those of the family's features.
+std::vector<double> values_of(std::span<const Column> columns, std::vector<double> features);
+
+/// The same for a problem's key.
+std::vector<double> values_of(const Family& family, std::string_view problem);
+
+/// "variant configuration".
+std::string name_of(const Family& family, const Candidate& candidate);
+
+/// Whether a device runs a problem by a candidate: asks the registry, not a record, because a sweep also calls
+/// unsupported what did not fit its memory.
+Support supports(const Family& family, const DeviceInfo& device, const std::string& problem,
+                 const Candidate& candidate);
+
+}  // namespace espalier::bench::learn

@@ -1,0 +1,233 @@
+#include "harness/train/train.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "harness/emit/emit.hpp"
+#include "harness/emit/tree_json.hpp"
+#include "harness/files/read_file.hpp"
+#include "harness/learn/feasibility.hpp"
+#include "harness/learn/tree_for.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/checked_json.hpp"
+
+namespace espalier::bench::learn {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+ordered_json figures(const HeldOut& held_out) {
+    if (held_out.logs.empty()) return nullptr;
+    ordered_json entry = figures(held_out.regret);
+    entry["unmeasured"] = held_out.unmeasured;
+    return entry;
+}
+
+ordered_json kept(const ordered_json& before, const char* member, const std::string& data_sha256) {
+    if (!before.is_object() || !before.contains(member) || before.value("data_sha256", "") != data_sha256)
+        return nullptr;
+    const ordered_json& value = before[member];
+    return value.is_number() || value.is_object() ? value : ordered_json(nullptr);
+}
+
+TrainedFile compare(const fs::path& path, std::string contents) {
+    const auto now = read_file(path);
+    TrainedFile file{path, std::move(contents), now.has_value(), now == file.contents, 0};
+    if (file.same) return file;
+    file.first_difference = 1;
+    if (!now) return file;
+    const auto [a, b] = std::mismatch(now->begin(), now->end(), file.contents.begin(), file.contents.end());
+    file.first_difference += static_cast<std::size_t>(std::count(now->begin(), a, '\n'));
+    return file;
+}
+
+/// selector.json as it is: families that are not trained now and figures that others add are kept.
+ordered_json read_summary(const fs::path& path) {
+    const auto text = read_file(path);
+    if (!text) return ordered_json::object();
+    ordered_json summary;
+    try {
+        static_cast<void>(parse_checked(*text));
+        summary = ordered_json::parse(*text);
+    } catch (const BadData& error) {
+        throw BadData(path.string() + ": " + error.what() + ": remove the file, training writes it anew");
+    }
+    if (!summary.is_object() || !summary.contains("families") || !summary["families"].is_object())
+        throw BadData(path.string() + " has no families: remove the file, training writes it anew");
+    return summary["families"];
+}
+
+void refuse_holes(const DeviceResults& results, const std::string& family, const EvidenceOptions& options,
+                  std::vector<std::string>& notices) {
+    std::vector<const Hole*> holes;
+    for (const Hole& hole : results.holes)
+        if (hole.family == family || hole.family.empty()) holes.push_back(&hole);
+    if (holes.empty()) return;
+    const std::string what = family + " on " + results.device.key + " is incomplete: " + holes.front()->description +
+                             (holes.size() > 1 ? ", and " + std::to_string(holes.size() - 1) + " more holes" : "");
+    if (!options.allow_partial)
+        throw BadEvidence(what +
+                          "; merge the missing shards, resume the sweep, or train on the rest with "
+                          "--allow-partial");
+    notices.push_back(what);
+}
+
+/// The stale variants that a leaf of the tree ranks: its choice may rest on times that are not theirs any more.
+std::vector<StaleVariant> ranked_stale(const Trained& trained, const std::vector<CaseRecord>& records) {
+    std::set<std::string_view> ranked;
+    for (const TreeLeaf& leaf : trained.tree.leaves)
+        for (const std::size_t c : leaf.ranking)
+            ranked.insert(trained.family->variants()[trained.evidence.matrix.candidates[c].variant].name);
+    std::vector<StaleVariant> stale = find_stale(records);
+    std::erase_if(stale, [&](const StaleVariant& s) { return !ranked.contains(s.variant); });
+    return stale;
+}
+
+std::string selector_json(const std::string& device_key, const ordered_json& summaries) {
+    // Families in the order of their names, whatever the order of training them.
+    const nlohmann::json sorted = summaries;
+    ordered_json all = ordered_json::object();
+    for (const auto& [name, unused] : sorted.items()) all[name] = summaries[name];
+    const ordered_json whole{{"schema", "espalier.selector/1"}, {"device_key", device_key}, {"families", all}};
+    return whole.dump(2) + "\n";
+}
+
+/// Figures of unseen problems are of the tree that they were graded with.
+void keep_unseen(const ordered_json& before, const Trained& now, const DeviceInfo& device, ordered_json& entry,
+                 std::vector<std::string>& notices) {
+    if (!before.is_object() || !before.contains("unseen") || !before["unseen"].is_object()) return;
+    if (before["unseen"].value("tree_sha256", ordered_json()) == tree_sha256(tree_json(now, device)))
+        entry["unseen"] = before["unseen"];
+    else
+        notices.push_back(std::string(now.family->name()) +
+                          ": the figures of unseen problems are of an earlier tree, and go: `espalier judge "
+                          "--from-results` grades this one");
+}
+
+}  // namespace
+
+Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
+              const TrainOptions& options) {
+    Trained trained{.family = &family, .evidence = read_evidence(family, device, records, options.evidence)};
+    Matrix& matrix = trained.evidence.matrix;
+    trained.tree = tree_for(family, device, matrix, options.learn);
+    constexpr int kDraws = 2000;
+    if (const auto stranded = find_stranded_problem(family, device, matrix, trained.tree, kDraws, options.learn.seed))
+        throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *stranded +
+                          "; mend its supports(): every ranking ends in it");
+    if (options.evaluate) trained.evaluation = evaluate(matrix, trained.tree, options.learn);
+    trained.source = emit(family, device, trained.evidence, trained.tree);
+    return trained;
+}
+
+ordered_json summary(const Trained& trained, const ordered_json& before) {
+    const Evaluation& e = trained.evaluation;
+    const Matrix& matrix = trained.evidence.matrix;
+    const Candidate& single = matrix.candidates[e.best_single_candidate];
+    const VariantInfo& variant = trained.family->variants()[single.variant];
+    ordered_json entry = figures(e.training);
+    entry["held_out"] = figures(e.held_out);
+    entry["best_single_geomean"] = rounded(e.best_single);
+    entry["best_single_variant"] = variant.name;
+    entry["best_single_configuration"] = variant.configurations[single.configuration].text();
+    entry["sklearn_geomean"] = kept(before, "sklearn_geomean", trained.evidence.data_sha256);
+    entry["held_out_best_single"] = figures(e.held_out_single);
+    entry["held_out_nearest_neighbour"] = figures(e.held_out_nearest);
+    entry["held_out_sklearn"] = kept(before, "held_out_sklearn", trained.evidence.data_sha256);
+    entry["choices"] = matrix.candidates.size();
+    entry["leaves"] = trained.tree.leaves.size();
+    entry["depth"] = trained.tree.depth();
+    if (const std::size_t guessed = matrix.count(CellState::guessed); guessed > 0) entry["guessed_times"] = guessed;
+    entry["dispatch_ns"] = kept(before, "dispatch_ns", trained.evidence.data_sha256);
+    entry["data_sha256"] = trained.evidence.data_sha256;
+    return entry;
+}
+
+std::vector<std::string> devices_with_results(const fs::path& results) {
+    std::vector<std::string> keys;
+    if (!fs::is_directory(results))
+        throw BadData(
+            "no results in " + results.string() +
+            ": run `espalier sweep` first, start from the repository's root, or name the folder with --results");
+    for (const auto& entry : fs::directory_iterator(results))
+        if (fs::exists(entry.path() / "device.json")) keys.push_back(entry.path().filename().string());
+    std::sort(keys.begin(), keys.end());
+    return keys;
+}
+
+std::vector<fs::path> orphans(const TrainingFolders& folders) {
+    std::vector<fs::path> found;
+    if (!fs::is_directory(folders.output)) return found;
+    for (const auto& entry : fs::recursive_directory_iterator(folders.output)) {
+        constexpr std::string_view kEnding = ".gen.cpp";
+        std::string key = entry.path().filename().string();
+        if (!key.ends_with(kEnding)) continue;
+        key.resize(key.size() - kEnding.size());
+        const std::string family = entry.path().parent_path().filename().string();
+        if (!fs::exists(cases_file(folders.results / key, family))) found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+TrainedFile with_unseen(const fs::path& device_folder, const std::map<std::string, ordered_json>& unseen) {
+    const fs::path path = device_folder / "selector.json";
+    ordered_json summaries = read_summary(path);
+    for (const auto& [family, figures] : unseen) {
+        if (!summaries.contains(family) || !summaries[family].is_object()) continue;
+        summaries[family].erase("unseen");
+        if (!figures.is_null()) summaries[family]["unseen"] = figures;
+    }
+    return compare(path, selector_json(device_folder.filename().string(), summaries));
+}
+
+TrainedDevice train_device(const std::string& device_key, const TrainingFolders& folders,
+                           const std::vector<std::string>& families, const TrainOptions& options) {
+    if (!valid_device_key(device_key))
+        throw BadData(
+            "a folder of results is named by no device key (lower-case letters, digits, '-' and '_'): rename it");
+    const fs::path folder = folders.results / device_key;
+    if (!fs::exists(folder / "device.json"))
+        throw BadData("no results for " + device_key + " in " + folders.results.string() +
+                      ": run `espalier sweep` there");
+    const DeviceResults results = load_results(folder, families);
+    if (results.device.key != device_key)
+        throw BadData((folder / "device.json").string() + " describes another device: merge its journals again");
+    if (results.device.emulated)
+        throw BadEvidence(device_key + " is emulated: its times say nothing about a device; remove " + folder.string());
+
+    std::map<std::string, std::vector<CaseRecord>> records;
+    for (const CaseRecord& record : results.cases) records[record.family].push_back(record);
+    TrainedDevice trained{.device = results.device, .known_stale = load_known_stale(folder)};
+    ordered_json summaries = read_summary(folder / "selector.json");
+    for (const auto& [name, cases] : records) {
+        const Family* family = find_family(name);
+        if (!family) {
+            trained.notices.push_back("skipped " + name + ".jsonl: this build has no such family");
+            continue;
+        }
+        refuse_holes(results, name, options.evidence, trained.notices);
+        trained.families.push_back(train(*family, results.device, cases, options));
+        const Trained& now = trained.families.back();
+        for (const auto& notice : now.evidence.notices) trained.notices.push_back(name + ": " + notice);
+        for (auto& stale : ranked_stale(now, cases)) trained.stale.push_back(std::move(stale));
+        if (options.evaluate) {
+            const ordered_json before = summaries.contains(name) ? summaries[name] : ordered_json();
+            summaries[name] = summary(now, before);
+            keep_unseen(before, now, results.device, summaries[name], trained.notices);
+        }
+        trained.files.push_back(compare(folders.output / name / (device_key + ".gen.cpp"), now.source));
+    }
+    if (trained.families.empty() || !options.evaluate) return trained;
+    for (const Trained& now : trained.families) {
+        const fs::path path = folder / (std::string(now.family->name()) + ".tree.json");
+        const auto earlier = read_file(path);
+        trained.diffs.push_back(earlier ? compare(*earlier, now, results.device) : std::nullopt);
+        trained.files.push_back(compare(path, tree_json(now, results.device)));
+    }
+    trained.files.push_back(compare(folder / "selector.json", selector_json(device_key, summaries)));
+    return trained;
+}
+
+}  // namespace espalier::bench::learn
