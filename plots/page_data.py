@@ -146,15 +146,14 @@ def decided(family: Family, root: trees.Node | None) -> dict[str, tuple[int, flo
 
 
 def problem_columns(family: Family, rows: list[dict], features: list[dict], variants: Words, configurations: Words,
-                    root: trees.Node | None, most: int) -> dict:
+                    root: trees.Node | None) -> dict:
     """The problems with a time: features, cost, and the best configuration of each variant, the fastest first."""
     labels = [i for i, (_, names, _, _) in enumerate(EXPLAINING) if set(names) <= set(family.counters)]
     decisions = decided(family, root)
     best, floors, costs, transfers, leaves, regrets, counters = [], [], [], [], [], [], []
     for problem in family.measured():
-        cases = sorted(family.best()[problem].values(), key=lambda case: case.time)
-        ranked = cases[:most]
-        first = cases[0]
+        ranked = sorted(family.best()[problem].values(), key=lambda case: case.time)
+        first = ranked[0]
         floors.append(digits(first.roofline * first.time, 3))
         costs.append([digits(first.bytes), digits(first.ops)])
         transfers.append(digits(first.transfer, 3))
@@ -210,9 +209,9 @@ def family_data(device: Device, family: Family, root: trees.Node | None) -> dict
     variants, configurations = Words(), Words()
     for variant in order_of_variants(family):
         variants(variant)
-    found = {"features": features, "grid": problem_columns(family, rows, features, variants, configurations, root, 99)}
+    found = {"features": features, "grid": problem_columns(family, rows, features, variants, configurations, root)}
     if unseen:
-        found["unseen"] = problem_columns(unseen, drawn, features, variants, configurations, root, 3)
+        found["unseen"] = problem_columns(unseen, drawn, features, variants, configurations, root)
     if root:
         found["tree"] = tree_nodes(root, variants, configurations)
     roles = family.roles()

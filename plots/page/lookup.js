@@ -13,6 +13,14 @@ const typical = (family) => {
   return grid[Math.floor(grid.length / 2)] ?? family.problems[0];
 };
 
+/** The first of a leaf's choices that had a time on the problem itself or on one of the three nearest: `supports()` is
+ *  not asked here, but what it refuses has none. */
+const runnable = (leaf, exact, near) => {
+  const places = exact ? [exact] : near.slice(0, 3).map((one) => one.problem);
+  const choices = leaf.ranking.map(([variant, configuration]) => ({ variant, configuration }));
+  return choices.find(({ variant }) => places.some((p) => p.own.some((entry) => entry.variant === variant))) ?? choices[0];
+};
+
 /** What is known of a problem: the measurement or an estimate, what the tree runs, and its nearest neighbours. */
 const answer = (family, asked) => {
   const exact = sameProblem(family, asked);
@@ -20,15 +28,17 @@ const answer = (family, asked) => {
   const values = withDerived(family, asked, near[0]?.problem);
   const path = family.tree ? pathOf(family.tree, values) : [];
   const leaf = path.length ? family.tree[path.at(-1)] : null;
-  const chosen = leaf ? { variant: leaf.ranking[0][0], configuration: leaf.ranking[0][1] } : near[0].problem.winner;
+  const chosen = leaf ? runnable(leaf, exact, near) : near[0].problem.winner;
   const judged = near.map(({ problem }) => problem.own.find((entry) => entry.variant === chosen.variant)?.time / problem.winner.time)
                      .filter(Number.isFinite);
   return { exact, near, values, path, leaf, chosen, judged, guess: exact ? null : estimate(family, values) };
 };
 
+const CLEAR = 1.02;  // a lead below that does not last from one day to the next
+
 const apart = (problem) => {
   const next = problem.own[1];
-  return !next || next.low > problem.winner.high;
+  return !next || (next.low > problem.winner.high && next.time > CLEAR * problem.winner.time);
 };
 
 /** How sure: a level and its reasons. */
@@ -38,16 +48,17 @@ const verdict = (family, found) => {
   const reasons = [];
   if (exact) {
     const next = exact.own[1];
-    reasons.push(apart(exact)
-      ? `This very problem was measured${exact.unseen ? ", by a draw that no tree was trained on" : ""}; ${next
-        ? `the interval of the next variant, ${family.variants[next.variant]}, does not reach that of the fastest.` : "no other variant can do it."}`
-      : `This very problem was measured, but the intervals of the fastest and of ${family.variants[next.variant]} overlap: either may be faster.`);
+    const draw = exact.unseen ? ", as an unseen problem that no tree was trained on" : "";
+    const lead = next ? times(next.time / exact.winner.time) : "";
+    reasons.push(`This very problem was measured${draw}; ` + (!next ? "no other variant can do it."
+      : apart(exact) ? `the next variant, ${family.variants[next.variant]}, takes ${lead} as long, and the intervals do not touch.`
+      : `the next variant, ${family.variants[next.variant]}, takes ${lead} as long, so that on another day either may be faster.`));
   } else {
     const how = near[0].distance < 0.5 ? "almost the same sizes" : near[0].distance < 1.5 ? "sizes within about a factor of two"
                                                                                           : "rather different sizes";
     reasons.push(`It was not measured. The nearest measured problem has ${how} (${near[0].distance.toFixed(1)} octaves away).`);
   }
-  reasons.push(`${family.variants[found.chosen.variant]} is the fastest, or within 5% of it, on ${agree} of the ${judged.length} nearest measured problems where it was timed.`);
+  if (judged.length) reasons.push(`${family.variants[found.chosen.variant]} is the fastest, or within 5% of it, on ${agree} of the ${judged.length} nearest measured problems where it was timed.`);
   if (leaf) {
     const interval = leaf.regret_lo ? ` [${leaf.regret_lo.toFixed(3)}, ${leaf.regret_hi.toFixed(3)}]` : "";
     reasons.push(`The tree's leaf rests on ${leaf.problems ?? "an unknown number of"} measured problems` +
@@ -74,13 +85,17 @@ const bound = (problem, ceilings) => {
   return least[0]?.[0];
 };
 
-/** The three counters in which the fastest differs most from the next counted variant. */
-const differences = (family, problem) => {
-  const counted = problem.own.filter((entry) => problem.counters.has(entry.variant));
-  if (counted.length < 2) return "";
+const countedEntries = (problem) => problem.own.filter((entry) => problem.counters.has(entry.variant));
+
+/** The three counters in which a variant differs most from the fastest of the others that were counted. */
+const differences = (family, problem, variant) => {
+  const entries = countedEntries(problem);
+  const counted = [entries.find((entry) => entry.variant === variant) ?? entries[0]];
+  counted.push(entries.find((entry) => entry !== counted[0]));
   const [a, b] = counted.map((entry) => problem.counters.get(entry.variant));
+  const least = { "%": 5, "×": 0.2, "": 0.1 };  // smaller differences explain nothing
   const found = family.counted.map(([label, unit], i) => ({ label, unit, a: a[i], b: b[i], change: Math.abs(Math.log(a[i] / b[i])) }))
-    .filter((one) => Number.isFinite(one.change) && one.change > Math.log(1.25)).sort((x, y) => y.change - x.change).slice(0, 3);
+    .filter((one) => one.change > Math.log(1.25) && Math.abs(one.a - one.b) > least[one.unit]).sort((x, y) => y.change - x.change).slice(0, 3);
   if (!found.length) return "";
   const list = found.map((one) => `${one.label} ${amount(one.a)}${one.unit} against ${amount(one.b)}${one.unit}`).join("; ");
   return `${family.variants[counted[0].variant]} beside ${family.variants[counted[1].variant]}: ${list}.`;
@@ -90,9 +105,9 @@ const problemText = (family, problem) =>
   family.asked.map(({ name }) => `${name} ${plain(problem.values.get(name))}`).join(" · ") || "the one measured problem";
 
 const countersTable = (family, problem) => {
-  const rows = problem.own.filter((entry) => problem.counters.has(entry.variant));
+  const rows = countedEntries(problem);
   return table(["variant", { text: "time", class: "n" }, ...family.counted.map(([label, , name]) => ({ text: label, title: name, class: "n wrap" }))],
-    rows.map((entry) => h("tr", {}, h("th", { scope: "row" }, h("i", { class: `swatch ${colour(entry.variant)}` }), choiceText(family, entry)),
+    rows.map((entry) => h("tr", {}, h("th", { scope: "row", class: "name" }, h("i", { class: `swatch ${colour(entry.variant)}` }), choiceText(family, entry)),
       number(duration(entry.time)),
       problem.counters.get(entry.variant).map((value, i) => number(value === null ? "–" : `${amount(value)}${family.counted[i][1]}`)))));
 };
@@ -106,9 +121,10 @@ const whyParts = (family, found, ceilings) => {
     parts.push(`The fastest reaches ${percent(share)} of the roofline${limit ? `, which is set by ${limit} here` : ""}` +
       (share < 0.1 ? ": starting, waiting and serial steps take most of the time" : share > 0.6 ? ": little is left to gain" : "") + ".");
   }
-  const withCounters = nearest(family, found.values).find(({ problem }) =>
-    problem.own.filter((entry) => problem.counters.has(entry.variant)).length > 1);
-  const content = [h("p", {}, parts.join(" "), " ", withCounters ? differences(family, withCounters.problem) : "")];
+  const { variant } = found.exact ? found.exact.winner : found.chosen;
+  const counted = nearest(family, found.values).filter(({ problem }) => countedEntries(problem).length > 1);
+  const withCounters = counted.find(({ problem }) => problem.counters.has(variant)) ?? counted[0];
+  const content = [h("p", {}, parts.join(" "), " ", withCounters ? differences(family, withCounters.problem, variant) : "")];
   if (withCounters)
     content.push(h("details", { open: true }, h("summary", {}, `Hardware counters${withCounters.distance > 0.01 ? " of the nearest problem that was counted" : ""}`),
       h("p", { class: "small muted" }, problemText(family, withCounters.problem)), countersTable(family, withCounters.problem)));
@@ -142,6 +158,7 @@ const answerParts = (family, found, ceilings) => {
   const same = fastest && fastest.variant === found.chosen.variant && fastest.configuration === found.chosen.configuration;
   const transfer = (found.exact ?? found.near[0].problem).transfer;
   return [
+    h("p", { class: "paper" }, family.asked.map(({ name }) => `${name} ${plain(found.values.get(name))}`).join(" · ")),
     h("div", { class: "cards" },
       h("div", { class: "card" }, h("h4", {}, found.exact ? "Fastest" : "Fastest, most likely"),
         h("p", { class: "big" }, h("i", { class: `swatch ${colour((fastest ?? found.chosen).variant)}` }), choiceText(family, fastest ?? found.chosen)),
@@ -151,6 +168,7 @@ const answerParts = (family, found, ceilings) => {
         h("ul", { class: "small" }, reasons.map((reason) => h("li", {}, reason)))),
       h("div", { class: "card" }, h("h4", {}, "What the library runs"),
         found.leaf ? [h("p", {}, h("b", {}, choiceText(family, found.chosen)),
+            found.chosen.variant === found.leaf.ranking[0][0] ? "" : `, because ${family.variants[found.leaf.ranking[0][0]]} cannot run such problems`,
             same ? ": the fastest measured." : Number.isFinite(found.exact?.regret) ? `: ${times(found.exact.regret)} the fastest measured.` : "."),
           h("p", { class: "small" }, found.path.length > 1 ? "Because " : "It always runs this one.", found.path.slice(1).map((place, i) => {
             const parent = family.tree[found.path[i]];

@@ -58,7 +58,7 @@ const go = (device, name) => {
 const follow = () => {
   for (const device of devices)
     for (const family of device.families)
-      if (`#${family.element.id}` === decodeURIComponent(location.hash)) {
+      if (`#${family.element.id}` === location.hash) {
         show(device, family.name);
         scrollTo(0, 0);
         return true;

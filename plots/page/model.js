@@ -146,5 +146,13 @@ const estimate = (family, values, problems = family.problems) => {
   return Number.isFinite(time) && Number.isFinite(factor) ? { time, factor, count: neighbours.length } : null;
 };
 
-const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))];
+const grouped = (items, keyOf) => {
+  const groups = new Map();
+  for (const item of items) {
+    const key = keyOf(item);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(item);
+  }
+  return groups;
+};
 const geometricMean = (values) => Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);

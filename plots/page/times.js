@@ -3,26 +3,18 @@
 /** Problems that differ in `name` alone (and in what is computed from it), most values first. */
 const slices = (family, name) => {
   const others = [...family.numbers, ...family.words].filter((feature) => feature.name !== name);
-  const groups = new Map();
-  for (const problem of family.problems) {
-    if (!(problem.values.get(name) > 0)) continue;
-    const key = others.map((feature) => `${feature.name} ${plain(problem.values.get(feature.name))}`).join(" · ");
-    groups.set(key, [...(groups.get(key) ?? []), problem]);
-  }
+  const groups = grouped(family.problems.filter((p) => p.values.get(name) > 0),
+    (p) => others.map((feature) => `${feature.name} ${plain(p.values.get(feature.name))}`).join(" · "));
   return [...groups].map(([key, problems]) => ({ key: key || "all problems", problems: problems.sort((a, b) => a.values.get(name) - b.values.get(name)) }))
     .sort((a, b) => b.problems.length - a.problems.length);
 };
 
 const timesPicture = (family, name, problems, relative, width) => {
   const scaled = (problem, time) => (relative ? time / problem.winner.time : time);
-  const points = new Map();
-  for (const problem of problems)
-    for (const entry of problem.best) {
-      if (relative && entry.time > 20 * problem.winner.time) continue;
-      points.set(entry.variant, [...(points.get(entry.variant) ?? []), { x: problem.values.get(name), y: scaled(problem, entry.time),
-        low: scaled(problem, entry.low), high: scaled(problem, entry.high), problem, entry }]);
-    }
-  const all = [...points.values()].flat();
+  const all = problems.flatMap((problem) => problem.best.filter((entry) => !relative || entry.time <= 20 * problem.winner.time)
+    .map((entry) => ({ x: problem.values.get(name), y: scaled(problem, entry.time), low: scaled(problem, entry.low),
+                       high: scaled(problem, entry.high), entry })));
+  const points = grouped(all, (point) => point.entry.variant);
   const { root, atX, atY } = plot(width, Math.min(460, 240 + width / 5),
     { span: span(all.map((p) => p.x), 1.08), title: name, format: amount },
     { span: span(all.flatMap((p) => [p.low, p.high]), 1.1), title: relative ? "time over the fastest's" : "time, best configuration", format: relative ? times : (ns) => duration(ns) });

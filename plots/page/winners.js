@@ -13,27 +13,24 @@ const bins = (family, name, most) => {
   const step = Math.max(1, Math.ceil((high - low + 1e-9) / most));
   const of = (value) => Math.floor((Math.log2(Math.max(value, 1)) - low) / step);
   const labels = new Map();
-  for (let bin = 0; bin <= of(values.at(-1)); ++bin) labels.set(bin, `${amount(2 ** (low + bin * step))} –`);
+  for (let bin = 0; bin <= of(values.at(-1)); ++bin) labels.set(bin, `≥ ${amount(2 ** (low + bin * step))}`);
   return { of, labels };
 };
 
-const entropy = (labels) => {
-  const counts = new Map();
-  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
-  return -[...counts.values()].reduce((sum, n) => sum + n * Math.log2(n / labels.length), 0);
-};
+/** How often each variant wins, the most frequent first. */
+const winsOf = (problems) =>
+  [...grouped(problems, (p) => p.winner.variant)].map(([variant, won]) => [variant, won.length]).sort((a, b) => b[1] - a[1]);
+
+/** Bits that it takes to say who wins each of the problems. */
+const entropy = (problems) => -winsOf(problems).reduce((sum, [, n]) => sum + n * Math.log2(n / problems.length), 0);
 
 /** The two features that together tell most about who wins. */
 const bestAxes = (family) => {
   const names = [...family.numbers, ...family.derived, ...family.words].map((feature) => feature.name);
   const left = (pair) => {
-    const groups = new Map();
     const sorted = pair.map((name) => bins(family, name, MOST_COLUMNS));
-    for (const problem of family.problems) {
-      const key = pair.map((name, i) => sorted[i].of(problem.values.get(name))).join("|");
-      groups.set(key, [...(groups.get(key) ?? []), problem.winner.variant]);
-    }
-    return [...groups.values()].reduce((sum, labels) => sum + entropy(labels) + 1, 0);  // a cell costs a bit
+    const cells = grouped(family.problems, (p) => pair.map((name, i) => sorted[i].of(p.values.get(name))).join("|"));
+    return [...cells.values()].reduce((sum, problems) => sum + entropy(problems) + 1, 0);  // a cell costs a bit
   };
   const pairs = names.flatMap((a, i) => names.slice(i + 1).map((b) => [a, b]));
   const best = pairs.map((pair) => [left(pair), pair]).sort((a, b) => a[0] - b[0])[0];
@@ -51,23 +48,15 @@ const winners = (family) => {
   const draw = () => {
     const [x, y] = axes;
     const columns = bins(family, x, MOST_COLUMNS), rows = y === "" || y === undefined ? { of: () => 0, labels: new Map([[0, ""]]) } : bins(family, y, 12);
-    const cells = new Map();
     const shown = family.problems.filter((p) => [...only].every(([name, word]) => p.values.get(name) === word));
-    for (const problem of shown) {
-      const key = `${columns.of(problem.values.get(x))}|${rows.of(problem.values.get(y))}`;
-      cells.set(key, [...(cells.get(key) ?? []), problem]);
-    }
-    const wins = new Map();
-    for (const problem of shown) wins.set(problem.winner.variant, (wins.get(problem.winner.variant) ?? 0) + 1);
-    const order = [...wins].sort((a, b) => b[1] - a[1]).map(([variant]) => variant);
+    const cells = grouped(shown, (p) => `${columns.of(p.values.get(x))}|${rows.of(p.values.get(y))}`);
+    const wins = winsOf(shown), order = wins.map(([variant]) => variant);
     const letter = (variant) => LETTERS[order.indexOf(variant)] ?? "·";
     const cell = (problems) => {
       if (!problems) return h("td", { class: "none" });
-      const counts = new Map();
-      for (const { winner } of problems) counts.set(winner.variant, (counts.get(winner.variant) ?? 0) + 1);
-      const [variant, count] = [...counts].sort((a, b) => b[1] - a[1])[0];
+      const counts = winsOf(problems), [variant, count] = counts[0];
       const leads = problems.filter((p) => p.winner.variant === variant && p.own[1]).map((p) => p.own[1].time / p.winner.time);
-      const others = [...counts].filter(([v]) => v !== variant).map(([v, n]) => `${family.variants[v]} ${n}`).join(", ");
+      const others = counts.slice(1).map(([v, n]) => `${family.variants[v]} ${n}`).join(", ");
       return h("td", { class: `${colour(variant)} ${count < problems.length ? "mixed" : ""}`,
                        title: `${family.variants[variant]} wins ${count} of ${problems.length}${others ? `; ${others}` : ""}` },
         h("b", {}, letter(variant)), leads.length ? ` ${times(geometricMean(leads))}` : "", h("br"), h("small", {}, `${count}/${problems.length}`));
@@ -79,8 +68,8 @@ const winners = (family) => {
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, y ? `${y} ↓  ${x} →` : `${x} →`), shownColumns.map(([, label]) => h("th", { scope: "col" }, label)))),
         h("tbody", {}, used(rows.labels, 1).map(([bin, label]) =>
           h("tr", {}, h("th", { scope: "row" }, label), shownColumns.map(([column]) => cell(cells.get(`${column}|${bin}`)))))))),
-      h("ul", { class: "legend" }, order.map((variant) =>
-        h("li", {}, h("i", { class: `swatch ${colour(variant)}` }), `${letter(variant)}  ${family.variants[variant]}`, h("span", { class: "muted" }, ` ${wins.get(variant)}`)))));
+      h("ul", { class: "legend" }, wins.map(([variant, won]) =>
+        h("li", {}, h("i", { class: `swatch ${colour(variant)}` }), `${letter(variant)}  ${family.variants[variant]}`, h("span", { class: "muted" }, ` ${won}`)))));
   };
   const controls = h("div", { class: "controls" },
     choose("across", names, axes[0], (name) => { axes[0] = name; draw(); }),
