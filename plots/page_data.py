@@ -123,23 +123,32 @@ def explain(case, labels: list[int]) -> list | None:
     return values
 
 
+def regret_of(family: Family, problem: str, case) -> float:
+    """As `espalier judge` grades a choice: one that failed took as long as the slowest. NaN if it was not measured."""
+    timed = family.best().get(problem, {})
+    times = [one.time for variant, one in timed.items() if variant not in family.apart()]
+    if case is None or case.status == "not_measured" or not times:
+        return math.nan
+    taken = case.time if case.status == "ok" else family.slowest(problem)
+    return taken / min(times + ([taken] if case.status == "ok" else []))
+
+
 def decided(family: Family, root: trees.Node | None) -> dict[str, tuple[int, float]]:
     """By problem the leaf that the tree ends in, and the regret of what it runs there: the first of the ranking that can
-    run. NaN where that was not measured."""
+    run."""
     if root is None:
         return {}
     times = {(case.problem, case.variant, case.configuration): case for case in family.cases}
     found = {}
     for problem in family.measured():
-        leaf, winner = trees.leaf_of(root, complete(family, problem)), family.winner(problem)
-        if leaf is None or winner is None:
+        leaf = trees.leaf_of(root, complete(family, problem))
+        if leaf is None:
             continue
         regret = math.nan
         for choice in leaf.leaf["ranking"]:
             case = times.get((problem, str(choice.get("variant")), str(choice.get("configuration", "default"))))
             if case is None or case.status != "unsupported":
-                if case is not None and case.status == "ok":
-                    regret = case.time / winner.time
+                regret = regret_of(family, problem, case)
                 break
         found[problem] = leaf.place, regret
     return found
@@ -168,7 +177,8 @@ def problem_columns(family: Family, rows: list[dict], features: list[dict], vari
         counted = [[variants(case.variant), *values] for case in ranked if (values := explain(case, labels))]
         counters.append(counted or 0)
     found = {"features": [column(entry, rows) for entry in features], "best": best, "floor": floors, "cost": costs,
-             "transfer": transfers, "leaf": leaves, "regret": regrets}
+             "transfer": transfers, "leaf": leaves, "regret": regrets,
+             "apart": [variants(variant) for variant in sorted(family.apart())]}
     if any(counters):
         found |= {"counted": [[EXPLAINING[i][0], EXPLAINING[i][3], " + ".join(EXPLAINING[i][1])] for i in labels],
                   "counters": counters}
@@ -214,9 +224,7 @@ def family_data(device: Device, family: Family, root: trees.Node | None) -> dict
         found["unseen"] = problem_columns(unseen, drawn, features, variants, configurations, root)
     if root:
         found["tree"] = tree_nodes(root, variants, configurations)
-    roles = family.roles()
-    return found | {"variants": variants.listed(), "configurations": configurations.listed(),
-                    "peers": [i for i, v in enumerate(variants.listed()) if roles.get(v) == "peer"]}
+    return found | {"variants": variants.listed(), "configurations": configurations.listed()}
 
 
 def ceilings(info: dict) -> dict:

@@ -60,13 +60,13 @@ def ranking(family: results.Family, colours: dict[str, str]) -> list[dict]:
     for case in family.cases:
         own[case.variant].append(case)
     rows = []
-    roles = family.roles()
+    roles, failed = family.roles(), family.failed()
     for variant in colours:
         values = slowdowns.get(variant, [])
         rows.append(
             {
                 "variant": variant,
-                "role": roles[variant],
+                "role": roles[variant] + (", failed: never chosen" if variant in failed else ""),
                 "wins": wins.get(variant, 0),
                 "problems": len(values),
                 "mean": results.geometric_mean(values),

@@ -84,6 +84,7 @@ class Family:
 
     def __post_init__(self):
         self._best = None
+        self._apart = None
 
     def variants(self) -> list[str]:
         return sorted({case.variant for case in self.cases})
@@ -107,10 +108,23 @@ class Family:
         """The features of the problems that anything succeeded on."""
         return {problem: features for problem, features in self.features.items() if problem in self.best()}
 
+    def failed(self) -> set[str]:
+        """The variants that were wrong or crashed anywhere: no selector chooses them."""
+        return {case.variant for case in self.cases if case.status in ("wrong", "crashed")}
+
+    def apart(self) -> set[str]:
+        """What can never be chosen: peers, and variants that failed anywhere."""
+        if self._apart is None:
+            self._apart = self.failed() | {case.variant for case in self.cases if case.role == "peer"}
+        return self._apart
+
     def ranked(self, problem: str) -> list[Case]:
-        """Each variant's best, the fastest first, peers left out: they can never be chosen."""
+        """The best of each variant that can be chosen, the fastest first."""
         cases = self.best().get(problem, {}).values()
-        return sorted((case for case in cases if case.role != "peer"), key=lambda case: case.time)
+        return sorted((case for case in cases if case.variant not in self.apart()), key=lambda case: case.time)
+
+    def slowest(self, problem: str) -> float:
+        return max(case.time for case in self.cases if case.problem == problem and case.status == "ok")
 
     def peers_of(self, problem: str) -> list[Case]:
         """Each peer's best, the fastest first."""

@@ -7,6 +7,7 @@ usage: report_test.py PATH_OF_ESPALIER
 import base64
 import csv
 import hashlib
+import html
 import io
 import json
 import math
@@ -202,7 +203,7 @@ class OrdinaryResults(ReportCase):
         flat = grid["best"][place]
         entries = [flat[i:i + 5] for i in range(0, len(flat), 5)]
         self.assertEqual([family["variants"][e[0]] for e in entries], ["peer_cub", "shared_atomics", "global_atomics"])
-        self.assertEqual([family["variants"][i] for i in family["peers"]], ["peer_cub"])
+        self.assertEqual([family["variants"][i] for i in grid["apart"]], ["peer_cub", "unlucky"])
         self.assertEqual(family["configurations"][entries[1][1]], "block=128")
         self.assertAlmostEqual(entries[1][2] / (9000 + 2**20 / 9 + 128), 1, delta=1e-3)
         self.assertEqual(entries[1][3:], [20, 20])  # per mille
@@ -213,7 +214,7 @@ class OrdinaryResults(ReportCase):
             if name in ("src", "href", "xlink:href", "action", "srcset", "data", "poster"):
                 self.assertRegex(value or "", r"^#[\w.-]+$", f"{name} leaves the page")
         text = self.text().replace("http://www.w3.org/2000/svg", "")  # a name, never fetched
-        self.assertNotRegex(text, r"(?i)https?:|@import|url\((?!#)")
+        self.assertNotRegex(text.replace("ObjectURL(", ""), r"(?i)https?:|@import|url\((?!#)")
         self.assertEqual([path.name for path in self.output.iterdir() if path.name != "exports"], ["index.html"])
 
     def test_only_the_pages_own_script_may_run(self):
@@ -490,7 +491,7 @@ class OtherResults(ReportCase):
             console.log(JSON.stringify({
               leaves: family.problems.map((p) => [pathOf(family.tree, p.values).at(-1), p.leaf]),
               chosen: [1500, 300000].map((n) => family.tree[pathOf(family.tree, values(n)).at(-1)].ranking[0][0]),
-              near: nearest(family, values(3000))[0].problem.values.get("n"),
+              near: nearest(family, values(2950))[0].problem.values.get("n"),
               guess: estimate(family, values(300000)),
             }));""".replace("DATA", json.dumps(self.data()["test-gpu"]["families"]["dot"]))
         done = subprocess.run([NODE, "-"], input=model, capture_output=True, text=True, timeout=60)
@@ -499,7 +500,7 @@ class OtherResults(ReportCase):
         self.assertTrue(all(ours == theirs for ours, theirs in found["leaves"]))
         variants = self.data()["test-gpu"]["families"]["dot"]["variants"]
         self.assertEqual([variants[i] for i in found["chosen"]], ["steep", "flat"])
-        self.assertEqual(found["near"], 2048)  # or 4096: nearer by ratio
+        self.assertEqual(found["near"], 4096)  # nearer by ratio than 2048, though not by difference
         truth = 2000 + 0.02 * 300000
         self.assertLess(max(found["guess"]["time"] / truth, truth / found["guess"]["time"]), found["guess"]["factor"])
         self.assertLess(found["guess"]["factor"], 3)
@@ -538,10 +539,9 @@ const looked = async () => {
 };
 looked().catch((error) => parent.postMessage({ width: innerWidth, problems: [String(error)] }, "*"));
 """
-FRAMES = """<!doctype html><body><script>
-const seen = [];
-addEventListener("message", (event) => { seen.push(event.data); document.body.dataset.seen = JSON.stringify(seen); });
-</script><iframe src="looked.html" width="1280" height="900"></iframe><iframe src="looked.html" width="390" height="800"></iframe>"""
+FRAME = """<!doctype html><body><script>
+addEventListener("message", (event) => { document.body.dataset.seen = JSON.stringify(event.data); });
+</script><iframe src="looked.html" width="{}" height="900"></iframe>"""
 
 
 class CommittedResults(ReportCase):
@@ -567,26 +567,29 @@ class CommittedResults(ReportCase):
                 if not regrets or "unseen" not in selector.get(name, {}):
                     continue
                 mean = math.exp(sum(map(math.log, regrets)) / len(regrets))
-                self.assertAlmostEqual(mean, selector[name]["unseen"]["regret_geomean"], delta=0.02, msg=f"{key} {name}")
+                self.assertAlmostEqual(mean, selector[name]["unseen"]["regret_geomean"], delta=5e-3, msg=f"{key} {name}")
                 checked += 1
         self.assertGreater(checked, 0)
+
+    def look(self, width: int) -> dict:
+        (self.output / "frame.html").write_text(FRAME.replace("{}", str(width)))
+        done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1700,1000",
+                               "--virtual-time-budget=60000", "--dump-dom", (self.output / "frame.html").as_uri()],
+                              capture_output=True, text=True, timeout=300)
+        found = re.search(r'data-seen="(.*?)"', done.stdout, re.S)
+        self.assertIsNotNone(found, done.stderr[-2000:])
+        return json.loads(html.unescape(found[1]))
 
     @unittest.skipUnless(CHROMIUM, "needs chromium")
     def test_a_browser_draws_every_family_without_overlaps(self):
         looked = self.output / "looked.html"
         text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", self.text())
         looked.write_text(text.replace("</body>", f"<script>{LOOK}</script></body>"), encoding="utf-8")
-        (self.output / "frames.html").write_text(FRAMES)
-        done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1700,1000",
-                               "--virtual-time-budget=60000", "--dump-dom", (self.output / "frames.html").as_uri()],
-                              capture_output=True, text=True, timeout=300)
-        found = re.search(r'data-seen="(.*?)"', done.stdout, re.S)
-        self.assertIsNotNone(found, done.stderr[-2000:])
-        seen = json.loads(found[1].replace("&quot;", '"').replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">"))
-        self.assertEqual(sorted(one["width"] for one in seen), [390, 1280])
-        for one in seen:
-            self.assertEqual(one["problems"], [])
-            self.assertGreater(one["pictures"], 2 * one["families"])
+        for width in (1280, 390):
+            seen = self.look(width)
+            self.assertEqual(seen["problems"], [])
+            self.assertEqual(seen["width"], width)
+            self.assertGreater(seen["pictures"], 2 * seen["families"])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 // One family on one device, from the columns that page_data.py wrote.
 
-const readProblems = (part, features, unseen) =>
-  part.best.map((flat, row) => {
+const readProblems = (part, features, unseen) => {
+  const apart = new Set(part.apart);  // peers, and what failed anywhere: never chosen
+  return part.best.map((flat, row) => {
     const values = new Map(features.map((feature, i) => {
       const value = part.features[i][row];
       return [feature.name, feature.words ? feature.words[value] : value];
@@ -13,23 +14,20 @@ const readProblems = (part, features, unseen) =>
                   low: time * (1 - flat[i + 3] / 1000), high: time * (1 + flat[i + 4] / 1000) });
     }
     const counters = part.counters?.[row] || [];
-    return { values, best, unseen, floor: part.floor[row], bytes: part.cost[row][0], ops: part.cost[row][1],
+    const own = best.filter((entry) => !apart.has(entry.variant));
+    return { values, best, own, winner: own[0], unseen, floor: part.floor[row], bytes: part.cost[row][0], ops: part.cost[row][1],
              transfer: part.transfer[row], leaf: part.leaf[row], regret: part.regret[row],
              counters: new Map(counters.map(([variant, ...counts]) => [variant, counts])) };
   });
+};
 
 const readFamily = (data, name) => {
-  const peers = new Set(data.peers);
   const problems = [...readProblems(data.grid, data.features, false),
                     ...(data.unseen ? readProblems(data.unseen, data.features, true) : [])];
-  for (const problem of problems) {
-    problem.own = problem.best.filter((entry) => !peers.has(entry.variant));
-    problem.winner = problem.own[0];
-  }
   const distinct = (feature) => new Set(problems.map((problem) => problem.values.get(feature.name))).size;
   return {
     name, problems: problems.filter((problem) => problem.winner), features: data.features, tree: data.tree,
-    counted: data.grid.counted ?? [], variants: data.variants, configurations: data.configurations, peers,
+    counted: data.grid.counted ?? [], variants: data.variants, configurations: data.configurations,
     numbers: data.features.filter((f) => !f.words && !f.derived && distinct(f) > 1),
     derived: data.features.filter((f) => f.derived && distinct(f) > 1),
     words: data.features.filter((f) => f.words && distinct(f) > 1),
