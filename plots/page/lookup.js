@@ -94,8 +94,9 @@ const differences = (family, problem, variant) => {
   counted.push(entries.find((entry) => entry !== counted[0]));
   const [a, b] = counted.map((entry) => problem.counters.get(entry.variant));
   const least = { "%": 5, "×": 0.2, "": 0.1 };  // smaller differences explain nothing
-  const found = family.counted.map(([label, unit], i) => ({ label, unit, a: a[i], b: b[i], change: Math.abs(Math.log(a[i] / b[i])) }))
-    .filter((one) => one.change > Math.log(1.25) && Math.abs(one.a - one.b) > least[one.unit]).sort((x, y) => y.change - x.change).slice(0, 3);
+  const change = (i, least) => Math.abs(Math.log((a[i] + least) / (b[i] + least)));
+  const found = family.counted.map(([label, unit], i) => ({ label, unit, a: a[i], b: b[i], change: change(i, least[unit]) }))
+    .filter((one) => one.a !== null && one.b !== null && one.change > Math.log(1.25)).sort((x, y) => y.change - x.change).slice(0, 3);
   if (!found.length) return "";
   const list = found.map((one) => `${one.label} ${amount(one.a)}${one.unit} against ${amount(one.b)}${one.unit}`).join("; ");
   return `${family.variants[counted[0].variant]} beside ${family.variants[counted[1].variant]}: ${list}.`;
