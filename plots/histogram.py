@@ -4,15 +4,59 @@ usage: espalier histogram --json FILE | plots/histogram.py -o histogram.svg [--l
 """
 
 import argparse
+import io
 import json
 import sys
 from pathlib import Path
 
-import matplotlib.pyplot as plt
-from matplotlib.ticker import FuncFormatter, MultipleLocator
+import matplotlib
 
-from figures import WIDTH, amount, short
-from theme import LIGHT, svg_text
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.ticker import FuncFormatter, MultipleLocator  # noqa: E402
+
+from figures import amount, short  # noqa: E402
+from theme import LIGHT  # noqa: E402
+
+WIDTH = 9.4  # inches
+plt.rcParams.update(
+    {
+        "font.family": "DejaVu Sans",
+        "font.size": 8.5,
+        "text.parse_math": False,  # names are text, whatever dollar signs they contain
+        "text.color": LIGHT["ink"],
+        "axes.edgecolor": LIGHT["muted"],
+        "axes.labelcolor": LIGHT["ink"],
+        "axes.titlesize": 9,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.linewidth": 0.7,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "grid.color": LIGHT["grid"],
+        "grid.linewidth": 0.7,
+        "xtick.color": LIGHT["muted"],
+        "ytick.color": LIGHT["muted"],
+        "xtick.minor.visible": False,
+        "ytick.minor.visible": False,
+        "legend.frameon": False,
+        "figure.facecolor": LIGHT["surface"],
+        "axes.facecolor": LIGHT["surface"],
+        "savefig.bbox": "tight",
+        "savefig.pad_inches": 0.08,
+        "svg.fonttype": "none",  # text stays text: small, sharp, readable by screen readers
+        "svg.hashsalt": "espalier",  # the same data give the same bytes
+    }
+)
+
+
+def svg_text(figure) -> str:
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]
 
 
 def read(text: str) -> dict:

@@ -1,43 +1,28 @@
 #!/usr/bin/python3
-"""Writes the report of everything below a results folder: one self-contained HTML page, and each figure as a file.
+"""Writes the report of everything below a results folder: one self-contained HTML page.
 
 usage: report.py --results FOLDER --output FOLDER [--device KEY]...
 Exit codes as those of the command line: 0 fine, 2 usage, 4 bad data.
+
+Tables stand in the page; its own scripts (page/*.js) hide what is not asked for and draw pictures beside them.
 """
 
 import argparse
 import math
 import re
 import sys
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-try:
-    import jinja2
-    import matplotlib.pyplot as plt
-    from markupsafe import Markup, escape
-except ImportError as error:
-    sys.exit(f"report: {error.name} is missing. Install it: apt-get install python3-matplotlib python3-jinja2")
-
-import axes as planning
-import figures
+import page_data
 import published
 import results
+import shell
 import theme
 import trees
-from figures import duration, short
 from replaced import exit_on_signals, replaced
 
-HERE = Path(__file__).resolve().parent
-
-
-@dataclass
-class Figure:
-    title: str
-    caption: str
-    svg: Markup
-    file: str  # without ending, relative to the page
+SCRIPTS = ("dom", "model", "chart", "lookup", "winners", "times", "roofline", "regret", "main")
 
 
 @dataclass
@@ -46,149 +31,121 @@ class Section:
 
     family: results.Family
     anchor: str
-    styles: figures.Styles
-    figures: list[Figure] = field(default_factory=list)
+    colours: dict[str, str]
     ranking: list[dict] = field(default_factory=list)
     problems: list[dict] = field(default_factory=list)
-    tree_text: str = ""
+    tree: trees.Node | None = None
     tree_complaint: str = ""
-    merit: dict = field(default_factory=dict)
+    merit: list[dict] = field(default_factory=list)
+    validation: dict = field(default_factory=dict)
+    peers: list[dict] = field(default_factory=list)
 
 
 def slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", text)[:60].strip(".-") or "unnamed"
 
 
-class Drawing:
-    """Saves figures as files and keeps them for the page."""
-
-    def __init__(self, output: Path):
-        self.folder = output / "figures"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.names: set[str] = set()
-
-    def keep(self, figure, name: str, title: str, caption: str) -> Figure:
-        while name in self.names:
-            name += "_"
-        self.names.add(name)
-        svg = theme.svg_text(figure)
-        with replaced(self.folder / f"{name}.svg") as file:
-            file.write_text('<?xml version="1.0" encoding="utf-8"?>\n' + svg, encoding="utf-8")
-        with replaced(self.folder / f"{name}.png") as file:
-            figure.savefig(file, dpi=160, format="png")
-        plt.close(figure)
-        inlined = theme.inline(svg, name, str(escape(f"{title}. {caption}")))
-        return Figure(title, caption, Markup(inlined), f"figures/{name}")
-
-
-def ranking(family: results.Family, styles: figures.Styles) -> list[dict]:
-    """One row per variant: how often it wins and how far it lies behind otherwise."""
-    slowdowns = family.slowdowns()
-    wins = Counter(case.variant for problem in family.features if (case := family.winner(problem)))
+def ranking(family: results.Family, colours: dict[str, str]) -> list[dict]:
+    """One row per variant: how often it wins, how far it lies behind otherwise, how near to the ceilings it comes."""
+    slowdowns, best = family.slowdowns(), family.best()
+    wins = {}
+    own = {variant: [] for variant in colours}
+    shares = {variant: [] for variant in colours}
+    for problem, variants in best.items():
+        if winner := family.winner(problem):
+            wins[winner.variant] = wins.get(winner.variant, 0) + 1
+        for variant, case in variants.items():
+            if math.isfinite(case.roofline) and case.roofline > 0:
+                shares[variant].append(case.roofline)
+    for case in family.cases:
+        own[case.variant].append(case)
     rows = []
-    for variant, role in family.roles().items():
-        own = [case for case in family.cases if case.variant == variant]
+    roles, failed = family.roles(), family.failed()
+    for variant in colours:
         values = slowdowns.get(variant, [])
         rows.append(
             {
                 "variant": variant,
-                "role": role,
-                "colour": styles.css(variant),
-                "wins": wins[variant],
+                "role": roles[variant] + (", failed: never chosen" if variant in failed else ""),
+                "wins": wins.get(variant, 0),
                 "problems": len(values),
                 "mean": results.geometric_mean(values),
                 "p90": results.quantile(values, 0.9),
                 "worst": max(values, default=math.nan),
-                "configurations": len({case.configuration for case in own}),
+                "shares": [results.quantile(shares[variant], share) for share in (0.25, 0.5, 0.75)],
+                "configurations": len({case.configuration for case in own[variant]}),
                 "not_ok": {status: n for status in results.STATUSES[1:]
-                           if (n := sum(case.status == status for case in own))},
+                           if (n := sum(case.status == status for case in own[variant]))},
             }
         )
-    return sorted(rows, key=lambda row: (-row["wins"], row["mean"] if row["problems"] else math.inf, row["variant"]))
+    return rows
 
 
-def problem_rows(family: results.Family, styles: figures.Styles) -> list[dict]:
+def problem_rows(family: results.Family) -> list[dict]:
     rows = []
     for problem in family.features:
         ordered = family.ranked(problem)
-        best = ordered[0] if ordered else None
-        rows.append({"problem": problem, "best": best, "second": ordered[1] if len(ordered) > 1 else None,
-                     "colour": styles.css(best.variant) if best else "other"})
+        rows.append({"problem": problem, "best": ordered[0] if ordered else None,
+                     "second": ordered[1] if len(ordered) > 1 else None})
     return rows
 
 
-def winners_caption(family: results.Family, plan: planning.Plan) -> str:
-    text = "The fastest variant of each cell and its lead over the next variant."
-    if planning.second_feature(family, plan.x) is None:
-        return text
-    return text + " A star and a paler cell: several problems share the cell and not all have this winner."
+# What the trees are compared with: where selector.json has it, and what the page calls it.
+VALIDATION = (
+    ((), "the measured problems, which the tree was trained on"),
+    (("held_out",), "the same, each held out of the training"),
+    (("unseen",), "unseen problems, drawn at random from the domain"),
+    (("held_out_best_single",), "instead of the tree: the one choice that is best on the whole"),
+    (("held_out_nearest_neighbour",), "instead of the tree: what was best on the nearest measured problem"),
+    (("held_out_sklearn",), "instead of the tree: scikit-learn's plain one"),
+)
 
 
-def draw_family(device: results.Device, family: results.Family, drawing: Drawing) -> Section:
-    styles = figures.Styles(family)
-    base = f"{slug(device.key)}-{slug(family.name)}"
-    section = Section(family, base, styles, ranking=ranking(family, styles), problems=problem_rows(family, styles))
-    section.merit = merit(device.selector, family.name)
-    if family.tree is not None:
-        try:
-            root = trees.parse(family.tree)
-            section.tree_text = trees.as_text(root)
-            section.figures.append(drawing.keep(
-                trees.picture(root, styles), f"{base}-tree", "The trained tree",
-                f"What the library asks before it runs {family.name}, from left to right, and what it then runs."))
-        except trees.Malformed as error:
-            section.tree_complaint = str(error)
-    if not family.best():
-        return section
-    plan = planning.plan(family)
-    if plan is not None:
-        others = f" Grey: {', '.join(styles.grey)}." if styles.grey else ""
-        left_out = (f" {plan.left_out} of {len(family.measured())} problems lie on no curve and are in the table only."
-                    if plan.left_out else "")
-        section.figures.append(drawing.keep(
-            figures.times(family, styles, plan), f"{base}-times", "Time by problem",
-            f"Each variant with its best configuration at every point; both axes are logarithmic.{others}{left_out}"))
-        if plan.curves and len(styles.order) > 1:
-            section.figures.append(drawing.keep(
-                figures.times(family, styles, plan, relative=True), f"{base}-behind", "How far behind",
-                "The same times over that of the best variant of each problem; beyond ten times it is cut."))
-        winners = figures.winners(family, styles, plan)
-        if winners is not None:
-            section.figures.append(
-                drawing.keep(winners, f"{base}-winners", "Who wins where", winners_caption(family, plan)))
-    roofline = figures.roofline(family, styles)
-    if roofline is not None:
-        section.figures.append(drawing.keep(
-            roofline, f"{base}-roofline", "Share of the roofline",
-            "Over all problems that a variant can do: range, middle half and median (dot), best configuration of each."))
-    return section
+def validation(entry: dict) -> list[dict]:
+    rows = []
+    for path, label in VALIDATION:
+        found = entry
+        for name in path:
+            found = found.get(name)
+        if isinstance(found, dict) and isinstance(found.get("regret_geomean"), (int, float)):
+            rows.append({"label": label, "figures": found, "unseen": path == ("unseen",)})
+    return rows
 
 
-def merit(selector: dict, family: str) -> dict:
-    """The validation figures of a family: those of problems held out of the training, if there are any."""
+def selector_entry(selector: dict, family: str) -> dict:
     families = selector.get("families")
     entry = (families if isinstance(families, dict) else selector).get(family)
-    if not isinstance(entry, dict):
-        return {}
-    neighbour = entry.get("held_out_nearest_neighbour")
-    if isinstance(neighbour, dict):
-        entry = {**entry, "nearest_neighbour_geomean": neighbour.get("regret_geomean")}
-    held_out = entry.get("held_out")
-    if not isinstance(held_out, dict):
-        return entry
-    return {**entry, **held_out, "problems": entry.get("problems"), "held_out": held_out.get("problems")}
+    return entry if isinstance(entry, dict) else {}
 
 
-def peer_rows(device: results.Device) -> list[dict]:
-    """Per problem of peers.csv our best and their best, from one run."""
+def peer_rows(family: results.Family | None) -> list[dict]:
+    """Per problem of peers.csv our best and their best, from one run; where we lie furthest behind first."""
     rows = []
-    for family in device.peers.values():
-        for problem in family.best():
-            ours, theirs = family.winner(problem), family.peers_of(problem)
-            if ours and theirs:
-                rows.append({"family": family.name, "problem": problem, "ours": ours, "peers": theirs,
-                             "ratio": theirs[0].time / ours.time})
-    return rows
+    for problem in family.best() if family else []:
+        ours, theirs = family.winner(problem), family.peers_of(problem)
+        if ours and theirs:
+            rows.append({"problem": problem, "ours": ours, "peers": theirs, "ratio": theirs[0].time / ours.time})
+    return sorted(rows, key=lambda row: row["ratio"])
+
+
+def read_tree(section: Section) -> None:
+    if section.family.tree is None:
+        return
+    try:
+        section.tree = trees.parse(section.family.tree)
+    except trees.Malformed as error:
+        section.tree_complaint = str(error)
+
+
+def make_section(device: results.Device, family: results.Family) -> Section:
+    order = page_data.order_of_variants(family)
+    colours = {variant: theme.SERIES[i] if i < len(theme.SERIES) else "other" for i, variant in enumerate(order)}
+    entry = selector_entry(device.selector, family.name)
+    section = Section(family, f"{slug(device.key)}-{slug(family.name)}", colours, ranking(family, colours),
+                      problem_rows(family), merit=validation(entry), validation=entry,
+                      peers=peer_rows(device.peers.get(family.name)))
+    read_tree(section)
+    return section
 
 
 def facts(info: dict) -> list[tuple[str, str]]:
@@ -231,12 +188,19 @@ def interval(merit: dict, name: str) -> str:
     return ""
 
 
-def environment() -> jinja2.Environment:
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True,
-                                     lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.filters.update(duration=duration, decimals=decimals, ratio=figures.ratio, short=short, slug=slug)
-    environment.globals.update(interval=interval, facts=facts)
-    return environment
+def environment():
+    found = shell.environment()
+    found.filters.update(decimals=decimals, slug=slug)
+    found.globals.update(interval=interval, facts=facts, choice_text=trees.choice_text, evidence=trees.evidence)
+    return found
+
+
+def data_of(devices: list[results.Device], sections: dict[str, list[Section]]) -> dict:
+    return {device.key: {"name": device.name, "ceilings": page_data.ceilings(device.info),
+                         "families": {section.family.name: {"anchor": section.anchor,
+                                                            **page_data.family_data(device, section.family, section.tree)}
+                                      for section in sections[device.key] if section.family.best()}}
+            for device in devices}
 
 
 def main(arguments: list[str]) -> int:
@@ -252,23 +216,21 @@ def main(arguments: list[str]) -> int:
 
     if not options.results.is_dir():
         return bad(f"there is no folder {options.results}. Measure first: espalier sweep")
-    devices = results.load(options.results)
-    if options.device:
-        known = [device.key for device in devices]
-        for key in options.device:
-            if key not in known:
-                return bad(f"no results of {key} in {options.results}; there are: {', '.join(known) or 'none'}")
-        devices = [device for device in devices if device.key in options.device]
+    devices = results.load(options.results, options.device)
+    for key in options.device:
+        if key not in [device.key for device in devices]:
+            known = [device.key for device in results.load(options.results)]
+            return bad(f"no results of {key} in {options.results}; there are: {', '.join(known) or 'none'}")
     if not devices:
         return bad(f"{options.results} holds no results yet. Measure first: espalier sweep")
 
-    drawing = Drawing(options.output)
-    sections = {d.key: [draw_family(d, d.families[name], drawing) for name in sorted(d.families)] for d in devices}
+    sections = {d.key: [make_section(d, d.families[name]) for name in sorted(d.families)] for d in devices}
     tables, complaint = published.load(options.results, devices)
+    code = shell.script(*SCRIPTS)
     page = environment().get_template("page.html").render(
-        devices=devices, sections=sections, peers={d.key: peer_rows(d) for d in devices}, tables=tables,
-        published_complaint=complaint, light=Markup(theme.css_variables(dark=False)),
-        dark=Markup(theme.css_variables(dark=True)), style=Markup((HERE / "style.css").read_text(encoding="utf-8")))
+        devices=devices, sections=sections, tables=tables, published_complaint=complaint, policy=shell.policy(code),
+        code=code, data=shell.Markup(page_data.as_script(data_of(devices, sections))))
+    options.output.mkdir(parents=True, exist_ok=True)
     target = options.output / "index.html"
     with replaced(target) as file:
         file.write_text(page, encoding="utf-8")

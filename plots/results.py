@@ -66,6 +66,9 @@ class Case:
     gb_per_s: float = math.nan
     gop_per_s: float = math.nan
     roofline: float = math.nan
+    ops: float = math.nan
+    transfer: float = math.nan  # ns between host and device, beside `time`
+    counters: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -81,6 +84,7 @@ class Family:
 
     def __post_init__(self):
         self._best = None
+        self._apart = None
 
     def variants(self) -> list[str]:
         return sorted({case.variant for case in self.cases})
@@ -104,10 +108,23 @@ class Family:
         """The features of the problems that anything succeeded on."""
         return {problem: features for problem, features in self.features.items() if problem in self.best()}
 
+    def failed(self) -> set[str]:
+        """The variants that were wrong or crashed anywhere: no selector chooses them."""
+        return {case.variant for case in self.cases if case.status in ("wrong", "crashed")}
+
+    def apart(self) -> set[str]:
+        """What can never be chosen: peers, and variants that failed anywhere."""
+        if self._apart is None:
+            self._apart = self.failed() | {case.variant for case in self.cases if case.role == "peer"}
+        return self._apart
+
     def ranked(self, problem: str) -> list[Case]:
-        """Each variant's best, the fastest first, peers left out: they can never be chosen."""
+        """The best of each variant that can be chosen, the fastest first."""
         cases = self.best().get(problem, {}).values()
-        return sorted((case for case in cases if case.role != "peer"), key=lambda case: case.time)
+        return sorted((case for case in cases if case.variant not in self.apart()), key=lambda case: case.time)
+
+    def slowest(self, problem: str) -> float:
+        return max(case.time for case in self.cases if case.problem == problem and case.status == "ok")
 
     def peers_of(self, problem: str) -> list[Case]:
         """Each peer's best, the fastest first."""
@@ -147,6 +164,7 @@ class Device:
     info: dict = field(default_factory=dict)
     families: dict[str, Family] = field(default_factory=dict)
     selector: dict = field(default_factory=dict)
+    unseen: dict[str, Family] = field(default_factory=dict)  # problems that no tree was trained on
     peers: dict[str, Family] = field(default_factory=dict)
     provenance: Counter = field(default_factory=Counter)
     complaints: list[str] = field(default_factory=list)
@@ -183,6 +201,7 @@ def _case(row: dict) -> Case:
         return case
     case.time, case.low, case.high = (_number(row, name) for name in ("time_ns", "time_lo_ns", "time_hi_ns"))
     case.bytes, case.roofline = _number(row, "bytes"), _number(row, "roofline_share")
+    case.ops = _number(row, "ops")
     case.gb_per_s, case.gop_per_s = _number(row, "gb_per_s"), _number(row, "gop_per_s")
     if not (math.isfinite(case.time) and case.time > 0):
         raise Unusable(f"implausible time {case.time}")
@@ -213,6 +232,7 @@ def read_csv(path: Path) -> dict[str, Family]:
                     "its header lacks " + ", ".join(missing) if missing else "its columns are in another order"
                 )
             extra = header[len(COLUMNS) :]
+            counters = [name for name in extra if "__" in name]  # how CUPTI spells them; features have single words
             for row in reader:
                 if None in row or None in row.values():
                     raise Unusable(f"line {reader.line_num} has not as many cells as the header")
@@ -222,6 +242,9 @@ def read_csv(path: Path) -> dict[str, Family]:
                 except Unusable as error:
                     family.rejected.append(f"line {reader.line_num}: {row['variant'][:80]}: {error}")
                     continue
+                if case.status == "ok":
+                    case.counters = _counters(row, counters)
+                    case.transfer = _counters(row, ["transfer_ns"]).get("transfer_ns", math.nan)
                 family.cases.append(case)
                 if case.problem not in family.features:
                     _add_problem(family, case.problem, row, extra)
@@ -230,12 +253,26 @@ def read_csv(path: Path) -> dict[str, Family]:
     return families
 
 
+def _counters(row: dict, names: list[str]) -> dict[str, float]:
+    """Those that were counted; what is no number is as good as not counted."""
+    found = {}
+    for name in names:
+        if text := row.get(name):
+            try:
+                value = float(text)
+            except ValueError:
+                continue
+            if math.isfinite(value):
+                found[name] = value
+    return found
+
+
 def _add_problem(family: Family, problem: str, row: dict, extra: list[str]) -> None:
     features = key_features(problem)
     for name in extra:
         if name in features or row[name] == "" or name == "transfer_ns":  # a time, no feature
             continue
-        if "__" in name:  # how CUPTI spells counters; features have single words
+        if "__" in name:
             if name not in family.counters:
                 family.counters.append(name)
             continue
@@ -302,6 +339,9 @@ def load_device(folder: Path) -> Device:
                     device.complaints.append(f"{path.name}: the family {name} is in another file already; left out")
                 else:
                     device.families[name] = family
+    for path in sorted((folder / "unseen").glob("*.csv")):
+        for name, family in (attempt(path, read_csv) or {}).items():
+            device.unseen.setdefault(name, family)
     for path in sorted((*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz"))):
         device.provenance += attempt(path, read_provenance) or Counter()
     for path in sorted(folder.glob("*.tree.json")):
@@ -315,11 +355,11 @@ def load_device(folder: Path) -> Device:
     return device
 
 
-def load(results: Path) -> list[Device]:
-    """Every device below `results`, those with the most measurements first."""
+def load(results: Path, keys: list[str] | None = None) -> list[Device]:
+    """Every device below `results`, or those of `keys`; those with the most measurements first."""
     devices = []
     for folder in sorted(path for path in results.iterdir() if path.is_dir()):
-        if folder.name in ("schema", "published"):
+        if folder.name in ("schema", "published") or (keys and folder.name not in keys):
             continue
         device = load_device(folder)
         if device.families or device.complaints:

@@ -134,6 +134,46 @@ TEST_F(CompareCommand, OtherFilesAreNamedInFewLines) {
     expect_holds(merged.err, {"nothing is merged", "no complete record", "espalier verify"});
 }
 
+TEST_F(CompareCommand, APageShowsRegressionsFirst) {
+    const auto change = [](int i, CaseRecord& record) {
+        slower(3, 0.7)(i, record);
+        slower(5, 1.5)(i, record);
+        slower(7, 1.2)(i, record);
+        if (i != 9) return;
+        record.status = Status::wrong;
+        record.reason = "</td><script>alert(1)</script>";
+        record.samples_ns.clear();
+    };
+    const std::string sides = sweep("a", 1) + " " + sweep("b", 2, change);
+    const Finished finished = compare(sides + " --html " + quoted(folder_ / "c.html"));
+    EXPECT_EQ(finished.code, 5) << finished.err;
+    expect_holds(finished.out, {"19 cases compared: 2 slower, 1 faster, 1 broken"});
+    const std::string page = read_bytes(folder_ / "c.html");
+    expect_holds(page, {"Regression", "bytes=1009", "&lt;script&gt;alert(1)", "default-src &#39;none&#39;"});
+    EXPECT_EQ(page.find("<script>alert"), std::string::npos);
+    std::size_t at = 0;
+    for (const char* next : {"bytes=1009", "bytes=1005", "bytes=1007", "bytes=1003", "bytes=1000"}) {
+        const std::size_t found = page.find(next);
+        ASSERT_NE(found, std::string::npos) << next;
+        EXPECT_GT(found, at) << next;
+        at = found;
+    }
+    EXPECT_EQ(compare(sweep("a", 1) + " " + sweep("c", 2) + " --html " + quoted(folder_ / "c.html")).code, 0);
+    expect_holds(read_bytes(folder_ / "c.html"), {"No regression", "20 cases"});
+}
+
+TEST_F(CompareCommand, APageThatCannotBeWrittenSaysWhy) {
+    const std::string sides = sweep("a", 1) + " " + sweep("b", 2);
+    const Finished over = compare(sides + " --html " + quoted(folder_ / "a/device.json"));
+    EXPECT_EQ(over.code, 2) << over.out;
+    expect_holds(over.err, {"--html", "device.json"});
+    const Finished without = run_espalier(folder_, "compare " + sides + " --html " + quoted(folder_ / "c.html"),
+                                          "ESPALIER_PYTHON=/nowhere/python3 ");
+    EXPECT_EQ(without.code, 2);
+    expect_holds(without.err, {"python3-jinja2", "ESPALIER_PYTHON"});
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "c.html"));
+}
+
 TEST_F(CompareCommand, JournalsAreComparedAsTheyWouldBeMerged) {
     CaseRecord record = sample_record();
     for (const char* name : {"a.jsonl", "b.jsonl"}) {

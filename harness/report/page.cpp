@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,16 +22,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPackages = "apt-get install python3 python3-matplotlib python3-jinja2";
+constexpr const char* kPackages = "apt-get install python3 python3-jinja2";
 
-/// The script beside the sources that this program was built from, or beside the installed program.
-fs::path find_script() {
+/// A script beside the sources that this program was built from, or beside the installed program.
+fs::path find_script(const char* name) {
     std::error_code ignored;
-    if (const char* folder = std::getenv("ESPALIER_PLOTS")) return fs::path(folder) / "report.py";
+    if (const char* folder = std::getenv("ESPALIER_PLOTS")) return fs::path(folder) / name;
     const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
     for (const fs::path& folder : {program.parent_path() / "../share/espalier/plots", fs::path(ESPALIER_PLOTS_DIR)})
-        if (fs::exists(folder / "report.py", ignored)) return folder / "report.py";
-    throw PageError("the report's scripts are in neither " ESPALIER_PLOTS_DIR
+        if (fs::exists(folder / name, ignored)) return folder / name;
+    throw PageError("the scripts of the pages are in neither " ESPALIER_PLOTS_DIR
                     " nor ../share/espalier/plots: set ESPALIER_PLOTS to the folder plots/ of the sources",
                     false);
 }
@@ -41,15 +42,42 @@ std::string find_python() {
     return "/usr/bin/python3";
 }
 
-/// Runs a program to its end, its stdout to /dev/null if `quiet`. Returns the exit code, 128 + the signal's
-/// number for a killed one, and throws if it cannot be started.
-int run(const std::vector<std::string>& command, bool quiet) {
+/// A file without a name that holds `text`, to be read from its start.
+class Unnamed {
+public:
+    explicit Unnamed(const std::string& text) : file_(memfd_create("input", MFD_CLOEXEC)) {
+        std::size_t done = 0;
+        while (file_ >= 0 && done < text.size()) {
+            const ssize_t wrote = write(file_, text.data() + done, text.size() - done);
+            if (wrote < 0 && errno != EINTR) break;
+            if (wrote > 0) done += static_cast<std::size_t>(wrote);
+        }
+        if (done < text.size() || lseek(file_, 0, SEEK_SET) != 0)
+            throw PageError("what the page shows does not fit into memory: compare fewer cases", false);
+    }
+    ~Unnamed() {
+        if (file_ >= 0) close(file_);
+    }
+    Unnamed(const Unnamed&) = delete;
+    Unnamed& operator=(const Unnamed&) = delete;
+    [[nodiscard]] int descriptor() const { return file_; }
+
+private:
+    int file_;
+};
+
+/// Runs a program to its end, its stdout to /dev/null if `quiet`, its stdin from `input` or /dev/null. Returns the exit
+/// code, 128 + the signal's number for a killed one, and throws if it cannot be started.
+int run(const std::vector<std::string>& command, bool quiet, const Unnamed* input = nullptr) {
     std::vector<char*> arguments;
     for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (input)
+        posix_spawn_file_actions_adddup2(&actions, input->descriptor(), STDIN_FILENO);
+    else
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (quiet) posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
@@ -68,7 +96,7 @@ int run(const std::vector<std::string>& command, bool quiet) {
     posix_spawnattr_destroy(&attributes);
     if (error != 0)
         throw PageError(command[0] + " cannot be started (" + std::strerror(error) + "): " + kPackages +
-                            ", or set ESPALIER_PYTHON to a Python that has matplotlib and jinja2",
+                            ", or set ESPALIER_PYTHON to a Python that has jinja2",
                         false);
     int status = 0;
     while (waitpid(child.pid(), &status, 0) < 0 && errno == EINTR) {
@@ -76,20 +104,33 @@ int run(const std::vector<std::string>& command, bool quiet) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-}  // namespace
-
-fs::path write_page(const PageOptions& options) {
+/// Throws if a page's writer did not end well.
+void expect_written(int code) {
     constexpr int kBadData = 4;  // as the command line's own
-    std::vector<std::string> command{find_python(), find_script().string(), "--results", options.results.string(),
-                                     "--output",    options.output.string()};
-    for (const std::string& device : options.devices) command.insert(command.end(), {"--device", device});
-    const int code = run(command, options.quiet);
     if (code == kBadData) throw PageError("no page was written; the reason is above", true);
     if (code != 0)
         throw PageError("the page's writer ended with code " + std::to_string(code) +
                             "; its message is above. It needs: " + kPackages,
                         false);
+}
+
+}  // namespace
+
+fs::path write_page(const PageOptions& options) {
+    std::vector<std::string> command{find_python(), find_script("report.py").string(),
+                                     "--results",   options.results.string(),
+                                     "--output",    options.output.string()};
+    for (const std::string& device : options.devices) command.insert(command.end(), {"--device", device});
+    expect_written(run(command, options.quiet));
     return options.output / "index.html";
+}
+
+void write_comparison_page(const std::string& json, const std::string& before, const std::string& after,
+                           const fs::path& output) {
+    const Unnamed input(json);
+    expect_written(run({find_python(), find_script("compare.py").string(), "--before=" + before, "--after=" + after,
+                        "--output", output.string()},
+                       true, &input));
 }
 
 }  // namespace espalier::bench::report

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,14 @@ struct PageOptions {
     bool quiet = false;                ///< keep what the page's writer prints to stdout to itself
 };
 
-/// Writes output/index.html and output/figures/ from a results folder, with plots/report.py, and returns the
-/// page's path. Throws `PageError` if Python, its packages or plots/ are missing, or it found no usable results.
+/// Writes output/index.html from a results folder, with plots/report.py, and returns the page's path. Throws
+/// `PageError` if Python, its packages or plots/ are missing, or it found no usable results.
 std::filesystem::path write_page(const PageOptions& options);
+
+/// Writes a comparison, as `espalier compare --json` prints it, as a page to `output`, with plots/compare.py. `before`
+/// and `after` name the two sides. Throws as `write_page`.
+void write_comparison_page(const std::string& json, const std::string& before, const std::string& after,
+                           const std::filesystem::path& output);
 
 /// Why there is no page; `what()` names the fix. `bad_data()` tells results at fault from a machine that lacks
 /// something.

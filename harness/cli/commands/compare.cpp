@@ -12,7 +12,9 @@
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/warnings.hpp"
+#include "harness/files/same_file.hpp"
 #include "harness/records/roofline.hpp"
+#include "harness/report/page.hpp"
 #include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
@@ -24,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-    std::string before, after, threshold = "5%";
+    std::string before, after, threshold = "5%", html;
     std::vector<std::string> allow;
     bool json = false, all = false;
 };
@@ -96,7 +98,29 @@ void print_text(const Comparison& comparison, bool all) {
                   comparison.only_after);
 }
 
+/// Before anything is written: by a link, the page may lead back into what is compared.
+void refuse_to_destroy_results(const Arguments& arguments) {
+    std::vector<NamedFile> inputs;
+    for (const std::string& side : {arguments.before, arguments.after})
+        if (fs::is_directory(side))
+            for (const auto& entry : fs::directory_iterator(side)) inputs.push_back({"", entry.path().string()});
+        else
+            inputs.push_back({"", side});
+    refuse_same_files({{"--html", arguments.html}}, inputs);
+}
+
+void write_html(const Arguments& arguments, const Comparison& comparison) {
+    try {
+        report::write_comparison_page(
+            to_json(comparison).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), arguments.before,
+            arguments.after, arguments.html);
+    } catch (const report::PageError& error) {
+        throw Failure(error.bad_data() ? ExitCode::bad_data : ExitCode::usage, error.what());
+    }
+}
+
 void run(const Arguments& arguments, ExitCode& code) {
+    if (!arguments.html.empty()) refuse_to_destroy_results(arguments);
     CompareOptions options;
     options.threshold = parse_share(arguments.threshold, "--threshold");
     for (const std::string& what : arguments.allow) {
@@ -109,6 +133,7 @@ void run(const Arguments& arguments, ExitCode& code) {
     const Comparison comparison = compare(before, after, options);
     if (comparison.cases.empty() && comparison.broken.empty())
         throw BadData("the two have no case in common that was ok: measure the same families and problems");
+    if (!arguments.html.empty()) write_html(arguments, comparison);
     if (arguments.json)
         print_json(to_json(comparison), 1);
     else
@@ -132,6 +157,7 @@ void add_compare(Command& app, ExitCode& code) {
         .one_of({"drivers", "builds", "caches"});
     command.add_flag("--all", arguments->all, "also the cases that are the same");
     command.add_flag("--json", arguments->json, "every case, as JSON");
+    command.add_option("--html", arguments->html, "also write a page of every case to this file; needs Python");
     command.callback([arguments, &code] { run(*arguments, code); });
 }
 

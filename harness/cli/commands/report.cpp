@@ -110,8 +110,7 @@ void add_report(Command& app, ExitCode& code) {
     Command command = app.add_subcommand("report", "Write the HTML report and the exports of all results");
     command.add_option("--results", options->results, "Folder of the results, one folder per device in it")
         .capture_default_str();
-    command.add_option("-o,--output", options->output, "Folder for index.html, figures/ and exports/")
-        .capture_default_str();
+    command.add_option("-o,--output", options->output, "Folder for index.html and exports/").capture_default_str();
     command.add_option("--device", options->devices, "Only these devices, by key").delimiter(',');
     command.add_flag("--no-page", options->no_page, "Write the exports only; needs no Python");
     command.add_flag("--json", options->json, "List what was written as JSON");

@@ -1,0 +1,72 @@
+#!/usr/bin/python3
+"""Writes what `espalier compare --json` prints as a self-contained HTML page: regressions first.
+
+usage: compare.py --before NAME --after NAME --output FILE < comparison.json
+Exit codes as those of the command line: 0 fine, 2 usage, 4 bad data.
+"""
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+
+import shell
+from replaced import exit_on_signals, replaced
+from results import inert_values
+
+MOST_CASES = 4000  # of those that stayed the same the first are shown: the page stays below two megabytes
+WIDTH, FARTHEST = 180, 2.0  # of the picture of an interval, in pixels, and the ratio at its ends
+
+
+def place(ratio: float) -> float:
+    """Where a ratio lies in the picture: logarithmic, 1 in the middle."""
+    share = math.log(min(max(ratio, 1 / FARTHEST), FARTHEST)) / math.log(FARTHEST)
+    return round(WIDTH / 2 * (1 + share) * 0.98 + WIDTH * 0.01, 1)
+
+
+def row(case: dict) -> dict:
+    variant, problem, configuration = (case["case"].split("|") + ["", ""])[:3]
+    low, high = case["interval"]
+    return {"family": variant.partition("/")[0], "variant": variant.partition("/")[2], "problem": problem,
+            "configuration": configuration, "verdict": case["verdict"], "ratio": float(case["ratio"]), "low": float(low),
+            "high": float(high), "before": float(case["before_ns"]), "after": float(case["after_ns"]),
+            "source_changed": case["source_changed"], "at": [place(low), place(case["ratio"]), place(high)]}
+
+
+def rows(cases: list[dict]) -> list[dict]:
+    """The slower ones, the worst first, then the faster ones, the best first, then the rest."""
+    order = {"slower": 0, "faster": 1}
+    ordered = sorted(cases, key=lambda case: (order.get(case["verdict"], 2),
+                                              case["ratio"] if case["verdict"] == "faster" else -case["ratio"]))
+    return [row(case) for case in ordered]
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--before", required=True)
+    parser.add_argument("--after", required=True)
+    parser.add_argument("--output", type=Path, required=True)
+    options = parser.parse_args(arguments)
+    try:
+        comparison = inert_values(json.load(sys.stdin))
+        listed = rows(comparison["cases"])
+        broken = [{**case, **dict(zip(("variant", "problem", "configuration"), case["case"].split("|")))}
+                  for case in comparison["broken"]]
+        code = shell.script("dom", "compare")
+        changed = sum(case["verdict"] != "same" for case in listed)
+        page = shell.environment().get_template("compare.html").render(
+            comparison=comparison, rows=listed[:max(MOST_CASES, changed)], broken=broken, before=inert_values(options.before),
+            after=inert_values(options.after), width=WIDTH, middle=place(1), farthest=FARTHEST, code=code,
+            policy=shell.policy(code))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        print(f"compare: no output of espalier compare --json: {error}", file=sys.stderr)
+        return 4
+    with replaced(options.output) as file:
+        file.write_text(page, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    exit_on_signals()
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,240 @@
+"""What the report's scripts draw from: per device and family columns of numbers, texts by index.
+
+Times have four significant digits, intervals whole per mille of the time: below what a measurement repeats.
+"""
+
+import itertools
+import json
+import math
+from collections import Counter
+
+import trees
+from results import Device, Family, geometric_mean
+
+# What explains a time: (label, CUPTI's name or two that are added, per what, unit). The page shows those that were counted.
+EXPLAINING = [
+    ("DRAM traffic / least", ("dram__bytes_read.sum", "dram__bytes_write.sum"), "bytes", "×"),
+    ("DRAM busy", ("dram__throughput.avg.pct_of_peak_sustained_elapsed",), "", "%"),
+    ("L2 hits", ("lts__t_sector_hit_rate.pct",), "", "%"),
+    ("L1 hits", ("l1tex__t_sector_hit_rate.pct",), "", "%"),
+    ("bank conflicts / wavefront", ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",),
+     "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", ""),
+    ("warp instructions / 1000 ops", ("smsp__inst_executed.sum",), "ops", ""),
+    ("issue slots used", ("smsp__issue_active.avg.pct_of_peak_sustained_active",), "", "%"),
+    ("FMA pipe", ("sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",), "", "%"),
+    ("ALU pipe", ("sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",), "", "%"),
+    ("warps active", ("sm__warps_active.avg.pct_of_peak_sustained_active",), "", "%"),
+    ("stalled on memory", ("smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",), "", ""),
+]
+
+
+def digits(value: float, count: int = 4):
+    """`value` with so many significant digits, short in JSON; None if it is not finite."""
+    try:
+        rounded = float(f"{value:.{count}g}")
+    except OverflowError:  # a whole number beyond the floating ones
+        return None
+    if not math.isfinite(rounded):
+        return None
+    return int(rounded) if rounded == int(rounded) and abs(rounded) < 1e15 else rounded
+
+
+def number(value):
+    """A number that a file may hold anything in place of; None for anything else."""
+    return digits(value, 6) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+class Words:
+    """Texts by index."""
+
+    def __init__(self):
+        self.index: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        return self.index.setdefault(text, len(self.index))
+
+    def listed(self) -> list[str]:
+        return list(self.index)
+
+
+def order_of_variants(family: Family) -> list[str]:
+    """Those that win most first: the first eight have colours, the others are grey."""
+    wins = Counter(case.variant for p in family.features if (case := family.winner(p)))
+    means = {variant: geometric_mean(values) for variant, values in family.slowdowns().items()}
+    return sorted(family.variants(), key=lambda v: (-wins[v], means.get(v, math.inf), v))
+
+
+def complete(family: Family, problem: str) -> dict:
+    """All features of a problem, those that its key leaves out too."""
+    return family.features[problem] | family.left_out.get(problem, {})
+
+
+def factors_of(name: str, plain: list[str], rows: list[dict]) -> dict | None:
+    """The features that a derived one is a constant times the product of; None if it is no such product."""
+    def factor(names, some: list[dict]) -> float | None:
+        products = [math.prod(row[n] for n in names) for row in some]
+        ratios = [row[name] / product for row, product in zip(some, products) if product]
+        same = len(ratios) == len(some) and max(ratios) - min(ratios) <= 1e-5 * abs(max(ratios))
+        return ratios[0] if same else None
+
+    for count in range(1, len(plain) + 1):
+        for names in itertools.combinations(plain, count):
+            if factor(names, rows[:4]) is not None and (found := factor(names, rows)) is not None:
+                return {"of": names, "times": digits(found, 12)}
+    return None
+
+
+def describe_features(family: Family, rows: list[dict]) -> list[dict]:
+    """Name, kind and, of a derived feature, how it is computed from the others if that is a product."""
+    described = []
+    for name in dict.fromkeys(name for row in rows for name in row):
+        entry: dict = {"name": name}
+        values = [row.get(name) for row in rows]
+        if not all(isinstance(value, float) for value in values):
+            entry["words"] = sorted({"" if value is None else str(value) for value in values})
+        elif name in family.derived:
+            entry["derived"] = True
+        described.append(entry)
+    plain = [entry["name"] for entry in described if len(entry) == 1]
+    for entry in described:
+        if entry.get("derived") and (found := factors_of(entry["name"], plain, rows)):
+            entry["derived"] = found
+    return described
+
+
+def column(entry: dict, rows: list[dict]) -> list:
+    if "words" in entry:
+        index = {word: i for i, word in enumerate(entry["words"])}
+        return [index["" if row.get(entry["name"]) is None else str(row[entry["name"]])] for row in rows]
+    return [digits(row[entry["name"]], 9) for row in rows]
+
+
+def explain(case, labels: list[int]) -> list | None:
+    """The explaining counters of a case; None if nothing was counted."""
+    if not case.counters:
+        return None
+    base = {"bytes": case.bytes, "ops": case.ops / 1000, "": 1.0}
+    values = []
+    for i in labels:
+        _, names, per, _ = EXPLAINING[i]
+        divisor = base.get(per, case.counters.get(per, math.nan))
+        total = sum(case.counters.get(name, math.nan) for name in names)
+        values.append(digits(total / divisor, 3) if divisor else None)
+    return values
+
+
+def regret_of(family: Family, problem: str, case) -> float:
+    """As `espalier judge` grades a choice: one that failed took as long as the slowest. NaN if it was not measured."""
+    timed = family.best().get(problem, {})
+    times = [one.time for variant, one in timed.items() if variant not in family.apart()]
+    if case is None or case.status == "not_measured" or not times:
+        return math.nan
+    taken = case.time if case.status == "ok" else family.slowest(problem)
+    return taken / min(times + ([taken] if case.status == "ok" else []))
+
+
+def decided(family: Family, root: trees.Node | None) -> dict[str, tuple[int, float]]:
+    """By problem the leaf that the tree ends in, and the regret of what it runs there: the first of the ranking that can
+    run."""
+    if root is None:
+        return {}
+    times = {(case.problem, case.variant, case.configuration): case for case in family.cases}
+    found = {}
+    for problem in family.measured():
+        leaf = trees.leaf_of(root, complete(family, problem))
+        if leaf is None:
+            continue
+        regret = math.nan
+        for choice in leaf.leaf["ranking"]:
+            case = times.get((problem, str(choice.get("variant")), str(choice.get("configuration", "default"))))
+            if case is None or case.status != "unsupported":
+                regret = regret_of(family, problem, case)
+                break
+        found[problem] = leaf.place, regret
+    return found
+
+
+def problem_columns(family: Family, rows: list[dict], features: list[dict], variants: Words, configurations: Words,
+                    root: trees.Node | None) -> dict:
+    """The problems with a time: features, cost, and the best configuration of each variant, the fastest first."""
+    labels = [i for i, (_, names, _, _) in enumerate(EXPLAINING) if set(names) <= set(family.counters)]
+    decisions = decided(family, root)
+    best, floors, costs, transfers, leaves, regrets, counters = [], [], [], [], [], [], []
+    for problem in family.measured():
+        ranked = sorted(family.best()[problem].values(), key=lambda case: case.time)
+        first = ranked[0]
+        floors.append(digits(first.roofline * first.time, 3))
+        costs.append([digits(first.bytes), digits(first.ops)])
+        transfers.append(digits(first.transfer, 3))
+        leaf, regret = decisions.get(problem, (-1, math.nan))
+        leaves.append(leaf)
+        regrets.append(digits(regret))
+        flat = []
+        for case in ranked:
+            flat += [variants(case.variant), configurations(case.configuration), digits(case.time),
+                     round(1000 * (1 - case.low / case.time)), round(1000 * (case.high / case.time - 1))]
+        best.append(flat)
+        counted = [[variants(case.variant), *values] for case in ranked if (values := explain(case, labels))]
+        counters.append(counted or 0)
+    found = {"features": [column(entry, rows) for entry in features], "best": best, "floor": floors, "cost": costs,
+             "transfer": transfers, "leaf": leaves, "regret": regrets,
+             "apart": [variants(variant) for variant in sorted(family.apart())]}
+    if any(counters):
+        found |= {"counted": [[EXPLAINING[i][0], EXPLAINING[i][3], " + ".join(EXPLAINING[i][1])] for i in labels],
+                  "counters": counters}
+    return found
+
+
+def tree_nodes(root: trees.Node, variants: Words, configurations: Words) -> list:
+    """In pre-order: [feature, threshold or words, right child] or [[variant, configuration, slowdown]..., evidence]."""
+    nodes: list = []
+
+    def add(node: trees.Node) -> None:
+        if node.left is None:
+            ranking = [[variants(str(choice.get("variant", "?"))), configurations(str(choice.get("configuration", "default"))),
+                        number(choice.get("slowdown"))]
+                       for choice in node.leaf["ranking"][:6]]
+            evidence = {name: value for name in ("problems", "margin", "regret", "regret_lo", "regret_hi",
+                        "held_out_regret", "held_out_worst") if (value := number(node.leaf.get(name))) is not None}
+            nodes.append({"ranking": ranking, **evidence})
+            return
+        categories = node.split.get("categories")
+        nodes.append({"feature": str(node.split.get("feature")), "condition": node.condition, "opposite": node.opposite,
+                      "at": [str(word) for word in categories] if isinstance(categories, list) else node.split["threshold"],
+                      "right": node.right.place})
+        add(node.left)
+        add(node.right)
+
+    add(root)
+    return nodes
+
+
+def family_data(device: Device, family: Family, root: trees.Node | None) -> dict:
+    unseen = device.unseen.get(family.name)
+    if unseen is not None and not unseen.measured():
+        unseen = None
+    rows = [complete(family, problem) for problem in family.measured()]
+    drawn = [complete(unseen, problem) for problem in unseen.measured()] if unseen else []
+    features = describe_features(family, rows + drawn)
+    variants, configurations = Words(), Words()
+    for variant in order_of_variants(family):
+        variants(variant)
+    found = {"features": features, "grid": problem_columns(family, rows, features, variants, configurations, root)}
+    if unseen:
+        found["unseen"] = problem_columns(unseen, drawn, features, variants, configurations, root)
+    if root:
+        found["tree"] = tree_nodes(root, variants, configurations)
+    return found | {"variants": variants.listed(), "configurations": configurations.listed()}
+
+
+def ceilings(info: dict) -> dict:
+    names = {"bytes_per_second": "memory", "cached_bytes_per_second": "cache", "fp32_per_second": "fp32",
+             "int_per_second": "int32"}
+    return {label: digits(float(info[name])) for name, label in names.items()
+            if isinstance(info.get(name), (int, float)) and not isinstance(info[name], bool) and 0 < info[name] < 1e30}
+
+
+def as_script(data) -> str:
+    """JSON that may stand in a script element: no text of it can end the element or open a comment."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
