@@ -3,10 +3,12 @@
 from statistics import median
 
 from evidence import Evidence, number, paragraph, ratio, table
+from like_for_like import Values, matching, parts
+from published_page import section
+from published_tables import WINDOWS, coherence_tables
 
 RATE = 500  # Hz, and 1,920 receivers: what the source's real-time figures are for
 RECEIVERS = 1920
-VARIANTS = ("random_order", "shared_hodograph", "global_cached")
 
 HEAD = """# Coherent summation: the printed figures and the {name}'s
 
@@ -25,6 +27,7 @@ class CoherencePage:
         self.device = evidence.device
         self.evidence = evidence
         self.published = {entry["id"]: entry for entry in published["tables"]}
+        self.tables = {ours.identity: ours for ours in coherence_tables()}
 
     def rows(self, variant: str = "", **features) -> list[dict]:
         """Distinct problems that keep the maximum only, the fastest row of each."""
@@ -33,14 +36,10 @@ class CoherencePage:
             best.setdefault(row["problem"], row)
         return list(best.values())
 
-    def largest(self, variant: str) -> dict | None:
-        """The row with the most additions at the paper's number of receivers, of the problems that all variants have."""
-        common = None
-        for name in VARIANTS:
-            problems = {row["problem"] for row in self.rows(name, receivers=RECEIVERS)}
-            common = problems if common is None else common & problems
-        rows = [row for row in self.rows(variant, receivers=RECEIVERS) if row["problem"] in common]
-        return max(rows, key=lambda row: float(row["additions"]), default=None)
+    def base(self) -> dict | None:
+        """S2's own problem by the source's best variant, in its fastest configuration."""
+        wanted = parts(self.tables["S1"].parameters) | {"variant=global_cached"}
+        return next(iter(matching(self.evidence.rows.get("coherent_sum", []), "global_cached", wanted)), None)
 
     @staticmethod
     def seconds(row: dict) -> float:
@@ -55,47 +54,35 @@ class CoherencePage:
         return (f"{int(row['receivers']):,} receivers, {int(row['samples']):,} samples, {int(row['sources']):,} trial "
                 f"sources")
 
+    def like_for_like(self, identity: str) -> tuple[str, Values]:
+        ours = self.tables[identity]
+        values = Values(ours, self.evidence.rows, self.device)
+        return section(ours, values, self.published.get(identity) if identity != "S5" else None).lstrip("\n"), values
+
     def s1(self) -> str:
-        printed = self.published["S1"]
-        names = [value.split("/")[1] for value in printed["x"]["values"]]
-        rows = {name: self.largest(name) for name in names}
-        rates = [ratio(float(row["sources"]) * float(row["samples"]) * 1e-6, self.seconds(row)) if row else None
-                 for row in rows.values()]
-        hits = [self.hit_rate(name) for name in names]
-        series = {entry["name"]: entry["values"] for entry in printed["series"]}
-        text = "## S1: " + printed["title"] + "\n\nPrinted for: " + printed["device"] + ".\n\n"
-        text += table([""] + [f"`{name}`" for name in names], [
-            ["printed: million sums/s"] + [number(value) for value in series["sum_trace_elements"]],
-            ["printed: L1 hit rate, %"] + [number(value) for value in series["l1_hit_rate"]],
-            ["**million sums/s**"] + [number(rate) for rate in rates],
-            ["**L1 hit rate, %**"] + [number(hit, 3) for hit in hits]])
-        row = rows["global_cached"]
-        if row:
-            text += "\n" + paragraph(
-                f"Ours with {self.shape(row)}; a sum is one s_j(k) over all receivers. Order is worth a factor of "
-                f"{number(ratio(rates[2], rates[0]), 3)}, printed {number(10.77 / 0.43, 3)}. Hit rates, which are of "
-                "the largest problem with committed counters "
-                f"({self.counted_shape()}), are not the explanation here: what scattered samples cost is sectors, "
-                "32 for each load of a warp instead of 5.")
-        return text
-
-    def counted(self, variant: str) -> list[dict]:
-        name = "l1tex__t_sector_hit_rate.pct"
-        return sorted((row for row in self.evidence.profile("coherent_sum", variant) if row.get(name)),
-                      key=lambda row: float(row["additions"]))
-
-    def counted_shape(self) -> str:
-        rows = self.counted("global_cached")
-        return self.shape(rows[-1]) if rows else "none"
-
-    def hit_rate(self, variant: str) -> float | None:
-        rows = self.counted(variant)
-        return float(rows[-1]["l1tex__t_sector_hit_rate.pct"]) if rows else None
+        text, values = self.like_for_like("S1")
+        random, cached = (f"coherent_sum/{variant}" for variant in ("random_order", "global_cached"))
+        hits, sectors, traffic = ([values.cell(line, x).value for x in (random, cached)] for line in (1, 2, 3))
+        speed = ratio(values.cell(0, cached).value, values.cell(0, random).value)
+        if None in (*sectors, *traffic, speed):
+            return text
+        rates = self.published["S1"]["series"][1]["values"]
+        cause = f"The source puts it down to hits in L1, {rates[0]}% against {rates[2]}%. "
+        additions = float(values.cell(4, cached).rows[0]["additions"]) / 1e9
+        here = (f"Here L1 hits are {number(hits[0], 3)}% against {number(hits[1], 3)}%" if None not in hits
+                else "Here no hit rates of L1 were counted")
+        agrees = sectors[0] > 2 * sectors[1] and traffic[0] > 2 * traffic[1]
+        return text + "\n" + paragraph(
+            f"Order is worth a factor of {number(speed, 3)}, printed {number(10.77 / 0.43, 3)}. {cause}{here}; an addition in "
+            f"random order takes {number(sectors[0] / additions, 3)} sectors from L2 against "
+            f"{number(sectors[1] / additions, 3)}, and the sums {number(traffic[0], 4)} GB from DRAM against "
+            f"{number(traffic[1], 3)}" + (": the source's mechanism, that caches serve what neighbours in time share, is seen "
+                                          "here, too." if agrees else ": the source's mechanism is not seen here."))
 
     def s2(self) -> str:
         printed = self.published["S2"]
         text = "## S2: " + printed["title"] + "\n\nPrinted for: " + printed["device"] + ".\n\n"
-        row = self.largest("global_cached")
+        row = self.base()
         series = {entry["name"]: entry["values"] for entry in printed["series"]}
         cells = [["printed: " + resource, rate, "–", f"{share}%"]
                  for resource, rate, share in zip(printed["x"]["values"], series["rate"], series["share_of_peak"])]
@@ -177,30 +164,18 @@ class CoherencePage:
                              "GB/s copied", "hidden"], cells)
 
     def s4(self) -> str:
+        text, values = self.like_for_like("S4")
         printed = self.published["S4"]
-        receivers = printed["x"]["values"]
-        windows = sorted({int(row["samples"]) for r in receivers for row in self.rows("", receivers=r, sources=1000)})
-        text = "## S4: " + printed["title"] + "\n\nPrinted for: " + printed["device"] + ".\n\n"
-        cells = [["printed: best window, samples"] + printed["series"][0]["values"]]
-        for window in windows:
-            cells.append([f"**{window:,} samples: G additions/s**"] + [self.rate_at(r, window) for r in receivers])
-        text += table([""] + [f"{r:,} receivers" for r in receivers], cells)
-        text += "\n" + paragraph(
-            "Ours with 1,000 trial sources, the fastest variant of each: windows matter little here, " +
-            ", ".join(self.spread(r, windows) for r in receivers) +
-            ". Windows of more than 15,000 samples, among them the source's best for 256 receivers, are not among the "
-            "committed rows.")
-        return text
-
-    def spread(self, receivers: int, windows: list[int]) -> str:
-        rates = [max(map(self.additions_per_second, rows)) for window in windows
-                 if (rows := self.rows("", receivers=receivers, samples=window, sources=1000))]
-        apart = 100 * (max(rates) / min(rates) - 1) if rates else None
-        return f"{number(apart, 2)}% between best and worst at {receivers:,} receivers"
-
-    def rate_at(self, receivers: int, window: int) -> str:
-        rows = self.rows("", receivers=receivers, samples=window, sources=1000)
-        return number(max(map(self.additions_per_second, rows)) / 1e9) if rows else "–"
+        found = []
+        for receivers, before in zip(printed["x"]["values"], printed["series"][0]["values"]):
+            rates = {samples: values.cell(i, receivers).value for i, samples in enumerate(WINDOWS)}
+            rates = {samples: rate for samples, rate in rates.items() if rate is not None}
+            if rates:
+                best = max(rates, key=rates.get)
+                found.append(f"With {receivers:,} receivers the best of {len(rates)} measured windows is {best:,} samples, "
+                             f"printed {before}; the worst, {min(rates, key=rates.get):,}, is "
+                             f"{number(100 * (1 - min(rates.values()) / rates[best]), 2)}% slower.")
+        return text + ("\n" + paragraph(" ".join(found)) if found else "")
 
     def s5(self) -> str:
         printed = self.published["S5"]
@@ -214,7 +189,8 @@ class CoherencePage:
                 continue
             if shape not in rows or self.seconds(row) < self.seconds(rows[shape]):
                 rows[shape] = row
-        text = "## S5: " + printed["title"] + "\n\n"
+        text = "## S5: " + printed["title"] + "\n\n" + self.like_for_like("S5")[0].replace("## S5: ", "### ")
+        text += "\n### Other windows and variants\n\n"
         cells = [[f"printed: {device}", number(grid), f"{round(grid ** (1 / 3))}^3", "–", "–"]
                  for device, grid in zip(printed["x"]["values"], printed["series"][0]["values"])]
         for (samples, sources), row in sorted(rows.items()):
@@ -261,7 +237,8 @@ class CoherencePage:
 
     def text(self) -> str:
         head = HEAD.format(name=self.device["name"], key=self.device["key"])
-        return "\n".join([head, self.s1(), self.s2(), self.s3(), self.s4(), self.s5()])
+        return "\n".join([head, self.s1(), self.s2(), self.s3(), self.s4(), self.like_for_like("S-sums")[0],
+                          self.s5()])
 
 
 def coherence_page(published: dict, evidence: Evidence) -> str:

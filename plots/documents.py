@@ -14,6 +14,7 @@ from coherence_page import coherence_page
 from evidence import Evidence
 from peers_page import peers_page
 from published_page import published_page
+from rules import rules_section
 from selector_tables import with_figures
 from story_page import story_page
 
@@ -36,11 +37,15 @@ def strategies_page(program: Path) -> str:
 def pages(program: Path | None) -> dict[Path, str]:
     results = ROOT / "results"
     h200, cpu = Evidence.load(results / "nvidia-h200"), Evidence.load(results / "cpu-graniterapids-avx512vnni-2t")
-    published = json.loads((results / "published" / "tables.json").read_text())
+    published, counterparts = (json.loads((results / "published" / f"{name}.json").read_text())
+                               for name in ("tables", "counterparts"))
+    # Of 4 threads, like the larger of the sources' CPUs.
+    cpu_of_published = Evidence.load(results / "cpu-emeraldrapids-avx512vnni-4t")
     found = {
-        ROOT / "docs/performance/published.md": published_page(published, h200, cpu),
+        ROOT / "docs/performance/published.md": published_page(published, counterparts, h200, cpu_of_published,
+                                                                  rules_section(results / "published", h200)),
         ROOT / "docs/performance/coherent-sum.md": coherence_page(published, h200),
-        ROOT / "docs/performance/profiler-story.md": story_page(h200),
+        ROOT / "docs/performance/profiler-story.md": story_page(h200, cpu_of_published),
         ROOT / "docs/performance/peers.md": peers_page(results),
     }
     selectors = ROOT / "docs/performance/selectors.md"

@@ -19,7 +19,10 @@ class Evidence:
 
     @classmethod
     def load(cls, folder: Path) -> "Evidence":
-        found = cls(folder, json.loads((folder / "device.json").read_text())["device"], right_rows(folder))
+        published = right_rows(folder.parent / "published" / folder.name)
+        rows = right_rows(folder)
+        found = cls(folder, json.loads((folder / "device.json").read_text())["device"],
+                    {family: newest(published.get(family, []), rows.get(family, [])) for family in {**rows, **published}})
         if (folder / "applications.json").exists():
             found.applications = json.loads((folder / "applications.json").read_text())
         for family, rows in found.rows.items():
@@ -62,6 +65,15 @@ def right_rows(folder: Path) -> dict[str, list[dict]]:
         with open(path, newline="", encoding="utf-8") as file:
             rows[path.stem] = [row for row in csv.DictReader(file) if row["status"] == "ok"]
     return rows
+
+
+def newest(published: list[dict], others: list[dict]) -> list[dict]:
+    """Those of `sweep --suite published`, and of the others what it did not measure."""
+    def case(row: dict) -> tuple:
+        return row["variant"], row["problem"], row["configuration"]
+
+    measured = {case(row) for row in published}
+    return published + [row for row in others if case(row) not in measured]
 
 
 def matching(rows: list[dict], variant: str, features: dict) -> list[dict]:

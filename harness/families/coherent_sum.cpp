@@ -338,6 +338,28 @@ Domain domain(DeviceKind kind) {
             "receivers=4096;samples=1000;sources=9261;span=300"}};
 }
 
+/// Windows of `samples` over `sources` trial sources, of which the maximum over time is kept.
+Problem maximum_of(std::int64_t receivers, std::int64_t samples, std::int64_t sources) {
+    return {receivers, samples, sources, 512, Coherence::maximum};
+}
+
+/// S1 names neither window nor sources, and S4 no sources: S2's window of 15,000, and 1,000.
+std::vector<PublishedTable<Problem>> published() {
+    const Problem base = maximum_of(1920, 15000, 1000);
+    Problem sums = base;
+    sums.output = Coherence::sums;
+    std::vector<Problem> windows;
+    for (const std::int64_t receivers : {256, 2048})
+        for (const std::int64_t samples : {1000, 5000, 10000, 12000, 15000, 20000, 50000, 100000, 200000})
+            windows.push_back(maximum_of(receivers, samples, 1000));
+    constexpr bool kCounted = true;
+    return {{"S1", {base}, {"random_order", "shared_hodograph", "global_cached"}, kCounted},
+            {"S2", {base}, {"global_cached"}},
+            {"S-sums", {base, sums}, {"global_cached"}},
+            {"S4", windows, {"global_cached"}},
+            {"S5", {maximum_of(1920, 15000, 15625), maximum_of(1920, 15000, 27000)}, {"global_cached:block=256"}}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
@@ -352,7 +374,8 @@ Suite<Problem> suite() {
                                                     4.0 * static_cast<double>(problem.sources * problem.receivers) +
                                                     out);
                 },
-            .domain = domain};
+            .domain = domain,
+            .published = published};
 }
 
 }  // namespace espalier::bench::coherent_sum

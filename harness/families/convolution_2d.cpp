@@ -199,6 +199,21 @@ Domain domain(DeviceKind kind) {
                    "width=4992;height=3744",        "width=6000;height=4000",        "width=8256;height=5504"}};
 }
 
+/// The lab's image, padded with zeros; its Laplace coefficients are narrow.
+std::vector<PublishedTable<Problem>> published() {
+    constexpr bool kCounted = true;
+    const Problem lab{4992, 3744, 3, Border::zero, Coefficients::narrow};
+    return {{"C-1",
+             {lab},
+             {"cpu_scalar", "cpu_openmp_rows", "cpu_openmp_columns", "cpu_avx2_int16", "cpu_avx2_float",
+              "cpu_avx2_int16_preconverted", "cpu_avx2_float_preconverted", "cpu_avx2_int16_shuffle"}},
+            {"C-2",
+             {lab},
+             {"global", "global_blocks", "shared_u8_int", "shared_u8_float", "shared_float", "shared_float_padded",
+              "shared_float_32x8", "shared_vectorised"},
+             kCounted}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
@@ -206,7 +221,8 @@ Suite<Problem> suite() {
             .edge_cases = edge_cases,
             .workload = make_workload<ImageWorkload>,
             .data_bytes = [](const Problem& problem) { return static_cast<std::size_t>(2 * problem.values()); },
-            .domain = domain};
+            .domain = domain,
+            .published = published};
 }
 
 }  // namespace espalier::bench::convolution_2d

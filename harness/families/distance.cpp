@@ -251,6 +251,48 @@ Domain domain(DeviceKind kind) {
             .traces = table_traces()};
 }
 
+std::vector<Problem> by_dims(Metric metric, std::initializer_list<std::int64_t> dims) {
+    std::vector<Problem> problems;
+    for (const std::int64_t d : dims) problems.push_back({10000, 10000, d, metric, Missing::none});
+    return problems;
+}
+
+/// K7 to K11 are of n by n matrices. The source does not say of how many attributes: K12's 50.
+std::vector<Problem> by_n(Metric metric, std::initializer_list<Missing> missing) {
+    std::vector<Problem> problems;
+    for (const std::int64_t n : {5000, 10000, 50000, 100000})
+        for (const Missing m : missing) problems.push_back({n, n, 50, metric, m});
+    return problems;
+}
+
+/// The numbers of attributes are those that the tables print.
+std::vector<PublishedTable<Problem>> published() {
+    const auto euclidean = Metric::euclidean, mixed = Metric::mixed_euclidean;
+    const auto none = Missing::none, allowed = Missing::allowed;
+    constexpr bool kCounted = true;
+    return {{"K1", by_dims(euclidean, {10, 30, 50, 70, 90, 110}), {"global", "shared_load_tile"}, kCounted},
+            {"K2 K3", by_dims(mixed, {10, 30, 50, 70, 90, 110}), {"shared_load_all", "shared_load_tile"}, kCounted},
+            {"K4",
+             by_dims(mixed, {10, 50, 70, 90, 110, 130, 150, 170, 190, 210}),
+             {"shared_load_all", "shared_load_tile"},
+             kCounted},
+            {"K5",
+             by_dims(euclidean, {10, 30, 50, 70, 90, 110}),
+             {"garcia_shared", "shared_load_tile", "texture_1d_shared_tile"},
+             kCounted},
+            {"K6",
+             by_dims(euclidean, {10, 30, 50, 70, 90, 110, 130, 150, 170}),
+             {"garcia_shared", "shared_load_tile", "texture_1d_shared_tile"}},
+            {"K7", by_n(euclidean, {none, allowed}), {"texture_1d_shared_tile"}},
+            {"K8", by_n(mixed, {none, allowed}), {"texture_1d:texture_types=0"}},
+            {"K11", by_n(mixed, {none}), {"texture_1d:texture_types=0", "texture_1d:texture_types=1"}},
+            // The plugins before the thesis', in its section 3.2, beside the plain kernel.
+            {"K-3.2",
+             by_dims(euclidean, {10, 50, 110}),
+             {"one_warp_partials", "global_uncoalesced", "garcia_texture_2d", "garcia_shared", "global",
+              "texture_1d_shared_tile"}}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
@@ -262,7 +304,8 @@ Suite<Problem> suite() {
                     const auto values = 2 * (problem.queries + problem.points) * problem.dims + problem.distances();
                     return static_cast<std::size_t>(values) * sizeof(float) + static_cast<std::size_t>(problem.dims);
                 },
-            .domain = domain};
+            .domain = domain,
+            .published = published};
 }
 
 }  // namespace espalier::bench::distance

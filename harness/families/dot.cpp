@@ -126,6 +126,13 @@ Domain domain(DeviceKind kind) {
                    "elements=47040000", "elements=109482240", "elements=153600000", "elements=158760000"}};
 }
 
+/// The histogram tutorial's other exercise: who adds up the blocks' sums. Its vectors' lengths are not on record here.
+std::vector<PublishedTable<Problem>> published() {
+    return {{"H-dot",
+             {{1 << 16}, {1 << 20}, {1 << 24}, {1 << 28}},
+             {"host_finish:blocks_per_sm=8", "atomic_float:blocks_per_sm=8", "cpu_scalar", "cpu_openmp"}}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
@@ -135,7 +142,8 @@ Suite<Problem> suite() {
         .workload = make_workload<VectorsWorkload>,
         .data_bytes =
             [](const Problem& problem) { return (2 * static_cast<std::size_t>(problem.elements) + 1) * sizeof(float); },
-        .domain = domain};
+        .domain = domain,
+        .published = published};
 }
 
 }  // namespace espalier::bench::dot

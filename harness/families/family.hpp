@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/families/domain.hpp"
+#include "harness/families/published.hpp"
 #include "harness/families/workload.hpp"
 #include "kernels/core/cost.hpp"
 #include "kernels/core/variant.hpp"
@@ -118,6 +119,8 @@ public:
     [[nodiscard]] virtual std::vector<EdgeCase> edge_cases() const = 0;
     /// What it is built for there; empty for a family without choices.
     [[nodiscard]] virtual Domain domain(DeviceKind kind) const = 0;
+    /// The counterparts of what the source documents printed, for devices of every kind.
+    [[nodiscard]] virtual std::vector<PublishedProblem> published() const = 0;
 
     /// Whether the variant can run there; includes its kind of device and architecture.
     [[nodiscard]] virtual Support supports(std::size_t variant, std::string_view key, const Configuration&,

@@ -205,6 +205,15 @@ public:
 
     Domain domain(DeviceKind kind) const override { return suite_.domain ? suite_.domain(kind) : Domain{}; }
 
+    std::vector<PublishedProblem> published() const override {
+        std::vector<PublishedProblem> all;
+        if (!suite_.published) return all;
+        for (const PublishedTable<P>& table : suite_.published())
+            for (const P& problem : table.problems)
+                all.push_back({std::string(table.tables), problem_key(problem), table.choices, table.counters});
+        return all;
+    }
+
     Support supports(std::size_t variant, std::string_view key, const Configuration& configuration,
                      const DeviceInfo& device) const override {
         return espalier::supports(registry_[variant], parse(key), configuration, device);

@@ -137,6 +137,16 @@ Domain domain(DeviceKind kind) {
                        "bytes=72000000", "bytes=100000000", "bytes=1000000000"}};
 }
 
+/// H1 is of random bytes. The tutorial's exercise asks whether the data change the run time.
+std::vector<PublishedTable<Problem>> published() {
+    constexpr std::int64_t kBytes = std::int64_t{100} << 20;
+    const Problem uniform{kBytes, Distribution::uniform};
+    return {{"H1", {uniform}, {"shared_atomics:blocks_per_sm=2"}},
+            {"H-exercise",
+             {uniform, {kBytes, Distribution::zipf}, {kBytes, Distribution::constant}},
+             {"shared_atomics:blocks_per_sm=2", "global_atomics", "cpu_scalar", "cpu_openmp"}}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
@@ -147,7 +157,8 @@ Suite<Problem> suite() {
                 [](const Problem& problem) {
                     return static_cast<std::size_t>(problem.bytes) + kBins * sizeof(std::uint64_t);
                 },
-            .domain = domain};
+            .domain = domain,
+            .published = published};
 }
 
 }  // namespace espalier::bench::histogram

@@ -293,7 +293,14 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
                 }
         }
     for (const auto task : {Task::classification, Task::regression})
-        add_sizes(cases, {.metric = Metric::mixed_euclidean, .task = task, .queries_in = QueriesIn::host});
+        for (const auto metric : {Metric::mixed_euclidean, Metric::euclidean})
+            add_sizes(cases, {.metric = metric, .task = task, .queries_in = QueriesIn::host});
+    for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
+        for (const auto vote : {Vote::majority, Vote::distance_weighted}) {
+            Problem problem{.queries = 3, .points = 25, .dims = 2, .k = 6, .classes = 3};
+            problem.vote = vote, problem.queries_in = QueriesIn::host;
+            cases.push_back({problem, pattern});
+        }
     for (const auto metric : {Metric::euclidean, Metric::manhattan, Metric::chebyshev, Metric::cosine})
         for (const std::int64_t dims : {2, 30}) {
             Problem problem{.queries = 40, .points = 300, .dims = dims, .k = 7, .classes = 3, .metric = metric};
@@ -328,6 +335,48 @@ Domain domain(DeviceKind kind) {
             .traces = table_traces()};
 }
 
+/// Every query of one against as many points, with the 50 attributes and the 10 neighbours of K12.
+std::vector<Problem> squares(Metric metric, std::initializer_list<std::int64_t> sizes) {
+    std::vector<Problem> problems;
+    for (const std::int64_t n : sizes)
+        problems.push_back(
+            {.queries = n, .points = n, .dims = 50, .k = 10, .metric = metric, .queries_in = QueriesIn::host});
+    return problems;
+}
+
+/// The sources' data come from the host and so do ours.
+std::vector<PublishedTable<Problem>> published() {
+    // What differs between the two is the overlap alone: both have page-locked memory and as many chunks.
+    const std::vector<std::string_view> overlap{"asynchronous:chunks=8", "asynchronous:chunks=32",
+                                                "synchronous:chunks=8", "synchronous:chunks=32"};
+    // A CPU's queries are where it is.
+    std::vector<Problem> on_the_cpu = squares(Metric::mixed_euclidean, {1000, 5000, 10000, 50000, 100000});
+    for (Problem& problem : on_the_cpu) problem.queries_in = QueriesIn::device;
+    std::vector<Problem> single_queries;
+    for (std::int64_t n = 1024; n <= 262144; n *= 2)
+        single_queries.push_back({.queries = 1, .points = n, .dims = 2, .k = 10, .queries_in = QueriesIn::host});
+    std::vector<Problem> kinds;
+    for (const auto vote : {Vote::majority, Vote::distance_weighted})
+        for (const auto task : {Task::classification, Task::regression})
+            for (const auto missing : {Missing::none, Missing::allowed})
+                kinds.push_back({.queries = 10000,
+                                 .points = 10000,
+                                 .dims = 50,
+                                 .k = 10,
+                                 .missing = missing,
+                                 .vote = vote,
+                                 .task = task});
+    return {{"K9", squares(Metric::euclidean, {5000, 10000, 50000, 100000}), overlap},
+            {"K10", squares(Metric::mixed_euclidean, {5000, 10000, 50000, 100000}), overlap},
+            {"K12 K13",
+             squares(Metric::mixed_euclidean, {1000, 5000, 10000, 50000, 100000}),
+             {"asynchronous:chunks=8", "two_stage", "fused_tile"}},
+            {"K12 K13", on_the_cpu, {"cpu_two_stage:budget_mib=64"}},
+            {"P1", single_queries, {"enumeration_sort"}},
+            // What K 5.4 describes and prints no figures of.
+            {"K-5.4", kinds, {"two_stage:budget_mib=1024"}}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
@@ -339,7 +388,8 @@ Suite<Problem> suite() {
                     const auto values = (problem.queries + problem.points) * (problem.dims + 1);
                     return static_cast<std::size_t>(values) * sizeof(float) + static_cast<std::size_t>(problem.dims);
                 },
-            .domain = domain};
+            .domain = domain,
+            .published = published};
 }
 
 }  // namespace espalier::bench::knn

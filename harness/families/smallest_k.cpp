@@ -479,6 +479,20 @@ Domain domain(DeviceKind kind) {
                    "rows=16281;columns=32561;k=20"}};
 }
 
+/// Selection from a square matrix by k. The figures' axes are not on record here; 21 is the largest list that the
+/// source's cards kept in registers, 8 the largest in shared memory.
+std::vector<PublishedTable<Problem>> published() {
+    std::vector<Problem> problems, short_lists;
+    for (const std::int64_t k : {1, 5, 8, 10, 15, 21}) problems.push_back({10000, 10000, k});
+    for (const std::int64_t k : {1, 5, 8}) short_lists.push_back({10000, 10000, k});
+    return {{"K-fig8",
+             problems,
+             {"register_insertion:block=256;texture=0", "register_insertion:block=256;texture=1", "radix_sort_rows",
+              "segmented_radix_sort"}},
+            {"K-fig9", problems, {"register_insertion:block=256;texture=0", "global_insertion", "local_insertion"}},
+            {"K-5.3", short_lists, {"register_insertion:block=256;texture=0", "shared_insertion"}}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
@@ -490,7 +504,8 @@ Suite<Problem> suite() {
                     return static_cast<std::size_t>(problem.elements()) * sizeof(float) +
                            static_cast<std::size_t>(problem.results()) * (sizeof(float) + sizeof(std::int32_t));
                 },
-            .domain = domain};
+            .domain = domain,
+            .published = published};
 }
 
 }  // namespace espalier::bench::smallest_k

@@ -5,6 +5,7 @@
 
 #include "harness/families/domain.hpp"
 #include "harness/families/family.hpp"
+#include "harness/families/published.hpp"
 #include "harness/families/workload.hpp"
 
 namespace espalier::bench {
@@ -34,6 +35,9 @@ struct Suite {
 
     /// The problems that the family is built for; none for a family without choices.
     Domain (*domain)(DeviceKind) = nullptr;
+
+    /// What `sweep --suite published` measures; none for a family that no source document prints figures of.
+    std::vector<PublishedTable<P>> (*published)() = nullptr;
 };
 
 /// The workload of a suite whose `W` is made from the same three things.

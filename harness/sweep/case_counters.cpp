@@ -61,14 +61,14 @@ std::string CaseCounters::refusal() {
     return device_.kind == DeviceKind::cuda ? opened(basic_, device::basic_counters()).reason : kNoGpu;
 }
 
-bool CaseCounters::count(std::vector<CaseToCount> cases, bool cold, double deadline, ProgressPage& progress,
+bool CaseCounters::count(std::vector<CaseToCount> cases, bool every, bool cold, double deadline, ProgressPage& progress,
                          const Send& send) {
     if (device_.kind != DeviceKind::cuda) {
         for (const CaseToCount& each : cases) send(Counted{each.candidate, {}, kNoGpu});
         return true;
     }
-    const auto slow =
-        std::ranges::stable_partition(cases, [](const CaseToCount& each) { return each.run_seconds < kLongToCount; });
+    const auto slow = std::ranges::stable_partition(
+        cases, [&](const CaseToCount& each) { return every || each.run_seconds < kLongToCount; });
     const std::span<const CaseToCount> quick_cases(cases.begin(), slow.begin()), slow_cases(slow.begin(), slow.end());
     std::unique_ptr<Displacer> displacer;
     if (cold) displacer = std::make_unique<Displacer>(device_);

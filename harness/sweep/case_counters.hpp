@@ -38,9 +38,10 @@ public:
     /// Why nothing can be counted here; empty if it can.
     [[nodiscard]] std::string refusal();
 
-    /// Sends a `Counted` for every case: until `deadline` with counters, then with the reason why not. False if the
-    /// process must not be used any more.
-    bool count(std::vector<CaseToCount> cases, bool cold, double deadline, ProgressPage& progress, const Send& send);
+    /// Sends a `Counted` for every case: until `deadline` with counters, then with the reason why not. Runs that take
+    /// long get those of few passes, unless it shall be `every` one. False if the process must not be used any more.
+    bool count(std::vector<CaseToCount> cases, bool every, bool cold, double deadline, ProgressPage& progress,
+               const Send& send);
 
 private:
     struct Opened {

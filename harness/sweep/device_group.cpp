@@ -90,8 +90,9 @@ DryRun DeviceGroup::foresee() const {
 }
 
 double DeviceGroup::expected_seconds() const {
-    const Forecast forecast(options_.results_folder / frame_.device.key,
-                            journals_of(options_.journal_folder, frame_.device.key), options_.counters);
+    const auto& known = options_.forecast_folder.empty() ? options_.results_folder : options_.forecast_folder;
+    const Forecast forecast(known / frame_.device.key, journals_of(options_.journal_folder, frame_.device.key),
+                            options_.counters);
     // Where nothing is known the goal may not be met before the budget ends, and verification costs about the
     // oracle's second.
     const double otherwise = timing_seconds(options_) + 1;

@@ -33,6 +33,9 @@ using MakeStrategy = std::function<std::unique_ptr<Strategy>(const Plan& plan, c
 /// The problems of a family on a kind of device, as canonical keys.
 using ProblemsOf = std::function<std::vector<std::string>(const Family&, DeviceKind)>;
 
+/// Whether a case of one of these problems is to be measured.
+using HasCase = std::function<bool(const Family&, std::string_view problem, const VariantInfo&, const Configuration&)>;
+
 /// What `espalier sweep` was asked for.
 struct SweepOptions {
     std::string device = "cpu";  ///< as `devices_named` reads it: "cpu", "0", "0,1", "all"
@@ -41,6 +44,9 @@ struct SweepOptions {
     Effort effort = Effort::standard;
     std::vector<std::pair<std::string, std::vector<std::string>>> axes;  ///< -p axis=v1,v2
     ProblemsOf problems;  ///< instead of the default problems and axes; none: these
+    HasCase has_case;     ///< none: all of them are
+    /// Whether a problem's cases are counted, and then all counters; none: `counters` says it of all problems.
+    std::function<bool(const Family&, std::string_view problem)> counts;
     bool sample = false;  ///< of problems: it ends where its time ends, and misses nothing
     std::optional<double> max_seconds;
     std::optional<double> timing_seconds;  ///< per problem; none: what the effort is worth
@@ -58,6 +64,7 @@ struct SweepOptions {
     double share_asked_for = 1;  ///< of the cases, by the strategy: for the forecast
     std::filesystem::path journal_folder = "results/journal";
     std::filesystem::path results_folder = "results";
+    std::filesystem::path forecast_folder;  ///< results that forecasts are made from; none: results_folder
     bool merge = true;
     bool quiet = false;
 };

@@ -122,10 +122,12 @@ std::string memory_refusal(const Family& family, std::size_t variant, const std:
 PlannedProblem plan_problem(const SweepOptions& options, const Family& family, const std::string& problem,
                             const DeviceInfo& device, const FreeMemory& free) {
     PlannedProblem planned{&family, problem, {}};
+    if (options.counts) planned.counting = options.counts(family, problem) ? Counting::everything : Counting::none;
     const auto variants = family.variants();
     for (std::size_t v = 0; v < variants.size(); ++v) {
         if (variants[v].kind != device.kind || !asked_for(options, family, variants[v])) continue;
         for (const Configuration& configuration : variants[v].configurations) {
+            if (options.has_case && !options.has_case(family, problem, variants[v], configuration)) continue;
             std::string reason = family.supports(v, problem, configuration, device).reason;
             if (reason.empty()) reason = memory_refusal(family, v, problem, configuration, device, free);
             planned.cases.push_back({v, configuration, std::move(reason)});
@@ -142,7 +144,7 @@ std::size_t PlannedProblem::runnable() const {
 }
 
 PlannedProblem PlannedProblem::only(const std::vector<std::size_t>& chosen) const {
-    PlannedProblem part{family, problem, {}};
+    PlannedProblem part{family, problem, {}, counting};
     for (const std::size_t index : chosen) part.cases.push_back(cases.at(index));
     return part;
 }

@@ -57,6 +57,7 @@ std::string encode(const Measure& request) {
                 {"verification", request.verification},
                 {"baseline", request.baseline},
                 {"counters", request.counters},
+                {"every_counter", request.every_counter},
                 {"timing", request.timing},
                 {"candidates", candidates}}
         .dump();
@@ -73,6 +74,7 @@ Measure decode_measure(const json& message) {
                     .verification = message.at("verification"),
                     .baseline = message.at("baseline"),
                     .counters = message.at("counters"),
+                    .every_counter = message.at("every_counter"),
                     .timing = message.at("timing"),
                     .candidates = {}};
     for (const json& candidate : message.at("candidates"))

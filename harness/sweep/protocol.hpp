@@ -29,9 +29,10 @@ struct Measure {
     double total_seconds = 1e9;  ///< after which nothing new is begun
     bool cold = false;
     Verification verification = Verification::budgeted;
-    bool baseline = true;   ///< compare with the baseline where the oracle cannot afford the problem
-    bool counters = false;  ///< collect hardware counters once everything is timed and judged
-    bool timing = true;     ///< else nothing is judged or timed, only counted
+    bool baseline = true;        ///< compare with the baseline where the oracle cannot afford the problem
+    bool counters = false;       ///< collect hardware counters once everything is timed and judged
+    bool every_counter = false;  ///< even of runs that take long
+    bool timing = true;          ///< else nothing is judged or timed, only counted
     std::vector<Candidate> candidates;
 };
 

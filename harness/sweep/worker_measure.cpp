@@ -279,7 +279,7 @@ private:
             cases.push_back({candidate.index, candidate.run_seconds, [this, &candidate] {
                                  verifier_->bench().run(candidate.variant, candidate.configuration);
                              }});
-        usable_ = counters_.count(std::move(cases), request_.cold, deadline_, progress_, send_);
+        usable_ = counters_.count(std::move(cases), request_.every_counter, request_.cold, deadline_, progress_, send_);
     }
 
     const Measure& request_;

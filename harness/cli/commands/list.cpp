@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/print_json.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 struct Arguments {
     std::vector<std::string> families;
+    std::string suite;
     bool json = false, markdown = false;
 };
 
@@ -107,7 +109,41 @@ void print_markdown(const Family& family) {
     fmt::print("\n");
 }
 
+/// Calls `use` with every case of the family's published tables, on devices of any kind.
+template <class Use>
+void for_each_published(const Family& family, Use use) {
+    const std::vector<PublishedProblem> published = family.published();
+    std::set<std::string> seen;
+    for (const PublishedProblem& entry : published) {
+        if (!seen.insert(entry.problem).second) continue;
+        for (const VariantInfo& variant : family.variants())
+            for (const Configuration& configuration : variant.configurations)
+                if (std::string tables = tables_with(published, entry.problem, variant.name, configuration);
+                    !tables.empty())
+                    use(tables, entry.problem, variant, configuration.text());
+    }
+}
+
+void list_published(const Arguments& arguments) {
+    auto output = nlohmann::ordered_json::array();
+    for (const Family* family : chosen(arguments.families))
+        for_each_published(*family, [&](const std::string& tables, const std::string& problem,
+                                        const VariantInfo& variant, const std::string& configuration) {
+            if (arguments.json)
+                output.push_back({{"tables", tables},
+                                  {"family", family->name()},
+                                  {"problem", problem},
+                                  {"variant", variant.name},
+                                  {"configuration", configuration},
+                                  {"device", to_string(variant.kind)}});
+            else
+                fmt::print("{:<12}  {}/{}|{}|{}\n", tables, family->name(), variant.name, problem, configuration);
+        });
+    if (arguments.json) print_json(output, 2);
+}
+
 void run(const Arguments& arguments) {
+    if (!arguments.suite.empty()) return list_published(arguments);
     auto output = nlohmann::ordered_json::array();
     for (const Family* family : chosen(arguments.families)) {
         if (arguments.json)
@@ -126,8 +162,12 @@ void add_list(Command& app, ExitCode&) {
     static Arguments arguments;
     Command command = app.add_subcommand("list", "List families, their axes and their variants");
     command.add_option("--family", arguments.families, "only these").delimiter(',');
+    const Option suite = command
+                             .add_option("--suite", arguments.suite,
+                                         "the cases of `sweep --suite` instead, each with the tables that have it")
+                             .one_of({"published"});
     const Option json = command.add_flag("--json", arguments.json, "everything, as JSON");
-    command.add_flag("--markdown", arguments.markdown, "tables for the documentation").excludes(json);
+    command.add_flag("--markdown", arguments.markdown, "tables for the documentation").excludes(json).excludes(suite);
     command.callback([] { run(arguments); });
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/adaptive/adaptive_strategy.hpp"
@@ -29,7 +31,7 @@ struct Arguments {
     SweepOptions options;
     std::string effort = "standard", cache = "auto", verify = "auto", counters = "auto";
     MeasuringTimes times;
-    std::string noise = "0.5%", shard, adaptive;
+    std::string noise = "0.5%", shard, adaptive, suite;
     std::vector<std::string> axes;
     int threads = 0, drawn = 0;
     bool dry_run = false, json = false, no_merge = false, quick = false;
@@ -49,6 +51,28 @@ void draw_from_domains(SweepOptions& options, std::size_t count) {
         return family.domain(kind).empty() ? family.default_problems(kind, effort)
                                            : draw_problems(family, kind, seed, Stream::sweep, count);
     };
+}
+
+/// The source documents' own problems and, of each, the choices that they compare. They are filed apart, in folders
+/// called "published": nothing that trains reads these.
+void measure_published(SweepOptions& options, bool own_journals) {
+    options.problems = published_problems;
+    const auto of = [known = std::make_shared<std::map<const Family*, std::vector<PublishedProblem>>>()](
+                        const Family& family) -> const std::vector<PublishedProblem>& {
+        auto [entry, added] = known->try_emplace(&family);
+        if (added) entry->second = family.published();
+        return entry->second;
+    };
+    options.has_case = [of](const Family& family, std::string_view problem, const VariantInfo& variant,
+                            const Configuration& configuration) {
+        return !tables_with(of(family), problem, variant.name, configuration).empty();
+    };
+    options.counts = [of](const Family& family, std::string_view problem) {
+        return wants_counters(of(family), problem);
+    };
+    options.forecast_folder = options.results_folder;
+    options.results_folder /= "published";
+    if (!own_journals) options.journal_folder /= "published";
 }
 
 SweepOptions interpret(const Arguments& arguments) {
@@ -73,6 +97,7 @@ SweepOptions interpret(const Arguments& arguments) {
     if (!arguments.shard.empty()) std::tie(options.shard, options.shards) = parse_shard(arguments.shard);
     for (const auto& axis : arguments.axes) options.axes.push_back(parse_axis(axis));
     if (arguments.drawn > 0) draw_from_domains(options, static_cast<std::size_t>(arguments.drawn));
+    if (!arguments.suite.empty()) measure_published(options, options.journal_folder != SweepOptions{}.journal_folder);
     options.merge = !arguments.no_merge;
     if (options.counters == CounterMode::only) {
         if (!arguments.adaptive.empty())
@@ -157,12 +182,20 @@ void add_sweep(Command& app, ExitCode& code) {
     command.add_flag("--quick", arguments.quick, "the same as --effort quick");
     const Option axes =
         command.add_option("-p,--problem", arguments.axes, "axis=value,value: instead of the default problems' values");
+    const Option suite =
+        command
+            .add_option("--suite", arguments.suite,
+                        "a named list of problems and choices instead of the default ones; published: those whose "
+                        "figures the source documents print, merged into RESULTS/published")
+            .one_of({"published"})
+            .excludes(axes);
     command
         .add_option("--drawn", arguments.drawn,
                     "so many problems drawn from each family's domain instead of the default ones; more are the same "
                     "ones and further ones")
         .positive()
-        .excludes(axes);
+        .excludes(axes)
+        .excludes(suite);
     command.add_option("--max-time", arguments.times.max_time, "stop measuring after this long: 90s, 3m, 1h");
     command.add_option("--seconds", arguments.times.seconds,
                        "of timing per problem; default: what the effort is worth");
@@ -172,9 +205,11 @@ void add_sweep(Command& app, ExitCode& code) {
                     "processors; 0 neither waits nor measures again what was disturbed")
         .from_environment("ESPALIER_WAIT_FOR_QUIET")
         .capture_default_str();
-    command.add_flag("--adaptive{10%}", arguments.adaptive,
-                     "measure only this share of the cases, those that decide what is best where; --adaptive=20% for "
-                     "another; train guesses the rest, sweep --resume measures it");
+    command
+        .add_flag("--adaptive{10%}", arguments.adaptive,
+                  "measure only this share of the cases, those that decide what is best where; --adaptive=20% for "
+                  "another; train guesses the rest, sweep --resume measures it")
+        .excludes(suite);
     command.add_option("--noise", arguments.noise, "precision of the ratios to aim for").capture_default_str();
     command.add_option("--seed", options.seed, "of inputs and of the order of everything").capture_default_str();
     command.add_option("--timeout", arguments.times.timeout, "give up a case that makes no progress for so long")

@@ -1,0 +1,243 @@
+"""Tables that set printed figures beside measured ones: what each is of, as data, and the rows that its cells come from.
+
+A cell's parameters are those of its table's heading, of its line and of its column: "name=value" of the problem's axes and
+of the configuration's settings. It is taken from the fastest row whose problem is exactly that one, no axis left open, and
+whose configuration has those settings. Where there is none it is a dash.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
+WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"
+NANO = {"ms": 1e6, "s": 1e9, "µs": 1e3}
+
+
+@lru_cache(maxsize=1 << 16)
+def parts(text: str) -> frozenset[str]:
+    """"a=1;b=2" as a set; a configuration of a variant without settings has none."""
+    return frozenset(part for part in text.split(";") if part and part != "default")
+
+
+def from_time(unit: str) -> Callable[[dict], float]:
+    return lambda row: float(row["time_ns"]) / NANO[unit]
+
+
+def with_transfers(row: dict) -> float:
+    return (float(row["time_ns"]) + float(row["transfer_ns"])) / NANO["ms"]
+
+
+def per_second(amount: Callable[[dict], float]) -> Callable[[dict], float]:
+    return lambda row: amount(row) / float(row["time_ns"]) * 1e9
+
+
+def counter(name: str, unit: float = 1) -> Callable[[dict], float]:
+    return lambda row: float(row[name]) / unit
+
+
+def dram_rate(row: dict) -> float:
+    """Bytes per ns, which are GB/s."""
+    return sum(float(row[f"dram__bytes_{way}.sum"]) for way in ("read", "write")) / float(row["time_ns"])
+
+
+def l1_hits(row: dict) -> float:
+    """As counted; else of the sectors that global loads ask for, those that L2 was not asked for."""
+    if row.get("l1tex__t_sector_hit_rate.pct"):
+        return float(row["l1tex__t_sector_hit_rate.pct"])
+    return 100 * (1 - float(row["lts__t_sectors_srcunit_tex_op_read.sum"])
+                  / float(row["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]))
+
+
+QUANTITIES: dict[str, Callable[[dict], float]] = {
+    **{unit: from_time(unit) for unit in NANO},
+    "ms with transfers": with_transfers,
+    "GB/s of DRAM": dram_rate,
+    "warp instructions": counter("smsp__inst_executed.sum"),
+    "occupancy reached, %": counter("sm__warps_active.avg.pct_of_peak_sustained_active"),
+    "bank conflicts, thousand": counter(CONFLICTS, 1e3),
+    "L1 hits, %": l1_hits,
+    "sectors read from L2, billion": counter("lts__t_sectors_srcunit_tex_op_read.sum", 1e9),
+    "GB read from DRAM": counter("dram__bytes_read.sum", 1e9),
+    "million sums/s": per_second(lambda row: 1e-6 * float(row["sources"]) * float(row["samples"])),
+    "real-time factor at 500 Hz": per_second(lambda row: float(row["samples"]) / 500),
+    "DRAM, % of peak": counter("dram__throughput.avg.pct_of_peak_sustained_elapsed"),
+    "SM, % of peak": counter("sm__throughput.avg.pct_of_peak_sustained_elapsed"),
+    "cycles with an issue, %": counter("smsp__issue_active.avg.pct_of_peak_sustained_active"),
+    **{f"{pipe} pipe, %": counter(f"sm__inst_executed_pipe_{pipe.lower()}.avg.pct_of_peak_sustained_active")
+       for pipe in ("ALU", "FMA", "XU")},
+    "wavefronts of shared memory per value": lambda row: float(row[WAVEFRONTS]) / float(row["values"]),
+    "of them bank conflicts, %": lambda row: 100 * float(row[CONFLICTS]) / max(1.0, float(row[WAVEFRONTS])),
+    "G additions/s": per_second(lambda row: 1e-9 * float(row["additions"])),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A measured quantity of one variant, "" where columns name theirs. A line may name parameters of its own, and
+    another device than the table's."""
+
+    variant: str
+    quantity: str
+    own: str = ""
+    device: str = ""
+    by_column: Mapping = field(default_factory=dict)  # a column's own quantity, where that is what columns are
+
+    def label(self) -> str:
+        of = [code(name) for name in (self.variant, self.own) if name] + [self.device] * bool(self.device)
+        return ", ".join(of) + (": " if of else "") + self.quantity
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Line `above` over line `below`, as a ratio or as percent more. Both by their place among the table's lines."""
+
+    what: str
+    above: int
+    below: int
+    percent: bool = False
+
+    def label(self) -> str:
+        return self.what + (", %" if self.percent else "")
+
+
+@dataclass(frozen=True)
+class Computed:
+    """Follows from the device's limits, of which `what` says which; no row is needed."""
+
+    what: str
+    function: Callable[[float, dict], float]
+
+    def label(self) -> str:
+        return self.what
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Says what changed: a measured line beside a printed series (or none), in words that both fit."""
+
+    words: str
+    line: int
+    series: int | None = None
+    scale: float = 1  # of the printed figures, to the line's unit
+
+
+@dataclass(frozen=True)
+class Table:
+    """The counterpart of a printed table.
+
+    `columns` turns a column into parameters: "dims={x}", or a mapping where a column is more than a number. `own_columns`
+    are ours for tables that print no series.
+    """
+
+    identity: str
+    family: str
+    parameters: str
+    columns: str | Mapping
+    lines: tuple
+    claims: tuple[Claim, ...] = ()
+    remark: str = ""
+    title: str = ""
+    own_columns: tuple = ()
+
+    def of_column(self, x) -> str:
+        if isinstance(self.columns, str):
+            return self.columns.format(x=x)
+        return self.columns[x]
+
+    def heading(self) -> str:
+        """What its cells have in common and what its columns are, in words that the cells are checked against."""
+        text = f"Measured: {self.family}, " + (code(self.parameters) if self.parameters else "nothing in common")
+        if isinstance(self.columns, str):
+            return text + f"; a column is {code(self.columns.format(x='x'))}."
+        named = [f"{x}: {code(of)}" for x, of in self.columns.items() if of]
+        return text + ("; a column is " + ", ".join(named) if named else "") + "."
+
+
+@dataclass
+class Cell:
+    value: float | None = None
+    rows: list[dict] = field(default_factory=list)  # that the value was computed from
+
+
+def code(text: str) -> str:
+    return f"`{text}`"
+
+
+def matching(rows: list[dict], variant: str, wanted: frozenset[str]) -> list[dict]:
+    """Rows of the variant on exactly that problem, the fastest first."""
+    found = []
+    for row in rows:
+        problem = parts(row["problem"])
+        named = problem | parts(row["configuration"]) | {f"variant={row['variant']}"}
+        if variant in ("", row["variant"]) and problem <= wanted <= named:
+            found.append(row)
+    return sorted(found, key=lambda row: float(row["time_ns"]))
+
+
+def measured(row: dict, quantity: str) -> float | None:
+    try:
+        return QUANTITIES[quantity](row)
+    except (KeyError, ValueError, TypeError):
+        return None  # without counters, or from before the column
+
+
+class Values:
+    """The cells of one table on one device; `others` are the rows of the devices that lines name."""
+
+    def __init__(self, table: Table, rows: Mapping[str, list[dict]], device: dict, others: Mapping[str, Mapping] = {}):
+        self.table, self.device = table, device
+        self.rows: dict[tuple[str, str], list[dict]] = {}  # by device and variant
+        for name, found in {"": rows, **others}.items():
+            for row in found.get(table.family, []):
+                self.rows.setdefault((name, row["variant"]), []).append(row)
+
+    def wanted(self, line: Line, x) -> frozenset[str]:
+        return parts(self.table.parameters) | parts(self.table.of_column(x)) | parts(line.own)
+
+    def cell(self, index: int, x) -> Cell:
+        line = self.table.lines[index]
+        if isinstance(line, Computed):
+            return Cell(line.function(x, self.device))
+        if isinstance(line, Compared):
+            above, below = self.cell(line.above, x), self.cell(line.below, x)
+            if above.value is None or not below.value:
+                return Cell()
+            ratio = above.value / below.value
+            return Cell(100 * (ratio - 1) if line.percent else ratio, above.rows + below.rows)
+        wanted = self.wanted(line, x)
+        variant = line.variant or next(part.partition("=")[2] for part in wanted if part.startswith("variant="))
+        for row in matching(self.rows.get((line.device, variant), []), variant, wanted):
+            value = measured(row, line.by_column.get(x, line.quantity))
+            if value is not None:
+                return Cell(value, [row])
+        return Cell()
+
+    def line(self, index: int, xs: list) -> list[Cell]:
+        return [self.cell(index, x) for x in xs]
+
+
+def span(values: list[float], show: Callable[[float], str]) -> str:
+    low, high = show(min(values)), show(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+def sentence(claim: Claim, values: Values, xs: list, printed: list, show: Callable[[float], str]) -> str:
+    """One on what changed, of the columns that have both figures."""
+    cells = {x: cell.value for x, cell in zip(xs, values.line(claim.line, xs)) if cell.value is not None}
+    if not cells:
+        return f"{claim.words}: nothing was measured like for like yet."
+    ours = span(list(cells.values()), show)
+    before = {x: value * claim.scale for x, value in zip(xs, printed) if isinstance(value, (int, float)) and x in cells}
+    if claim.series is None or not before:
+        return f"{claim.words}: measured {ours}."
+    text = f"{claim.words}: printed {span(list(before.values()), show)}, measured {ours}"
+    line = values.table.lines[claim.line]
+    if isinstance(line, Compared):
+        even = 0 if line.percent else 1
+        turned = [show(x) if isinstance(x, (int, float)) else str(x) for x in before
+                  if (before[x] - even) * (cells[x] - even) < 0]
+        return text + (f"; the other way round at {', '.join(turned)}." if turned else "; the same way round everywhere.")
+    if not isinstance(line, Line) or line.quantity not in NANO:
+        return text + "."
+    return text + f": {span([before[x] / cells[x] for x in before], show)} times as fast."

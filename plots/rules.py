@@ -1,0 +1,116 @@
+"""The thesis' rules for choosing a variant beside the learned trees: what each costs on the measured problems."""
+
+import json
+import math
+import re
+from collections import defaultdict
+from pathlib import Path
+
+from evidence import Evidence, number, paragraph, table
+from like_for_like import parts
+
+Times = dict[str, dict[tuple[str, str], float]]  # by problem, then by variant and configuration
+
+
+def holds(condition: str, features: dict) -> bool:
+    """"k<=21", "dims>128" or "metric=euclidean|manhattan"."""
+    name, relation, value = re.fullmatch(r"(\w+)(<=|>|=)(.+)", condition).groups()
+    if relation == "=":
+        return str(features[name]) in value.split("|")
+    return (float(features[name]) <= float(value)) == (relation == "<=")
+
+
+def ruled(tree: dict, features: dict, times: dict) -> tuple[str, str] | None:
+    """What the first rule that holds and can run picks; the fastest configuration where it names none."""
+    for rule in tree["rules"]:
+        if not all(holds(condition, features) for condition in rule["if"]):
+            continue
+        variant, _, settings = rule["then"].partition(":")
+        can = [choice for choice in times if choice[0] == variant and parts(settings) <= parts(choice[1])]
+        if can:
+            return min(can, key=times.get)
+    return None
+
+
+def value_of(feature: str, features: dict) -> float:
+    for sign, operation in ((" / ", lambda a, b: a / b), (" * ", lambda a, b: a * b)):
+        if sign in feature:
+            return operation(*(float(features[name]) for name in feature.split(sign)))
+    return float(features[feature])
+
+
+def learned(nodes: list[dict], features: dict, times: dict) -> tuple[str, str] | None:
+    """What the first choice of the leaf's ranking that was measured here is."""
+    by_id = {node["id"]: node for node in nodes}
+    node = nodes[0]
+    while "left" in node:
+        if "categories" in node:
+            left = features[node["feature"]] in node["categories"]
+        else:
+            left = value_of(node["feature"], features) <= node["threshold"]
+        node = by_id[node["left" if left else "right"]]
+    choices = ((choice["variant"], choice["configuration"]) for choice in node["ranking"])
+    return next((choice for choice in choices if choice in times), None)
+
+
+def measured(rows: list[dict], where: list[str]) -> tuple[Times, dict[str, dict], set[str]]:
+    """Times and features of the problems that the rules are about, and the variants that sources document."""
+    times, features, documented = defaultdict(dict), {}, set()
+    for row in rows:
+        if row["role"] == "peer" or not all(holds(condition, row) for condition in where):
+            continue
+        times[row["problem"]][row["variant"], row["configuration"]] = float(row["time_ns"])
+        features[row["problem"]] = row
+        if row["role"] != "modern":
+            documented.add(row["variant"])
+    return times, features, documented
+
+
+def figures(regrets: list[float]) -> list:
+    if not regrets:
+        return ["–"] * 4
+    ordered = sorted(regrets)
+    mean = math.exp(sum(map(math.log, regrets)) / len(regrets))
+    return [len(regrets), *(f"{value:.3f}" for value in (mean, ordered[int(0.9 * (len(ordered) - 1))], ordered[-1]))]
+
+
+def graded(tree: dict, nodes: list[dict], rows: list[dict]) -> dict[str, list]:
+    """Regrets of the rules among all variants, of the rules among documented ones, and of the learned tree."""
+    times, features, documented = measured(rows, tree["where"])
+    found = {"rules": [], "rules among documented variants": [], "learned tree": []}
+    for problem, choices in times.items():
+        best = min(choices.values())
+        by_rule, by_tree = ruled(tree, features[problem], choices), learned(nodes, features[problem], choices)
+        if by_rule is None or by_tree is None:
+            continue
+        own = min(time for (variant, _), time in choices.items() if variant in documented)
+        found["rules"].append(choices[by_rule] / best)
+        found["rules among documented variants"].append(choices[by_rule] / own)
+        found["learned tree"].append(choices[by_tree] / best)
+    return found
+
+
+def describe(rule: dict) -> str:
+    return f"{' and '.join(f'`{c}`' for c in rule['if']) or 'otherwise'}: `{rule['then']}` ({rule['from']})"
+
+
+def section(tree: dict, evidence: Evidence) -> str:
+    nodes = json.loads((evidence.folder / f"{tree['family']}.tree.json").read_text())["nodes"]
+    found = graded(tree, nodes, evidence.rows.get(tree["family"], []))
+    text = f"\n### {tree['family']}\n\n" + "".join(f"{i}. {describe(rule)}\n" for i, rule in enumerate(tree["rules"], 1))
+    text += "\n" + paragraph("Problems with " + ", ".join(f"`{c}`" for c in tree["where"]) + ":") + "\n"
+    text += table(["regret", "problems", "geometric mean", "P90", "largest"],
+                  [[name, *figures(regrets)] for name, regrets in found.items()])
+    if not found["rules"]:
+        return text
+    mean = {name: math.exp(sum(map(math.log, regrets)) / len(regrets)) for name, regrets in found.items()}
+    return text + "\n" + paragraph(
+        f"The thesis' rules take {number(mean['rules'], 3)} times the best variant's time, and the learned tree, trained on "
+        f"these problems, takes {number(mean['learned tree'], 3)}; among the sources' own variants alone they take "
+        f"{number(mean['rules among documented variants'], 3)}.")
+
+
+def rules_section(folder: Path, evidence: Evidence) -> str:
+    body = json.loads((folder / "rules.json").read_text())
+    text = "\n## K-fig33-34: the thesis' decision trees as rules\n\n" + paragraph(body["about"])
+    return text + "".join(section(tree, evidence) for tree in body["trees"])
