@@ -353,7 +353,7 @@ std::vector<PublishedTable<Problem>> published() {
         for (const std::int64_t samples : {1000, 5000, 10000, 12000, 15000, 20000, 50000, 100000, 200000})
             windows.push_back(maximum_of(receivers, samples, 1000));
     constexpr bool kCounted = true;
-    return {{"S1", {base}, {"random_order", "shared_hodograph", "global_cached"}, kCounted},
+    return {{"S1", {base}, {"random_order", "shuffled_order", "shared_hodograph", "global_cached"}, kCounted},
             {"S2", {base}, {"global_cached"}},
             {"S-sums", {base, sums}, {"global_cached"}},
             {"S4", windows, {"global_cached"}},
