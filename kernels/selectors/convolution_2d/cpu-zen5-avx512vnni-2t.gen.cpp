@@ -57,7 +57,7 @@ constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.50F},
     {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 3.09F},
     {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.89F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 25.13F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 25.08F},
     {VariantId::cpu_scalar, {}, 48.42F},
 };
 
