@@ -29,75 +29,71 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.03F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.17F},
-    {VariantId::global_cached, {{"block", 128}}, 1.35F},
-    {VariantId::global_cached, {{"block", 256}}, 1.42F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.02F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.18F},
+    {VariantId::global_cached, {{"block", 128}}, 1.41F},
+    {VariantId::global_cached, {{"block", 256}}, 1.44F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.02F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.19F},
-    {VariantId::global_cached, {{"block", 128}}, 1.51F},
-    {VariantId::global_cached, {{"block", 256}}, 1.51F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.08F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.20F},
+    {VariantId::global_cached, {{"block", 128}}, 1.63F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.85F},
+    {VariantId::global_cached, {{"block", 256}}, 1.66F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.15F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.28F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.40F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.50F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.54F},
-    {VariantId::global_cached, {{"block", 256}}, 2.28F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
     {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.02F},
     {VariantId::shared_hodograph, {{"block", 512}}, 1.17F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.18F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.19F},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.23F},
     {VariantId::shared_subsums, {{"sources", 256}}, 1.45F},
     {VariantId::global_cached, {{"block", 256}}, 1.44F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::shared_hodograph, {{"block", 512}}, 1.18F},
     {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.23F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.40F},
     {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.75F},
     {VariantId::global_cached, {{"block", 256}}, 1.47F},
 };
 
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.03F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.66F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 2.28F},
+    {VariantId::global_cached, {{"block", 128}}, 2.28F},
+    {VariantId::global_cached, {{"block", 256}}, 2.25F},
+};
+
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.24F},
-    {VariantId::global_cached, {{"block", 128}}, 1.80F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.81F},
-    {VariantId::global_cached, {{"block", 256}}, 1.77F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.02F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.76F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.76F},
+    {VariantId::global_cached, {{"block", 128}}, 2.03F},
+    {VariantId::global_cached, {{"block", 256}}, 2.09F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.03F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.55F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.71F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 2.00F},
-    {VariantId::global_cached, {{"block", 256}}, 2.06F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.31F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.70F},
+    {VariantId::global_cached, {{"block", 128}}, 2.13F},
+    {VariantId::global_cached, {{"block", 256}}, 2.19F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
     {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.08F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.40F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.47F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.19F},
-    {VariantId::global_cached, {{"block", 128}}, 2.80F},
-    {VariantId::global_cached, {{"block", 256}}, 2.88F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.07F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.25F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 2.14F},
+    {VariantId::global_cached, {{"block", 128}}, 2.75F},
+    {VariantId::global_cached, {{"block", 256}}, 2.80F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
     {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.47F},
     {VariantId::global_cached, {{"block", 128}}, 1.68F},
     {VariantId::global_cached, {{"block", 256}}, 1.67F},
 };
@@ -110,28 +106,27 @@ constexpr Choice<Problem> kRanking10[] = {
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.02F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.58F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.01F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.28F},
-    {VariantId::global_cached, {{"block", 256}}, 2.67F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.57F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.93F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 2.39F},
+    {VariantId::global_cached, {{"block", 256}}, 2.85F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.05F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.28F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.80F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.82F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.09F},
-    {VariantId::global_cached, {{"block", 256}}, 2.24F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.29F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.52F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.88F},
+    {VariantId::global_cached, {{"block", 256}}, 2.02F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.01F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.32F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.01F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.51F},
-    {VariantId::global_cached, {{"block", 256}}, 2.47F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.03F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.48F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.93F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.93F},
+    {VariantId::global_cached, {{"block", 256}}, 2.27F},
 };
 
 constexpr Choice<Problem> kRanking14[] = {
@@ -151,31 +146,21 @@ constexpr Choice<Problem> kRanking15[] = {
 };
 
 constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::shared_hodograph, {{"block", 1024}}, 1.15F},
     {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.32F},
-    {VariantId::global_cached, {{"block", 1024}}, 1.60F},
+    {VariantId::shared_hodograph, {{"block", 1024}}, 1.29F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.42F},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 1.50F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.69F},
     {VariantId::global_cached, {{"block", 256}}, 2.90F},
 };
 
 constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.09F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.04F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.16F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 2.03F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.07F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 2.46F},
-    {VariantId::global_cached, {{"block", 256}}, 2.43F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.03F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.17F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.19F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.82F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.96F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 3.06F},
-    {VariantId::global_cached, {{"block", 256}}, 3.01F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.04F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.16F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.65F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.75F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 2.76F},
+    {VariantId::global_cached, {{"block", 256}}, 2.76F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -186,115 +171,116 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "samples * sources <= 1500000 and receivers / samples <= 0.015",
+        .path = "samples * sources <= 1500000 and receivers / samples <= 0.01",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 20,
-        .margin = 1.13F,
-        .regret = 1.03F,
+        .problems = 36,
+        .margin = 1.15F,
+        .regret = 1.02F,
         .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
+        .regret_hi = 1.04F,
         .path = "samples * sources <= 1500000 "
-                "and receivers / samples > 0.015 "
+                "and receivers / samples > 0.01 "
                 "and additions <= 1800000000 "
-                "and receivers / sources <= 1.8",
+                "and additions <= 536870912",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 23,
-        .margin = 1.17F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
+        .problems = 8,
+        .margin = 1.11F,
+        .regret = 1.08F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.18F,
         .path = "samples * sources <= 1500000 "
-                "and receivers / samples > 0.015 "
+                "and receivers / samples > 0.01 "
                 "and additions <= 1800000000 "
-                "and receivers / sources > 1.8 "
-                "and additions <= 1200000000",
+                "and additions > 536870912",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1500000 "
-                "and receivers / samples > 0.015 "
-                "and additions <= 1800000000 "
-                "and receivers / sources > 1.8 "
-                "and additions > 1200000000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
         .problems = 7,
         .margin = 1.15F,
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.03F,
         .path = "samples * sources <= 1500000 "
-                "and receivers / samples > 0.015 "
+                "and receivers / samples > 0.01 "
                 "and additions > 1800000000 "
                 "and trace_bytes <= 16777216",
-        .ranking = kRanking4,
+        .ranking = kRanking3,
     },
     {
-        .id = 5,
+        .id = 4,
         .problems = 1,
         .margin = 0.85F,
         .regret = 1.18F,
         .regret_lo = 1.18F,
         .regret_hi = 1.18F,
         .path = "samples * sources <= 1500000 "
-                "and receivers / samples > 0.015 "
+                "and receivers / samples > 0.01 "
                 "and additions > 1800000000 "
                 "and trace_bytes > 16777216",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 2,
+        .margin = 1.60F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "samples * sources > 1500000 "
+                "and additions <= 3900000000 "
+                "and samples / sources <= 0.082 "
+                "and receivers * samples <= 220000 "
+                "and receivers <= 512 "
+                "and receivers <= 4",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 1,
-        .margin = 1.24F,
-        .regret = 1.00F,
+        .problems = 8,
+        .margin = 1.73F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.05F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
-                "and samples <= 1200 "
-                "and receivers * sources <= 8200000 "
-                "and sources * span <= 680000",
+                "and samples / sources <= 0.082 "
+                "and receivers * samples <= 220000 "
+                "and receivers <= 512 "
+                "and receivers > 4",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 22,
-        .margin = 1.50F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "samples * sources > 1500000 "
-                "and additions <= 3900000000 "
-                "and samples <= 1200 "
-                "and receivers * sources <= 8200000 "
-                "and sources * span > 680000",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
         .problems = 1,
-        .margin = 1.40F,
+        .margin = 1.31F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
-                "and samples <= 1200 "
-                "and receivers * sources > 8200000",
+                "and samples / sources <= 0.082 "
+                "and receivers * samples <= 220000 "
+                "and receivers > 512",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 2,
+        .margin = 1.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources > 1500000 "
+                "and additions <= 3900000000 "
+                "and samples / sources <= 0.082 "
+                "and receivers * samples > 220000",
         .ranking = kRanking8,
     },
     {
@@ -306,9 +292,9 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
-                "and samples > 1200 "
+                "and samples / sources > 0.082 "
                 "and receivers / sources <= 3.9 "
-                "and additions <= 56000000 "
+                "and additions <= 33000000 "
                 "and additions <= 5600000",
         .ranking = kRanking9,
     },
@@ -321,57 +307,57 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.09F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
-                "and samples > 1200 "
+                "and samples / sources > 0.082 "
                 "and receivers / sources <= 3.9 "
-                "and additions <= 56000000 "
+                "and additions <= 33000000 "
                 "and additions > 5600000",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 28,
-        .margin = 1.55F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
+        .problems = 13,
+        .margin = 1.56F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
-                "and samples > 1200 "
+                "and samples / sources > 0.082 "
                 "and receivers / sources <= 3.9 "
-                "and additions > 56000000 "
-                "and receivers * sources <= 270000",
+                "and additions > 33000000 "
+                "and span <= 470 "
+                "and receivers / samples <= 0.033",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 4,
-        .margin = 1.14F,
-        .regret = 1.05F,
+        .problems = 1,
+        .margin = 1.29F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
+        .regret_hi = 1.00F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
-                "and samples > 1200 "
+                "and samples / sources > 0.082 "
                 "and receivers / sources <= 3.9 "
-                "and additions > 56000000 "
-                "and receivers * sources > 270000 "
-                "and receivers / samples <= 0.39",
+                "and additions > 33000000 "
+                "and span <= 470 "
+                "and receivers / samples > 0.033",
         .ranking = kRanking12,
     },
     {
         .id = 13,
-        .problems = 2,
-        .margin = 1.25F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .problems = 31,
+        .margin = 1.44F,
+        .regret = 1.03F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.05F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
-                "and samples > 1200 "
+                "and samples / sources > 0.082 "
                 "and receivers / sources <= 3.9 "
-                "and additions > 56000000 "
-                "and receivers * sources > 270000 "
-                "and receivers / samples > 0.39",
+                "and additions > 33000000 "
+                "and span > 470",
         .ranking = kRanking13,
     },
     {
@@ -383,7 +369,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.01F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
-                "and samples > 1200 "
+                "and samples / sources > 0.082 "
                 "and receivers / sources > 3.9",
         .ranking = kRanking14,
     },
@@ -394,108 +380,93 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "samples * sources > 1500000 and additions > 3900000000 and receivers <= 64",
+        .path = "samples * sources > 1500000 and additions > 3900000000 and receivers <= 68",
         .ranking = kRanking15,
     },
     {
         .id = 16,
         .problems = 1,
-        .margin = 0.87F,
-        .regret = 1.15F,
-        .regret_lo = 1.15F,
-        .regret_hi = 1.15F,
+        .margin = 1.29F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "samples * sources > 1500000 "
                 "and additions > 3900000000 "
-                "and receivers > 64 "
-                "and sources <= 120",
+                "and receivers > 68 "
+                "and sources <= 820",
         .ranking = kRanking16,
     },
     {
         .id = 17,
-        .problems = 7,
-        .margin = 1.06F,
-        .regret = 1.09F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.14F,
+        .problems = 64,
+        .margin = 1.11F,
+        .regret = 1.04F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.06F,
         .path = "samples * sources > 1500000 "
                 "and additions > 3900000000 "
-                "and receivers > 64 "
-                "and sources > 120 "
-                "and samples * sources <= 3900000",
+                "and receivers > 68 "
+                "and sources > 820",
         .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 57,
-        .margin = 1.16F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources > 1500000 "
-                "and additions > 3900000000 "
-                "and receivers > 64 "
-                "and sources > 120 "
-                "and samples * sources > 3900000",
-        .ranking = kRanking18,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (product(problem.samples, problem.sources) <= 1'500'000) {
-        if (ratio(problem.receivers, problem.samples) <= 0.015) {
+        if (ratio(problem.receivers, problem.samples) <= 0.01) {
             // times_per_thread block=128;times=2
             // 7 problems, margin 1.12, regret 1.01 [1.00, 1.03]
             return kLeaves[0];
         } else {
             if (problem.additions() <= 1'800'000'000) {
-                if (ratio(problem.receivers, problem.sources) <= 1.8) {
+                if (problem.additions() <= 536'870'912) {
                     // shared_hodograph block=128
-                    // 20 problems, margin 1.13, regret 1.03 [1.01, 1.06]
+                    // 36 problems, margin 1.15, regret 1.02 [1.01, 1.04]
                     return kLeaves[1];
                 } else {
-                    if (problem.additions() <= 1'200'000'000) {
-                        // shared_hodograph block=512
-                        // 23 problems, margin 1.17, regret 1.02 [1.01, 1.03]
-                        return kLeaves[2];
-                    } else {
-                        // shared_subsums sources=256
-                        // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                        return kLeaves[3];
-                    }
+                    // shared_hodograph block=256
+                    // 8 problems, margin 1.11, regret 1.08 [1.02, 1.18]
+                    return kLeaves[2];
                 }
             } else {
                 if (problem.trace_bytes() <= 16'777'216) {
                     // source_tiles sources=64;times=4
                     // 7 problems, margin 1.15, regret 1.02 [1.01, 1.03]
-                    return kLeaves[4];
+                    return kLeaves[3];
                 } else {
                     // shared_hodograph block=512
                     // 1 problems, margin 0.85, regret 1.18 [1.18, 1.18]
-                    return kLeaves[5];
+                    return kLeaves[4];
                 }
             }
         }
     } else {
         if (problem.additions() <= 3'900'000'000) {
-            if (problem.samples <= 1200) {
-                if (product(problem.receivers, problem.sources) <= 8'200'000) {
-                    if (product(problem.sources, problem.span) <= 680'000) {
-                        // source_tiles sources=64;times=4
-                        // 1 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
+            if (ratio(problem.samples, problem.sources) <= 0.082) {
+                if (product(problem.receivers, problem.samples) <= 220'000) {
+                    if (problem.receivers <= 512) {
+                        if (problem.receivers <= 4) {
+                            // source_tiles sources=64;times=8
+                            // 2 problems, margin 1.60, regret 1.03 [1.00, 1.06]
+                            return kLeaves[5];
+                        } else {
+                            // source_tiles sources=128;times=4
+                            // 8 problems, margin 1.73, regret 1.02 [1.00, 1.05]
+                            return kLeaves[6];
+                        }
                     } else {
-                        // source_tiles sources=128;times=4
-                        // 22 problems, margin 1.50, regret 1.03 [1.01, 1.05]
+                        // source_tiles sources=128;times=2
+                        // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
                         return kLeaves[7];
                     }
                 } else {
                     // shared_subsums sources=256
-                    // 1 problems, margin 1.40, regret 1.00 [1.00, 1.00]
+                    // 2 problems, margin 1.25, regret 1.00 [1.00, 1.00]
                     return kLeaves[8];
                 }
             } else {
                 if (ratio(problem.receivers, problem.sources) <= 3.9) {
-                    if (problem.additions() <= 56'000'000) {
+                    if (problem.additions() <= 33'000'000) {
                         if (problem.additions() <= 5'600'000) {
                             // times_per_thread block=128;times=4
                             // 1 problems, margin 1.47, regret 1.00 [1.00, 1.00]
@@ -506,20 +477,20 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             return kLeaves[10];
                         }
                     } else {
-                        if (product(problem.receivers, problem.sources) <= 270'000) {
-                            // source_tiles sources=64;times=8
-                            // 28 problems, margin 1.55, regret 1.02 [1.01, 1.04]
-                            return kLeaves[11];
-                        } else {
-                            if (ratio(problem.receivers, problem.samples) <= 0.39) {
-                                // source_tiles sources=64;times=4
-                                // 4 problems, margin 1.14, regret 1.05 [1.00, 1.09]
-                                return kLeaves[12];
+                        if (problem.span <= 470) {
+                            if (ratio(problem.receivers, problem.samples) <= 0.033) {
+                                // source_tiles sources=64;times=8
+                                // 13 problems, margin 1.56, regret 1.00 [1.00, 1.00]
+                                return kLeaves[11];
                             } else {
-                                // source_tiles sources=128;times=4
-                                // 2 problems, margin 1.25, regret 1.01 [1.00, 1.02]
-                                return kLeaves[13];
+                                // source_tiles sources=64;times=4
+                                // 1 problems, margin 1.29, regret 1.00 [1.00, 1.00]
+                                return kLeaves[12];
                             }
+                        } else {
+                            // source_tiles sources=64;times=8
+                            // 31 problems, margin 1.44, regret 1.03 [1.02, 1.05]
+                            return kLeaves[13];
                         }
                     }
                 } else {
@@ -529,25 +500,19 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 }
             }
         } else {
-            if (problem.receivers <= 64) {
+            if (problem.receivers <= 68) {
                 // source_tiles sources=64;times=8
                 // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
                 return kLeaves[15];
             } else {
-                if (problem.sources <= 120) {
-                    // shared_hodograph block=1024
-                    // 1 problems, margin 0.87, regret 1.15 [1.15, 1.15]
+                if (problem.sources <= 820) {
+                    // shared_subsums sources=128
+                    // 1 problems, margin 1.29, regret 1.00 [1.00, 1.00]
                     return kLeaves[16];
                 } else {
-                    if (product(problem.samples, problem.sources) <= 3'900'000) {
-                        // source_tiles sources=128;times=4
-                        // 7 problems, margin 1.06, regret 1.09 [1.05, 1.14]
-                        return kLeaves[17];
-                    } else {
-                        // shared_subsums sources=256
-                        // 57 problems, margin 1.16, regret 1.03 [1.01, 1.04]
-                        return kLeaves[18];
-                    }
+                    // shared_subsums sources=256
+                    // 64 problems, margin 1.11, regret 1.04 [1.03, 1.06]
+                    return kLeaves[17];
                 }
             }
         }

@@ -107,30 +107,38 @@ constexpr Choice<Problem> kRanking9[] = {
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::shared_load_all, {}, 1.01F},
-    {VariantId::shared_load_tile, {}, 1.03F},
-    {VariantId::texture_1d_shared_tile, {}, 1.07F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.40F},
-    {VariantId::global, {{"width", 32}}, 2.15F},
+    {VariantId::shared_load_tile, {}, 1.01F},
+    {VariantId::texture_1d_shared_tile, {}, 1.04F},
+    {VariantId::shared_load_all, {}, 1.08F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.50F},
+    {VariantId::global, {{"width", 32}}, 1.64F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::shared_load_tile, {}, 1.05F},
+    {VariantId::global_uncoalesced, {}, 1.00F},
+    {VariantId::shared_load_all, {}, 1.05F},
+    {VariantId::shared_load_tile, {}, 1.06F},
+    {VariantId::texture_1d_shared_tile, {}, 1.13F},
+    {VariantId::global, {{"width", 32}}, 1.32F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
+    {VariantId::shared_load_tile, {}, 1.05F},
     {VariantId::shared_load_all, {}, 1.27F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.95F},
     {VariantId::global, {{"width", 32}}, 2.67F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.03F},
-    {VariantId::shared_load_all, {}, 1.11F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.68F},
-    {VariantId::global, {{"width", 32}}, 2.28F},
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::shared_load_all, {}, 1.02F},
+    {VariantId::texture_1d_shared_tile, {}, 1.03F},
+    {VariantId::shared_load_tile, {}, 1.04F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.47F},
+    {VariantId::global, {{"width", 32}}, 3.15F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.13F},
     {VariantId::texture_1d_shared_tile, {}, 1.15F},
@@ -138,7 +146,7 @@ constexpr Choice<Problem> kRanking13[] = {
     {VariantId::global, {{"width", 32}}, 2.68F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.04F},
     {VariantId::shared_load_all, {}, 1.15F},
@@ -146,7 +154,7 @@ constexpr Choice<Problem> kRanking14[] = {
     {VariantId::global, {{"width", 32}}, 3.02F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.22F},
     {VariantId::shared_load_tile, {}, 1.29F},
@@ -154,7 +162,7 @@ constexpr Choice<Problem> kRanking15[] = {
     {VariantId::global, {{"width", 32}}, 1.92F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 2.21F},
     {VariantId::shared_load_tile, {}, 2.28F},
@@ -162,7 +170,7 @@ constexpr Choice<Problem> kRanking16[] = {
     {VariantId::global, {{"width", 32}}, 4.67F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.01F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.12F},
     {VariantId::texture_1d_shared_tile, {}, 2.44F},
@@ -170,15 +178,15 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global, {{"width", 32}}, 5.57F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.10F},
     {VariantId::global_uncoalesced, {}, 2.62F},
-    {VariantId::global, {{"width", 16}}, 2.85F},
     {VariantId::shared_load_tile, {}, 3.12F},
+    {VariantId::texture_1d_shared_tile, {}, 3.13F},
     {VariantId::global, {{"width", 32}}, 3.22F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.07F},
     {VariantId::texture_1d_shared_tile, {}, 2.04F},
@@ -186,21 +194,44 @@ constexpr Choice<Problem> kRanking19[] = {
     {VariantId::global, {{"width", 32}}, 3.21F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.24F},
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 2.66F},
-    {VariantId::shared_load_tile, {}, 2.99F},
-    {VariantId::shared_load_all, {}, 3.05F},
-    {VariantId::global, {{"width", 32}}, 8.70F},
+constexpr Choice<Problem> kRanking21[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.03F},
+    {VariantId::shared_load_all, {}, 1.56F},
+    {VariantId::texture_1d_shared_tile, {}, 1.70F},
+    {VariantId::shared_load_tile, {}, 1.76F},
+    {VariantId::global, {{"width", 32}}, 3.15F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking22[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.16F},
-    {VariantId::texture_1d_shared_tile, {}, 2.66F},
-    {VariantId::shared_load_tile, {}, 2.82F},
-    {VariantId::global, {{"width", 32}}, 6.07F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.15F},
+    {VariantId::texture_1d_shared_tile, {}, 2.68F},
+    {VariantId::shared_load_tile, {}, 2.85F},
+    {VariantId::global, {{"width", 32}}, 6.09F},
+};
+
+constexpr Choice<Problem> kRanking23[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.13F},
+    {VariantId::texture_1d_shared_tile, {}, 2.49F},
+    {VariantId::shared_load_tile, {}, 2.60F},
+    {VariantId::global, {{"width", 32}}, 6.99F},
+};
+
+constexpr Choice<Problem> kRanking24[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 2.33F},
+    {VariantId::shared_load_all, {}, 2.40F},
+    {VariantId::shared_load_tile, {}, 2.59F},
+    {VariantId::global, {{"width", 32}}, 6.08F},
+};
+
+constexpr Choice<Problem> kRanking25[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 2.32F},
+    {VariantId::shared_load_all, {}, 2.43F},
+    {VariantId::shared_load_tile, {}, 2.60F},
+    {VariantId::global, {{"width", 32}}, 6.14F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -320,50 +351,62 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 10,
-        .problems = 4,
-        .margin = 1.02F,
+        .problems = 2,
+        .margin = 1.03F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
+        .regret_hi = 1.02F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances <= 390000 "
-                "and points <= 8192 "
-                "and queries <= 1000",
+                "and dims <= 47 "
+                "and points / dims <= 1000",
         .ranking = kRanking10,
     },
     {
         .id = 11,
         .problems = 1,
-        .margin = 0.95F,
-        .regret = 1.05F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.05F,
-        .path = "distances > 82000 "
-                "and queries > 11 "
-                "and terms <= 1800000000 "
-                "and distances <= 390000 "
-                "and points <= 8192 "
-                "and queries > 1000",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 2,
-        .margin = 1.03F,
+        .margin = 1.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances <= 390000 "
-                "and points > 8192",
+                "and dims <= 47 "
+                "and points / dims > 1000",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 1,
+        .margin = 1.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances <= 390000 "
+                "and dims > 47 "
+                "and points / dims <= 0.12",
         .ranking = kRanking12,
     },
     {
         .id = 13,
+        .problems = 3,
+        .margin = 1.01F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances <= 390000 "
+                "and dims > 47 "
+                "and points / dims > 0.12",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
         .problems = 2,
         .margin = 1.13F,
         .regret = 1.00F,
@@ -371,15 +414,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries <= 64 "
                 "and distances <= 1800000 "
                 "and queries * dims <= 560",
-        .ranking = kRanking13,
+        .ranking = kRanking14,
     },
     {
-        .id = 14,
+        .id = 15,
         .problems = 3,
         .margin = 1.04F,
         .regret = 1.00F,
@@ -387,15 +429,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries <= 64 "
                 "and distances <= 1800000 "
                 "and queries * dims > 560",
-        .ranking = kRanking14,
+        .ranking = kRanking15,
     },
     {
-        .id = 15,
+        .id = 16,
         .problems = 2,
         .margin = 1.22F,
         .regret = 1.00F,
@@ -403,15 +444,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries <= 64 "
                 "and distances > 1800000 "
                 "and queries * dims <= 180",
-        .ranking = kRanking15,
+        .ranking = kRanking16,
     },
     {
-        .id = 16,
+        .id = 17,
         .problems = 10,
         .margin = 2.21F,
         .regret = 1.00F,
@@ -419,15 +459,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries <= 64 "
                 "and distances > 1800000 "
                 "and queries * dims > 180",
-        .ranking = kRanking16,
+        .ranking = kRanking17,
     },
     {
-        .id = 17,
+        .id = 18,
         .problems = 19,
         .margin = 2.78F,
         .regret = 1.01F,
@@ -435,15 +474,15 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.02F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries > 64 "
+                "and terms <= 1800000000 "
                 "and queries / points <= 0.001 "
                 "and points / dims <= 10000",
-        .ranking = kRanking17,
+        .ranking = kRanking18,
     },
     {
-        .id = 18,
+        .id = 19,
         .problems = 2,
         .margin = 2.38F,
         .regret = 1.10F,
@@ -451,15 +490,15 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.21F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries > 64 "
+                "and terms <= 1800000000 "
                 "and queries / points <= 0.001 "
                 "and points / dims > 10000",
-        .ranking = kRanking18,
+        .ranking = kRanking19,
     },
     {
-        .id = 19,
+        .id = 20,
         .problems = 83,
         .margin = 1.39F,
         .regret = 1.02F,
@@ -467,31 +506,95 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.03F,
         .path = "distances > 82000 "
                 "and queries > 11 "
-                "and terms <= 1800000000 "
                 "and distances > 390000 "
                 "and queries > 64 "
+                "and terms <= 1800000000 "
                 "and queries / points > 0.001",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 1,
-        .margin = 2.14F,
-        .regret = 1.24F,
-        .regret_lo = 1.24F,
-        .regret_hi = 1.24F,
-        .path = "distances > 82000 and queries > 11 and terms > 1800000000 and distances <= 8388608",
         .ranking = kRanking20,
     },
     {
         .id = 21,
-        .problems = 58,
-        .margin = 3.00F,
+        .problems = 4,
+        .margin = 1.52F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.09F,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances > 390000 "
+                "and queries > 64 "
+                "and terms > 1800000000 "
+                "and distances <= 100000000 "
+                "and points <= 6800",
+        .ranking = kRanking21,
+    },
+    {
+        .id = 22,
+        .problems = 49,
+        .margin = 2.96F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 82000 and queries > 11 and terms > 1800000000 and distances > 8388608",
-        .ranking = kRanking21,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances > 390000 "
+                "and queries > 64 "
+                "and terms > 1800000000 "
+                "and distances <= 100000000 "
+                "and points > 6800 "
+                "and points / dims <= 560",
+        .ranking = kRanking22,
+    },
+    {
+        .id = 23,
+        .problems = 4,
+        .margin = 2.79F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances > 390000 "
+                "and queries > 64 "
+                "and terms > 1800000000 "
+                "and distances <= 100000000 "
+                "and points > 6800 "
+                "and points / dims > 560 "
+                "and queries * dims <= 15000",
+        .ranking = kRanking23,
+    },
+    {
+        .id = 24,
+        .problems = 1,
+        .margin = 2.33F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances > 390000 "
+                "and queries > 64 "
+                "and terms > 1800000000 "
+                "and distances <= 100000000 "
+                "and points > 6800 "
+                "and points / dims > 560 "
+                "and queries * dims > 15000",
+        .ranking = kRanking24,
+    },
+    {
+        .id = 25,
+        .problems = 1,
+        .margin = 2.32F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances > 390000 "
+                "and queries > 64 "
+                "and terms > 1800000000 "
+                "and distances > 100000000",
+        .ranking = kRanking25,
     },
 };
 
@@ -554,76 +657,101 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 }
             }
         } else {
-            if (problem.terms() <= 1'800'000'000) {
-                if (problem.distances() <= 390'000) {
-                    if (problem.points <= 8192) {
-                        if (problem.queries <= 1000) {
-                            // shared_load_all default
-                            // 4 problems, margin 1.02, regret 1.01 [1.00, 1.04]
-                            return kLeaves[10];
-                        } else {
-                            // shared_load_tile default
-                            // 1 problems, margin 0.95, regret 1.05 [1.05, 1.05]
-                            return kLeaves[11];
-                        }
+            if (problem.distances() <= 390'000) {
+                if (problem.dims <= 47) {
+                    if (ratio(problem.points, problem.dims) <= 1000) {
+                        // shared_load_tile default
+                        // 2 problems, margin 1.03, regret 1.01 [1.00, 1.02]
+                        return kLeaves[10];
                     } else {
-                        // texture_1d_shared_tile default
-                        // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                        return kLeaves[12];
+                        // global_uncoalesced default
+                        // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                        return kLeaves[11];
                     }
                 } else {
-                    if (problem.queries <= 64) {
-                        if (problem.distances() <= 1'800'000) {
-                            if (product(problem.queries, problem.dims) <= 560) {
-                                // global_uncoalesced default
-                                // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                return kLeaves[13];
-                            } else {
-                                // texture_1d_shared_tile default
-                                // 3 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                return kLeaves[14];
-                            }
+                    if (ratio(problem.points, problem.dims) <= 0.12) {
+                        // texture_1d_shared_tile default
+                        // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                        return kLeaves[12];
+                    } else {
+                        // shared_load_all default
+                        // 3 problems, margin 1.01, regret 1.02 [1.00, 1.06]
+                        return kLeaves[13];
+                    }
+                }
+            } else {
+                if (problem.queries <= 64) {
+                    if (problem.distances() <= 1'800'000) {
+                        if (product(problem.queries, problem.dims) <= 560) {
+                            // global_uncoalesced default
+                            // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                            return kLeaves[14];
                         } else {
-                            if (product(problem.queries, problem.dims) <= 180) {
-                                // global_uncoalesced default
-                                // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                                return kLeaves[15];
-                            } else {
-                                // register_tile per_thread=4
-                                // 10 problems, margin 2.21, regret 1.00 [1.00, 1.00]
-                                return kLeaves[16];
-                            }
+                            // texture_1d_shared_tile default
+                            // 3 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                            return kLeaves[15];
                         }
                     } else {
+                        if (product(problem.queries, problem.dims) <= 180) {
+                            // global_uncoalesced default
+                            // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+                            return kLeaves[16];
+                        } else {
+                            // register_tile per_thread=4
+                            // 10 problems, margin 2.21, regret 1.00 [1.00, 1.00]
+                            return kLeaves[17];
+                        }
+                    }
+                } else {
+                    if (problem.terms() <= 1'800'000'000) {
                         if (ratio(problem.queries, problem.points) <= 0.001) {
                             if (ratio(problem.points, problem.dims) <= 10'000) {
                                 // register_tile per_thread=8
                                 // else register_tile per_thread=4
                                 // 19 problems, margin 2.78, regret 1.01 [1.00, 1.02]
-                                return kLeaves[17];
+                                return kLeaves[18];
                             } else {
                                 // register_tile per_thread=4
                                 // 2 problems, margin 2.38, regret 1.10 [1.00, 1.21]
-                                return kLeaves[18];
+                                return kLeaves[19];
                             }
                         } else {
                             // few_items per_thread=1
                             // else register_tile per_thread=4
                             // 83 problems, margin 1.39, regret 1.02 [1.01, 1.03]
-                            return kLeaves[19];
+                            return kLeaves[20];
+                        }
+                    } else {
+                        if (problem.distances() <= 100'000'000) {
+                            if (problem.points <= 6800) {
+                                // register_tile per_thread=4
+                                // 4 problems, margin 1.52, regret 1.03 [1.00, 1.09]
+                                return kLeaves[21];
+                            } else {
+                                if (ratio(problem.points, problem.dims) <= 560) {
+                                    // register_tile per_thread=8
+                                    // else register_tile per_thread=4
+                                    // 49 problems, margin 2.96, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[22];
+                                } else {
+                                    if (product(problem.queries, problem.dims) <= 15'000) {
+                                        // register_tile per_thread=8
+                                        // else register_tile per_thread=4
+                                        // 4 problems, margin 2.79, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[23];
+                                    } else {
+                                        // register_tile per_thread=4
+                                        // 1 problems, margin 2.33, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[24];
+                                    }
+                                }
+                            }
+                        } else {
+                            // register_tile per_thread=4
+                            // 1 problems, margin 2.32, regret 1.00 [1.00, 1.00]
+                            return kLeaves[25];
                         }
                     }
-                }
-            } else {
-                if (problem.distances() <= 8'388'608) {
-                    // register_tile per_thread=4
-                    // 1 problems, margin 2.14, regret 1.24 [1.24, 1.24]
-                    return kLeaves[20];
-                } else {
-                    // register_tile per_thread=8
-                    // else register_tile per_thread=4
-                    // 58 problems, margin 3.00, regret 1.00 [1.00, 1.00]
-                    return kLeaves[21];
                 }
             }
         }

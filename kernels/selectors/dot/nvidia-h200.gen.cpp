@@ -39,7 +39,12 @@ constexpr Choice<Problem> kRanking3[] = {
 
 constexpr Choice<Problem> kRanking4[] = {
     {VariantId::vectorised, {{"blocks_per_sm", 4}}, 1.00F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.14F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.12F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::vectorised, {{"blocks_per_sm", 8}}, 1.02F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.19F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -85,13 +90,23 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 4,
-        .problems = 27,
-        .margin = 1.14F,
+        .problems = 24,
+        .margin = 1.12F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 2700000",
+        .path = "elements > 2700000 and elements <= 180000000",
         .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 3,
+        .margin = 1.16F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "elements > 2700000 and elements > 180000000",
+        .ranking = kRanking5,
     },
 };
 
@@ -119,9 +134,15 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             }
         }
     } else {
-        // vectorised blocks_per_sm=4
-        // 27 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-        return kLeaves[4];
+        if (problem.elements <= 180'000'000) {
+            // vectorised blocks_per_sm=4
+            // 24 problems, margin 1.12, regret 1.00 [1.00, 1.00]
+            return kLeaves[4];
+        } else {
+            // vectorised blocks_per_sm=8
+            // 3 problems, margin 1.16, regret 1.02 [1.00, 1.03]
+            return kLeaves[5];
+        }
     }
 }
 

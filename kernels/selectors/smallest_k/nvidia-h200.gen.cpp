@@ -123,13 +123,21 @@ constexpr Choice<Problem> kRanking10[] = {
 
 constexpr Choice<Problem> kRanking11[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.01F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.35F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.97F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 2.36F},
-    {VariantId::global_insertion, {{"block", 256}}, 10.48F},
+    {VariantId::warp_cut_rows, {{"room", 2}}, 1.08F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.32F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.85F},
+    {VariantId::global_insertion, {{"block", 256}}, 13.77F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.15F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::rank_sort, {}, 1.09F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 2.03F},
+    {VariantId::global_insertion, {{"block", 256}}, 6.08F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
     {VariantId::rank_sort, {}, 2.70F},
     {VariantId::warp_select, {{"warps", 16}}, 2.96F},
@@ -137,7 +145,7 @@ constexpr Choice<Problem> kRanking12[] = {
     {VariantId::global_insertion, {{"block", 256}}, 64.96F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.01F},
     {VariantId::block_rank_merge, {{"tile", 256}}, 2.78F},
     {VariantId::warp_select, {{"warps", 16}}, 2.78F},
@@ -145,7 +153,7 @@ constexpr Choice<Problem> kRanking13[] = {
     {VariantId::global_insertion, {{"block", 256}}, 131.35F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 3.22F},
     {VariantId::block_rank_merge, {{"tile", 256}}, 3.86F},
@@ -153,7 +161,7 @@ constexpr Choice<Problem> kRanking14[] = {
     {VariantId::global_insertion, {{"block", 256}}, 64.42F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::block_rank_merge, {{"tile", 64}}, 1.06F},
     {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.41F},
@@ -162,7 +170,7 @@ constexpr Choice<Problem> kRanking15[] = {
     {VariantId::global_insertion, {{"block", 256}}, 38.45F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::split_rows, {{"columns", 8192}}, 80.02F},
     {VariantId::warp_select, {{"warps", 16}}, 1.05F},
     {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
@@ -170,7 +178,7 @@ constexpr Choice<Problem> kRanking16[] = {
     {VariantId::global_insertion, {{"block", 256}}, 80.02F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.61F},
     {VariantId::warp_select, {{"warps", 8}}, 2.96F},
@@ -178,29 +186,20 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1194.26F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.78F},
-    {VariantId::segmented_radix_sort, {}, 4.84F},
-    {VariantId::rank_sort, {}, 6.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 556.54F},
-};
-
 constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::rank_sort, {}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.27F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.36F},
-    {VariantId::shared_insertion, {{"block", 128}}, 3.14F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.73F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.31F},
+    {VariantId::segmented_radix_sort, {}, 5.05F},
+    {VariantId::rank_sort, {}, 7.58F},
+    {VariantId::global_insertion, {{"block", 256}}, 411.65F},
 };
 
 constexpr Choice<Problem> kRanking20[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.36F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.97F},
-    {VariantId::rank_sort, {}, 2.01F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 29.09F},
-    {VariantId::global_insertion, {{"block", 256}}, 29.09F},
+    {VariantId::rank_sort, {}, 1.00F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.27F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.42F},
+    {VariantId::global_insertion, {{"block", 256}}, 3.73F},
 };
 
 constexpr Choice<Problem> kRanking21[] = {
@@ -236,27 +235,27 @@ constexpr Choice<Problem> kRanking24[] = {
 };
 
 constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.01F},
-    {VariantId::segmented_radix_sort, {}, 3.11F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 7.40F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 7.75F},
-    {VariantId::global_insertion, {{"block", 256}}, 152.52F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 3.36F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 7.54F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 10.02F},
+    {VariantId::global_insertion, {{"block", 256}}, 151.80F},
 };
 
 constexpr Choice<Problem> kRanking26[] = {
     {VariantId::segmented_radix_sort, {}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.75F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.78F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 43.64F},
-    {VariantId::global_insertion, {{"block", 256}}, 392.62F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.80F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 45.68F},
+    {VariantId::global_insertion, {{"block", 256}}, 249.29F},
 };
 
 constexpr Choice<Problem> kRanking27[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 3.24F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 18.41F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 19.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 162.29F},
+    {VariantId::segmented_radix_sort, {}, 2.80F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 14.02F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 29.64F},
+    {VariantId::global_insertion, {{"block", 256}}, 162.05F},
 };
 
 constexpr Choice<Problem> kRanking28[] = {
@@ -271,66 +270,65 @@ constexpr Choice<Problem> kRanking29[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.02F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 6.85F},
     {VariantId::segmented_radix_sort, {}, 8.71F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 41.23F},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 40.09F},
     {VariantId::global_insertion, {{"block", 256}}, 123.79F},
 };
 
 constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.06F},
     {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 8.09F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 11.23F},
-    {VariantId::segmented_radix_sort, {}, 12.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 37.44F},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 6.81F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 11.43F},
+    {VariantId::segmented_radix_sort, {}, 22.20F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.07F},
 };
 
 constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 6.31F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 12.01F},
-    {VariantId::shared_insertion, {{"block", 128}}, 13.19F},
-    {VariantId::global_insertion, {{"block", 256}}, 16.28F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.30F},
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 5.56F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 12.44F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 44.44F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 16.54F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 19.78F},
     {VariantId::global_insertion, {{"block", 256}}, 97.49F},
 };
 
-constexpr Choice<Problem> kRanking33[] = {
+constexpr Choice<Problem> kRanking32[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.36F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.27F},
-    {VariantId::shared_insertion, {{"block", 64}}, 9.72F},
+    {VariantId::shared_insertion, {{"block", 32}}, 9.70F},
     {VariantId::global_insertion, {{"block", 256}}, 31.28F},
 };
 
-constexpr Choice<Problem> kRanking34[] = {
+constexpr Choice<Problem> kRanking33[] = {
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
     {VariantId::shared_insertion, {{"block", 128}}, 2.10F},
     {VariantId::local_insertion, {{"block", 256}}, 2.44F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.87F},
+    {VariantId::warp_select, {{"warps", 4}}, 2.55F},
     {VariantId::global_insertion, {{"block", 256}}, 3.44F},
 };
 
-constexpr Choice<Problem> kRanking35[] = {
+constexpr Choice<Problem> kRanking34[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.13F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.13F},
-    {VariantId::shared_insertion, {{"block", 64}}, 2.46F},
+    {VariantId::shared_insertion, {{"block", 32}}, 2.64F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 10.28F},
     {VariantId::global_insertion, {{"block", 256}}, 5.27F},
 };
 
+constexpr Choice<Problem> kRanking35[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::radix_sort_rows, {}, 1.21F},
+    {VariantId::segmented_radix_sort, {}, 2.31F},
+    {VariantId::rank_sort, {}, 5.00F},
+    {VariantId::global_insertion, {{"block", 256}}, 604.97F},
+};
+
 constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 498.22F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.02F},
-    {VariantId::segmented_radix_sort, {}, 2.94F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.02F},
-    {VariantId::global_insertion, {{"block", 256}}, 498.22F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 410.30F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 3.75F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.24F},
+    {VariantId::global_insertion, {{"block", 256}}, 410.30F},
 };
 
 constexpr Choice<Problem> kRanking37[] = {
@@ -342,96 +340,124 @@ constexpr Choice<Problem> kRanking37[] = {
 };
 
 constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.04F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.25F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 3.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.33F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
+    {VariantId::rank_sort, {}, 1.05F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.22F},
+    {VariantId::global_insertion, {{"block", 256}}, 2.08F},
 };
 
 constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.22F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.08F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.04F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.25F},
+    {VariantId::rank_sort, {}, 2.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 8.33F},
 };
 
 constexpr Choice<Problem> kRanking40[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.21F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.75F},
-    {VariantId::segmented_radix_sort, {}, 2.74F},
-    {VariantId::global_insertion, {{"block", 256}}, 18.07F},
+    {VariantId::segmented_radix_sort, {}, 2.62F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 4.21F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 5.45F},
+    {VariantId::global_insertion, {{"block", 256}}, 125.32F},
 };
 
 constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.10F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.51F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 12.91F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 14.86F},
-    {VariantId::global_insertion, {{"block", 256}}, 301.26F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 1.74F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 7.47F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 68.48F},
+    {VariantId::global_insertion, {{"block", 256}}, 68.48F},
 };
 
 constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 9.11F},
-    {VariantId::segmented_radix_sort, {}, 18.21F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 28.77F},
-    {VariantId::global_insertion, {{"block", 256}}, 51.99F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 8.47F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 10.75F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.20F},
 };
 
 constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.35F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 6.31F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 184.57F},
-    {VariantId::global_insertion, {{"block", 256}}, 184.57F},
-};
-
-constexpr Choice<Problem> kRanking44[] = {
     {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.01F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.23F},
-    {VariantId::shared_insertion, {{"block", 256}}, 2.49F},
-    {VariantId::local_insertion, {{"block", 64}}, 4.27F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.08F},
     {VariantId::global_insertion, {{"block", 256}}, 2.46F},
 };
 
+constexpr Choice<Problem> kRanking44[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 743.47F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.01F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.21F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.43F},
+    {VariantId::global_insertion, {{"block", 256}}, 743.47F},
+};
+
 constexpr Choice<Problem> kRanking45[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.14F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.22F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 3.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 29.96F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.22F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.05F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 323.06F},
+    {VariantId::global_insertion, {{"block", 256}}, 323.06F},
 };
 
 constexpr Choice<Problem> kRanking46[] = {
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.00F},
-    {VariantId::warp_sort_rows, {}, 1.06F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.87F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 4.06F},
-    {VariantId::global_insertion, {{"block", 256}}, 64.18F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 3295.80F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.10F},
+    {VariantId::warp_select, {{"warps", 16}}, 28.13F},
+    {VariantId::global_insertion, {{"block", 256}}, 3295.80F},
 };
 
 constexpr Choice<Problem> kRanking47[] = {
-    {VariantId::warp_rows, {{"lanes", 8}}, 36.16F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::warp_sort_rows, {}, 1.25F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.77F},
-    {VariantId::global_insertion, {{"block", 256}}, 36.16F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 902.67F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.65F},
+    {VariantId::warp_select, {{"warps", 16}}, 17.09F},
+    {VariantId::global_insertion, {{"block", 256}}, 902.67F},
 };
 
 constexpr Choice<Problem> kRanking48[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.24F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 2.35F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 4.42F},
-    {VariantId::global_insertion, {{"block", 256}}, 245.93F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.95F},
+    {VariantId::warp_select, {{"warps", 8}}, 6.22F},
+    {VariantId::global_insertion, {{"block", 64}}, 840.72F},
+    {VariantId::global_insertion, {{"block", 256}}, 840.41F},
 };
 
 constexpr Choice<Problem> kRanking49[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.02F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 2.48F},
+    {VariantId::warp_select, {{"warps", 16}}, 12.62F},
+    {VariantId::global_insertion, {{"block", 64}}, 1462.93F},
+    {VariantId::global_insertion, {{"block", 256}}, 1462.98F},
+};
+
+constexpr Choice<Problem> kRanking50[] = {
+    {VariantId::warp_sort_rows, {}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.14F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.18F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.22F},
+    {VariantId::global_insertion, {{"block", 256}}, 29.96F},
+};
+
+constexpr Choice<Problem> kRanking51[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
+    {VariantId::warp_sort_rows, {}, 1.14F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.43F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.80F},
+    {VariantId::global_insertion, {{"block", 256}}, 42.99F},
+};
+
+constexpr Choice<Problem> kRanking52[] = {
+    {VariantId::warp_rows, {{"lanes", 8}}, 1.00F},
+    {VariantId::warp_sort_rows, {}, 1.07F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.62F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.73F},
+    {VariantId::global_insertion, {{"block", 256}}, 101.21F},
+};
+
+constexpr Choice<Problem> kRanking53[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.19F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.28F},
@@ -439,40 +465,15 @@ constexpr Choice<Problem> kRanking49[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3975.38F},
 };
 
-constexpr Choice<Problem> kRanking50[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.02F},
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.69F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.91F},
-    {VariantId::warp_select, {{"warps", 16}}, 28.45F},
-    {VariantId::global_insertion, {{"block", 256}}, 6191.58F},
-};
-
-constexpr Choice<Problem> kRanking51[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.33F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.06F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.05F},
-    {VariantId::global_insertion, {{"block", 256}}, 90.67F},
-};
-
-constexpr Choice<Problem> kRanking52[] = {
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.04F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.10F},
-    {VariantId::warp_select, {{"warps", 16}}, 12.93F},
-    {VariantId::global_insertion, {{"block", 256}}, 889.64F},
-};
-
-constexpr Choice<Problem> kRanking53[] = {
-    {VariantId::warp_rows, {{"lanes", 4}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.08F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 2.15F},
-    {VariantId::warp_sort_rows, {}, 2.17F},
-    {VariantId::global_insertion, {{"block", 256}}, 30.30F},
-};
-
 constexpr Choice<Problem> kRanking54[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.01F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.96F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 8.57F},
+    {VariantId::global_insertion, {{"block", 256}}, 180.50F},
+};
+
+constexpr Choice<Problem> kRanking55[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.30F},
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.33F},
@@ -480,8 +481,7 @@ constexpr Choice<Problem> kRanking54[] = {
     {VariantId::global_insertion, {{"block", 256}}, 7.17F},
 };
 
-constexpr Choice<Problem> kRanking55[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.05F},
+constexpr Choice<Problem> kRanking56[] = {
     {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.27F},
     {VariantId::warp_sort_rows, {}, 1.33F},
@@ -489,7 +489,7 @@ constexpr Choice<Problem> kRanking55[] = {
     {VariantId::global_insertion, {{"block", 256}}, 15.82F},
 };
 
-constexpr Choice<Problem> kRanking56[] = {
+constexpr Choice<Problem> kRanking57[] = {
     {VariantId::warp_rows, {{"lanes", 8}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 16}}, 1.03F},
     {VariantId::warp_sort_rows, {}, 1.53F},
@@ -497,143 +497,112 @@ constexpr Choice<Problem> kRanking56[] = {
     {VariantId::global_insertion, {{"block", 256}}, 7.15F},
 };
 
-constexpr Choice<Problem> kRanking57[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.11F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.34F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.90F},
-    {VariantId::global_insertion, {{"block", 256}}, 44.68F},
-};
-
 constexpr Choice<Problem> kRanking58[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.10F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.20F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.04F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.09F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.24F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.63F},
-    {VariantId::global_insertion, {{"block", 256}}, 96.89F},
+    {VariantId::global_insertion, {{"block", 256}}, 237.05F},
 };
 
 constexpr Choice<Problem> kRanking59[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.10F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.13F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.52F},
-    {VariantId::global_insertion, {{"block", 256}}, 645.13F},
+    {VariantId::warp_rows, {{"lanes", 16}}, 72.37F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.12F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.17F},
+    {VariantId::global_insertion, {{"block", 256}}, 72.37F},
 };
 
 constexpr Choice<Problem> kRanking60[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.02F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.21F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.45F},
-    {VariantId::warp_select, {{"warps", 16}}, 15.04F},
-    {VariantId::global_insertion, {{"block", 256}}, 684.23F},
-};
-
-constexpr Choice<Problem> kRanking61[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.30F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.34F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.63F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.17F},
     {VariantId::global_insertion, {{"block", 256}}, 43.21F},
 };
 
-constexpr Choice<Problem> kRanking62[] = {
-    {VariantId::warp_rows, {{"lanes", 16}}, 28.92F},
+constexpr Choice<Problem> kRanking61[] = {
+    {VariantId::warp_rows, {{"lanes", 16}}, 32.75F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.32F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.04F},
-    {VariantId::global_insertion, {{"block", 256}}, 28.92F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.15F},
+    {VariantId::global_insertion, {{"block", 256}}, 32.75F},
+};
+
+constexpr Choice<Problem> kRanking62[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.03F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.07F},
+    {VariantId::warp_select, {{"warps", 16}}, 24.01F},
+    {VariantId::global_insertion, {{"block", 256}}, 1426.60F},
 };
 
 constexpr Choice<Problem> kRanking63[] = {
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.34F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.14F},
-    {VariantId::warp_select, {{"warps", 8}}, 5.73F},
-    {VariantId::global_insertion, {{"block", 256}}, 161.92F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.69F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.16F},
+    {VariantId::warp_select, {{"warps", 16}}, 11.62F},
+    {VariantId::global_insertion, {{"block", 256}}, 608.24F},
 };
 
 constexpr Choice<Problem> kRanking64[] = {
     {VariantId::warp_rows, {{"lanes", 4}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.05F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 3.47F},
-    {VariantId::warp_sort_rows, {}, 4.26F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.72F},
+    {VariantId::warp_rows, {{"lanes", 8}}, 1.07F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 3.15F},
+    {VariantId::warp_sort_rows, {}, 3.72F},
+    {VariantId::global_insertion, {{"block", 256}}, 9.50F},
 };
 
 constexpr Choice<Problem> kRanking65[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.02F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.37F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.86F},
-    {VariantId::warp_select, {{"warps", 16}}, 13.01F},
-    {VariantId::global_insertion, {{"block", 256}}, 1005.48F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.43F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.79F},
+    {VariantId::warp_select, {{"warps", 16}}, 7.39F},
+    {VariantId::global_insertion, {{"block", 256}}, 454.29F},
 };
 
 constexpr Choice<Problem> kRanking66[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.52F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.68F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.01F},
-    {VariantId::global_insertion, {{"block", 256}}, 525.16F},
+    {VariantId::split_rows, {{"columns", 8192}}, 27.37F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.71F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.40F},
+    {VariantId::global_insertion, {{"block", 256}}, 27.37F},
 };
 
 constexpr Choice<Problem> kRanking67[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.60F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 3.61F},
+    {VariantId::split_rows, {{"columns", 2048}}, 3.66F},
+    {VariantId::global_insertion, {{"block", 256}}, 27.23F},
+};
+
+constexpr Choice<Problem> kRanking68[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.01F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.59F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.94F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.89F},
+    {VariantId::global_insertion, {{"block", 256}}, 58.94F},
+};
+
+constexpr Choice<Problem> kRanking69[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.08F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.05F},
+    {VariantId::warp_select, {{"warps", 16}}, 116.44F},
+    {VariantId::split_rows, {{"columns", 8192}}, 17875.24F},
+    {VariantId::global_insertion, {{"block", 256}}, 17875.24F},
+};
+
+constexpr Choice<Problem> kRanking70[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.92F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.53F},
     {VariantId::split_rows, {{"columns", 2048}}, 4.64F},
     {VariantId::warp_select, {{"warps", 16}}, 16.04F},
     {VariantId::global_insertion, {{"block", 256}}, 1807.23F},
 };
 
-constexpr Choice<Problem> kRanking68[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.42F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.78F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.92F},
-    {VariantId::global_insertion, {{"block", 256}}, 152.06F},
-};
-
-constexpr Choice<Problem> kRanking69[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.01F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.94F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.27F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.43F},
-    {VariantId::global_insertion, {{"block", 256}}, 27.35F},
-};
-
-constexpr Choice<Problem> kRanking70[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.01F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.59F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.14F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.69F},
-    {VariantId::global_insertion, {{"block", 256}}, 65.30F},
-};
-
 constexpr Choice<Problem> kRanking71[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.01F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.69F},
-    {VariantId::warp_select, {{"warps", 8}}, 5.48F},
-    {VariantId::global_insertion, {{"block", 64}}, 688.10F},
-    {VariantId::global_insertion, {{"block", 256}}, 688.00F},
-};
-
-constexpr Choice<Problem> kRanking72[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.08F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.01F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.17F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.27F},
-    {VariantId::global_insertion, {{"block", 64}}, 1428.72F},
-    {VariantId::global_insertion, {{"block", 256}}, 1428.52F},
-};
-
-constexpr Choice<Problem> kRanking73[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.03F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.79F},
-    {VariantId::warp_select, {{"warps", 16}}, 9.00F},
-    {VariantId::global_insertion, {{"block", 256}}, 242.98F},
-};
-
-constexpr Choice<Problem> kRanking74[] = {
     {VariantId::warp_sort_rows, {}, 1.25F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.53F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.55F},
@@ -814,10 +783,27 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 11,
-        .problems = 3,
+        .problems = 2,
         .margin = 1.06F,
-        .regret = 1.06F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements <= 39000 "
+                "and columns <= 10000 "
+                "and columns > 47 "
+                "and elements <= 1500 "
+                "and rows <= 1",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 1,
+        .margin = 0.87F,
+        .regret = 1.15F,
+        .regret_lo = 1.15F,
         .regret_hi = 1.15F,
         .path = "layout == transposed "
                 "and order == ascending "
@@ -825,11 +811,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 39000 "
                 "and columns <= 10000 "
                 "and columns > 47 "
-                "and elements <= 1500",
-        .ranking = kRanking11,
+                "and elements <= 1500 "
+                "and rows > 1",
+        .ranking = kRanking12,
     },
     {
-        .id = 12,
+        .id = 13,
         .problems = 4,
         .margin = 2.70F,
         .regret = 1.00F,
@@ -844,10 +831,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1500 "
                 "and rows / k <= 27 "
                 "and columns / k <= 18",
-        .ranking = kRanking12,
+        .ranking = kRanking13,
     },
     {
-        .id = 13,
+        .id = 14,
         .problems = 2,
         .margin = 1.44F,
         .regret = 1.01F,
@@ -862,11 +849,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1500 "
                 "and rows / k <= 27 "
                 "and columns / k > 18 "
-                "and rows / columns <= 0.01",
-        .ranking = kRanking13,
+                "and rows <= 16",
+        .ranking = kRanking14,
     },
     {
-        .id = 14,
+        .id = 15,
         .problems = 4,
         .margin = 3.22F,
         .regret = 1.00F,
@@ -881,11 +868,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1500 "
                 "and rows / k <= 27 "
                 "and columns / k > 18 "
-                "and rows / columns > 0.01",
-        .ranking = kRanking14,
+                "and rows > 16",
+        .ranking = kRanking15,
     },
     {
-        .id = 15,
+        .id = 16,
         .problems = 1,
         .margin = 1.33F,
         .regret = 1.06F,
@@ -899,10 +886,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 47 "
                 "and elements > 1500 "
                 "and rows / k > 27",
-        .ranking = kRanking15,
+        .ranking = kRanking16,
     },
     {
-        .id = 16,
+        .id = 17,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.05F,
@@ -913,10 +900,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.1 "
                 "and elements <= 39000 "
                 "and columns > 10000",
-        .ranking = kRanking16,
+        .ranking = kRanking17,
     },
     {
-        .id = 17,
+        .id = 18,
         .problems = 4,
         .margin = 2.61F,
         .regret = 1.00F,
@@ -928,30 +915,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 39000 "
                 "and rows / k <= 10000 "
                 "and rows <= 1",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 6,
-        .margin = 3.78F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows / k > 0.1 "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and rows > 1 "
-                "and elements <= 22000000 "
-                "and columns / k <= 9 "
-                "and rows <= 1800",
         .ranking = kRanking18,
     },
     {
         .id = 19,
-        .problems = 1,
-        .margin = 1.27F,
+        .problems = 7,
+        .margin = 3.31F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -963,14 +932,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 1 "
                 "and elements <= 22000000 "
                 "and columns / k <= 9 "
-                "and rows > 1800 "
-                "and columns <= 22",
+                "and rows / k <= 82",
         .ranking = kRanking19,
     },
     {
         .id = 20,
         .problems = 1,
-        .margin = 0.74F,
+        .margin = 0.73F,
         .regret = 1.36F,
         .regret_lo = 1.36F,
         .regret_hi = 1.36F,
@@ -982,8 +950,7 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 1 "
                 "and elements <= 22000000 "
                 "and columns / k <= 9 "
-                "and rows > 1800 "
-                "and columns > 22",
+                "and rows / k > 82",
         .ranking = kRanking20,
     },
     {
@@ -1068,11 +1035,11 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 25,
-        .problems = 26,
-        .margin = 3.09F,
-        .regret = 1.01F,
+        .problems = 29,
+        .margin = 3.35F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.01F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and rows / k > 0.1 "
@@ -1083,13 +1050,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 9 "
                 "and columns > 1800 "
                 "and rows / k <= 64 "
-                "and rows * columns <= 3900000 "
-                "and k <= 120",
+                "and results <= 5600",
         .ranking = kRanking25,
     },
     {
         .id = 26,
-        .problems = 1,
+        .problems = 2,
         .margin = 1.75F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
@@ -1104,17 +1070,17 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 9 "
                 "and columns > 1800 "
                 "and rows / k <= 64 "
-                "and rows * columns <= 3900000 "
-                "and k > 120",
+                "and results > 5600 "
+                "and elements <= 1200000",
         .ranking = kRanking26,
     },
     {
         .id = 27,
-        .problems = 11,
-        .margin = 3.22F,
+        .problems = 7,
+        .margin = 2.80F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and rows / k > 0.1 "
@@ -1125,7 +1091,8 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 9 "
                 "and columns > 1800 "
                 "and rows / k <= 64 "
-                "and rows * columns > 3900000",
+                "and results > 5600 "
+                "and elements > 1200000",
         .ranking = kRanking27,
     },
     {
@@ -1170,26 +1137,8 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 30,
-        .problems = 1,
-        .margin = 7.66F,
-        .regret = 1.06F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.06F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows / k > 0.1 "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and rows > 1 "
-                "and elements > 22000000 "
-                "and k <= 32 "
-                "and rows <= 3900",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 7,
-        .margin = 6.31F,
+        .problems = 8,
+        .margin = 6.78F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -1200,12 +1149,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 10000 "
                 "and rows > 1 "
                 "and elements > 22000000 "
-                "and k <= 32 "
-                "and rows > 3900",
-        .ranking = kRanking31,
+                "and k <= 47",
+        .ranking = kRanking30,
     },
     {
-        .id = 32,
+        .id = 31,
         .problems = 1,
         .margin = 4.28F,
         .regret = 1.30F,
@@ -1218,12 +1166,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 10000 "
                 "and rows > 1 "
                 "and elements > 22000000 "
-                "and k > 32 "
-                "and rows / k <= 82",
-        .ranking = kRanking32,
+                "and k > 47 "
+                "and rows / k <= 680",
+        .ranking = kRanking31,
     },
     {
-        .id = 33,
+        .id = 32,
         .problems = 3,
         .margin = 3.27F,
         .regret = 1.00F,
@@ -1236,12 +1184,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 10000 "
                 "and rows > 1 "
                 "and elements > 22000000 "
-                "and k > 32 "
-                "and rows / k > 82",
-        .ranking = kRanking33,
+                "and k > 47 "
+                "and rows / k > 680",
+        .ranking = kRanking32,
     },
     {
-        .id = 34,
+        .id = 33,
         .problems = 5,
         .margin = 2.09F,
         .regret = 1.00F,
@@ -1253,10 +1201,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 39000 "
                 "and rows / k > 10000 "
                 "and columns * k <= 5600",
-        .ranking = kRanking34,
+        .ranking = kRanking33,
     },
     {
-        .id = 35,
+        .id = 34,
         .problems = 2,
         .margin = 1.01F,
         .regret = 1.13F,
@@ -1268,16 +1216,34 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 39000 "
                 "and rows / k > 10000 "
                 "and columns * k > 5600",
+        .ranking = kRanking34,
+    },
+    {
+        .id = 35,
+        .problems = 1,
+        .margin = 1.21F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and rows / k <= 0.68 "
+                "and results <= 3300 "
+                "and rows / k <= 0.0068",
         .ranking = kRanking35,
     },
     {
         .id = 36,
-        .problems = 2,
+        .problems = 1,
         .margin = 1.00F,
-        .regret = 1.02F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed and order != ascending and rows / k <= 0.68 and results <= 3300",
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and rows / k <= 0.68 "
+                "and results <= 3300 "
+                "and rows / k > 0.0068",
         .ranking = kRanking36,
     },
     {
@@ -1293,23 +1259,6 @@ constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 38,
         .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and rows / k > 0.68 "
-                "and rows / k <= 22000 "
-                "and columns * k <= 12000000 "
-                "and columns / k <= 2200 "
-                "and elements <= 22000 "
-                "and rows / columns <= 0.047",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 1,
         .margin = 1.01F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
@@ -1318,16 +1267,14 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order != ascending "
                 "and rows / k > 0.68 "
                 "and rows / k <= 22000 "
-                "and columns * k <= 12000000 "
-                "and columns / k <= 2200 "
-                "and elements <= 22000 "
-                "and rows / columns > 0.047",
-        .ranking = kRanking39,
+                "and results <= 8 "
+                "and elements <= 150",
+        .ranking = kRanking38,
     },
     {
-        .id = 40,
+        .id = 39,
         .problems = 1,
-        .margin = 1.21F,
+        .margin = 1.04F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -1335,31 +1282,45 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order != ascending "
                 "and rows / k > 0.68 "
                 "and rows / k <= 22000 "
-                "and columns * k <= 12000000 "
-                "and columns / k <= 2200 "
-                "and elements > 22000",
+                "and results <= 8 "
+                "and elements > 150",
+        .ranking = kRanking39,
+    },
+    {
+        .id = 40,
+        .problems = 2,
+        .margin = 2.62F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and rows / k > 0.68 "
+                "and rows / k <= 22000 "
+                "and results > 8 "
+                "and results <= 22000",
         .ranking = kRanking40,
     },
     {
         .id = 41,
         .problems = 1,
-        .margin = 2.28F,
-        .regret = 1.10F,
-        .regret_lo = 1.10F,
-        .regret_hi = 1.10F,
+        .margin = 1.74F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
                 "and rows / k > 0.68 "
                 "and rows / k <= 22000 "
-                "and columns * k <= 12000000 "
-                "and columns / k > 2200 "
-                "and rows <= 470",
+                "and results > 8 "
+                "and results > 22000 "
+                "and columns / k <= 6800",
         .ranking = kRanking41,
     },
     {
         .id = 42,
         .problems = 1,
-        .margin = 9.11F,
+        .margin = 8.47F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -1367,68 +1328,64 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order != ascending "
                 "and rows / k > 0.68 "
                 "and rows / k <= 22000 "
-                "and columns * k <= 12000000 "
-                "and columns / k > 2200 "
-                "and rows > 470",
+                "and results > 8 "
+                "and results > 22000 "
+                "and columns / k > 6800",
         .ranking = kRanking42,
     },
     {
         .id = 43,
         .problems = 1,
-        .margin = 2.35F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and rows / k > 0.68 "
-                "and rows / k <= 22000 "
-                "and columns * k > 12000000",
-        .ranking = kRanking43,
-    },
-    {
-        .id = 44,
-        .problems = 1,
-        .margin = 2.17F,
+        .margin = 2.07F,
         .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.01F,
         .path = "layout == transposed and order != ascending and rows / k > 0.68 and rows / k > 22000",
+        .ranking = kRanking43,
+    },
+    {
+        .id = 44,
+        .problems = 6,
+        .margin = 1.00F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns <= 0.0027 "
+                "and columns <= 56000 "
+                "and k <= 56 "
+                "and columns / k <= 5600",
         .ranking = kRanking44,
     },
     {
         .id = 45,
-        .problems = 3,
-        .margin = 1.14F,
+        .problems = 1,
+        .margin = 1.02F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k <= 9 "
-                "and rows / k <= 18000 "
-                "and columns / k <= 3 "
-                "and k <= 390 "
-                "and elements <= 56000",
+                "and rows / columns <= 0.0027 "
+                "and columns <= 56000 "
+                "and k <= 56 "
+                "and columns / k > 5600",
         .ranking = kRanking45,
     },
     {
         .id = 46,
-        .problems = 2,
-        .margin = 1.13F,
+        .problems = 1,
+        .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k <= 9 "
-                "and rows / k <= 18000 "
-                "and columns / k <= 3 "
-                "and k <= 390 "
-                "and elements > 56000 "
-                "and rows <= 65536",
+                "and rows / columns <= 0.0027 "
+                "and columns <= 56000 "
+                "and k > 56 "
+                "and columns <= 6800",
         .ranking = kRanking46,
     },
     {
@@ -1440,294 +1397,57 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k <= 9 "
-                "and rows / k <= 18000 "
-                "and columns / k <= 3 "
-                "and k <= 390 "
-                "and elements > 56000 "
-                "and rows > 65536 "
-                "and elements <= 180000000",
+                "and rows / columns <= 0.0027 "
+                "and columns <= 56000 "
+                "and k > 56 "
+                "and columns > 6800",
         .ranking = kRanking47,
     },
     {
         .id = 48,
-        .problems = 1,
-        .margin = 1.24F,
+        .problems = 7,
+        .margin = 1.95F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k <= 9 "
-                "and rows / k <= 18000 "
-                "and columns / k <= 3 "
-                "and k <= 390 "
-                "and elements > 56000 "
-                "and rows > 65536 "
-                "and elements > 180000000",
+                "and rows / columns <= 0.0027 "
+                "and columns > 56000 "
+                "and results <= 128",
         .ranking = kRanking48,
     },
     {
         .id = 49,
-        .problems = 1,
-        .margin = 1.19F,
-        .regret = 1.00F,
+        .problems = 3,
+        .margin = 2.01F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.04F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k <= 9 "
-                "and rows / k <= 18000 "
-                "and columns / k <= 3 "
-                "and k > 390 "
-                "and elements <= 32768",
+                "and rows / columns <= 0.0027 "
+                "and columns > 56000 "
+                "and results > 128",
         .ranking = kRanking49,
     },
     {
         .id = 50,
-        .problems = 1,
-        .margin = 0.98F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
+        .problems = 3,
+        .margin = 1.14F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k <= 9 "
-                "and rows / k <= 18000 "
-                "and columns / k <= 3 "
-                "and k > 390 "
-                "and elements > 32768",
+                "and rows / columns > 0.0027 "
+                "and columns / k <= 6.8 "
+                "and columns <= 390 "
+                "and elements <= 220000",
         .ranking = kRanking50,
     },
     {
         .id = 51,
-        .problems = 3,
-        .margin = 1.77F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k <= 9 "
-                "and rows / k <= 18000 "
-                "and columns / k > 3 "
-                "and columns / k <= 6.8",
-        .ranking = kRanking51,
-    },
-    {
-        .id = 52,
-        .problems = 3,
-        .margin = 1.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k <= 9 "
-                "and rows / k <= 18000 "
-                "and columns / k > 3 "
-                "and columns / k > 6.8",
-        .ranking = kRanking52,
-    },
-    {
-        .id = 53,
-        .problems = 3,
-        .margin = 4.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k <= 9 "
-                "and rows / k > 18000",
-        .ranking = kRanking53,
-    },
-    {
-        .id = 54,
-        .problems = 1,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and elements <= 470",
-        .ranking = kRanking54,
-    },
-    {
-        .id = 55,
-        .problems = 1,
-        .margin = 1.20F,
-        .regret = 1.05F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and elements > 470 "
-                "and columns <= 270 "
-                "and elements <= 220000",
-        .ranking = kRanking55,
-    },
-    {
-        .id = 56,
-        .problems = 2,
-        .margin = 1.53F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and elements > 470 "
-                "and columns <= 270 "
-                "and elements > 220000",
-        .ranking = kRanking56,
-    },
-    {
-        .id = 57,
-        .problems = 1,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and elements > 470 "
-                "and columns > 270 "
-                "and columns / k <= 13",
-        .ranking = kRanking57,
-    },
-    {
-        .id = 58,
-        .problems = 3,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and elements > 470 "
-                "and columns > 270 "
-                "and columns / k > 13 "
-                "and results <= 8388608 "
-                "and rows / k <= 22 "
-                "and rows * k <= 1000 "
-                "and k <= 39",
-        .ranking = kRanking58,
-    },
-    {
-        .id = 59,
-        .problems = 1,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and elements > 470 "
-                "and columns > 270 "
-                "and columns / k > 13 "
-                "and results <= 8388608 "
-                "and rows / k <= 22 "
-                "and rows * k <= 1000 "
-                "and k > 39",
-        .ranking = kRanking59,
-    },
-    {
-        .id = 60,
-        .problems = 3,
-        .margin = 1.18F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and elements > 470 "
-                "and columns > 270 "
-                "and columns / k > 13 "
-                "and results <= 8388608 "
-                "and rows / k <= 22 "
-                "and rows * k > 1000",
-        .ranking = kRanking60,
-    },
-    {
-        .id = 61,
-        .problems = 1,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and elements > 470 "
-                "and columns > 270 "
-                "and columns / k > 13 "
-                "and results <= 8388608 "
-                "and rows / k > 22 "
-                "and rows / k <= 27",
-        .ranking = kRanking61,
-    },
-    {
-        .id = 62,
-        .problems = 16,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and elements > 470 "
-                "and columns > 270 "
-                "and columns / k > 13 "
-                "and results <= 8388608 "
-                "and rows / k > 22 "
-                "and rows / k > 27",
-        .ranking = kRanking62,
-    },
-    {
-        .id = 63,
         .problems = 1,
         .margin = 1.14F,
         .regret = 1.00F,
@@ -1735,67 +1455,98 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
+                "and rows / columns > 0.0027 "
+                "and columns / k <= 6.8 "
+                "and columns <= 390 "
+                "and elements > 220000 "
+                "and rows / columns <= 64",
+        .ranking = kRanking51,
+    },
+    {
+        .id = 52,
+        .problems = 5,
+        .margin = 1.20F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k <= 6.8 "
+                "and columns <= 390 "
+                "and elements > 220000 "
+                "and rows / columns > 64",
+        .ranking = kRanking52,
+    },
+    {
+        .id = 53,
+        .problems = 1,
+        .margin = 1.19F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k <= 6.8 "
+                "and columns > 390 "
+                "and elements <= 32768",
+        .ranking = kRanking53,
+    },
+    {
+        .id = 54,
+        .problems = 2,
+        .margin = 1.64F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k <= 6.8 "
+                "and columns > 390 "
+                "and elements > 32768",
+        .ranking = kRanking54,
+    },
+    {
+        .id = 55,
+        .problems = 1,
+        .margin = 1.30F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
                 "and columns <= 2700 "
                 "and rows / columns <= 2700 "
-                "and elements > 470 "
-                "and columns > 270 "
-                "and columns / k > 13 "
-                "and results > 8388608",
-        .ranking = kRanking63,
+                "and columns * k <= 100000 "
+                "and columns <= 270 "
+                "and rows / k <= 6",
+        .ranking = kRanking55,
     },
     {
-        .id = 64,
-        .problems = 4,
-        .margin = 2.06F,
+        .id = 56,
+        .problems = 1,
+        .margin = 1.27F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
                 "and columns <= 2700 "
-                "and rows / columns > 2700",
-        .ranking = kRanking64,
+                "and rows / columns <= 2700 "
+                "and columns * k <= 100000 "
+                "and columns <= 270 "
+                "and rows / k > 6 "
+                "and rows <= 3900",
+        .ranking = kRanking56,
     },
     {
-        .id = 65,
-        .problems = 6,
-        .margin = 1.34F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns > 2700 "
-                "and rows / k <= 22 "
-                "and rows <= 470 "
-                "and columns <= 27000",
-        .ranking = kRanking65,
-    },
-    {
-        .id = 66,
-        .problems = 3,
-        .margin = 1.46F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns > 2700 "
-                "and rows / k <= 22 "
-                "and rows <= 470 "
-                "and columns > 27000",
-        .ranking = kRanking66,
-    },
-    {
-        .id = 67,
+        .id = 57,
         .problems = 2,
         .margin = 1.53F,
         .regret = 1.00F,
@@ -1803,110 +1554,252 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns > 2700 "
-                "and rows / k <= 22 "
-                "and rows > 470",
-        .ranking = kRanking67,
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and columns * k <= 100000 "
+                "and columns <= 270 "
+                "and rows / k > 6 "
+                "and rows > 3900",
+        .ranking = kRanking57,
     },
     {
-        .id = 68,
-        .problems = 1,
-        .margin = 1.42F,
+        .id = 58,
+        .problems = 3,
+        .margin = 1.05F,
+        .regret = 1.04F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.10F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and columns * k <= 100000 "
+                "and columns > 270 "
+                "and rows / k <= 0.68",
+        .ranking = kRanking58,
+    },
+    {
+        .id = 59,
+        .problems = 5,
+        .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns > 2700 "
-                "and rows / k > 22 "
-                "and columns * k <= 56000 "
-                "and elements <= 1000000",
-        .ranking = kRanking68,
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and columns * k <= 100000 "
+                "and columns > 270 "
+                "and rows / k > 0.68 "
+                "and elements <= 390000 "
+                "and columns <= 1500",
+        .ranking = kRanking59,
     },
     {
-        .id = 69,
+        .id = 60,
+        .problems = 1,
+        .margin = 1.30F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and columns * k <= 100000 "
+                "and columns > 270 "
+                "and rows / k > 0.68 "
+                "and elements <= 390000 "
+                "and columns > 1500",
+        .ranking = kRanking60,
+    },
+    {
+        .id = 61,
+        .problems = 15,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and columns * k <= 100000 "
+                "and columns > 270 "
+                "and rows / k > 0.68 "
+                "and elements > 390000",
+        .ranking = kRanking61,
+    },
+    {
+        .id = 62,
+        .problems = 1,
+        .margin = 1.03F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and columns * k > 100000 "
+                "and rows / columns <= 0.022",
+        .ranking = kRanking62,
+    },
+    {
+        .id = 63,
+        .problems = 4,
+        .margin = 1.37F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and columns * k > 100000 "
+                "and rows / columns > 0.022",
+        .ranking = kRanking63,
+    },
+    {
+        .id = 64,
         .problems = 6,
-        .margin = 1.93F,
-        .regret = 1.01F,
+        .margin = 4.58F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns > 2700 "
-                "and rows / k > 22 "
-                "and columns * k <= 56000 "
-                "and elements > 1000000",
-        .ranking = kRanking69,
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns <= 2700 "
+                "and rows / columns > 2700",
+        .ranking = kRanking64,
     },
     {
-        .id = 70,
-        .problems = 12,
-        .margin = 1.57F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns <= 32768 "
-                "and columns / k > 9 "
-                "and columns > 2700 "
-                "and rows / k > 22 "
-                "and columns * k > 56000",
-        .ranking = kRanking70,
-    },
-    {
-        .id = 71,
-        .problems = 9,
-        .margin = 1.67F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed and order == ascending and columns > 32768 and results <= 128",
-        .ranking = kRanking71,
-    },
-    {
-        .id = 72,
-        .problems = 3,
-        .margin = 1.07F,
-        .regret = 1.08F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.19F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and columns > 32768 "
-                "and results > 128 "
-                "and columns <= 56000",
-        .ranking = kRanking72,
-    },
-    {
-        .id = 73,
+        .id = 65,
         .problems = 6,
-        .margin = 1.74F,
-        .regret = 1.03F,
+        .margin = 1.40F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.05F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and columns > 32768 "
-                "and results > 128 "
-                "and columns > 56000",
-        .ranking = kRanking73,
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns > 2700 "
+                "and k <= 150 "
+                "and rows <= 180",
+        .ranking = kRanking65,
     },
     {
-        .id = 74,
+        .id = 66,
+        .problems = 5,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns > 2700 "
+                "and k <= 150 "
+                "and rows > 180 "
+                "and columns * k <= 56000 "
+                "and elements <= 150000000",
+        .ranking = kRanking66,
+    },
+    {
+        .id = 67,
+        .problems = 1,
+        .margin = 2.78F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns > 2700 "
+                "and k <= 150 "
+                "and rows > 180 "
+                "and columns * k <= 56000 "
+                "and elements > 150000000",
+        .ranking = kRanking67,
+    },
+    {
+        .id = 68,
+        .problems = 15,
+        .margin = 2.99F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns > 2700 "
+                "and k <= 150 "
+                "and rows > 180 "
+                "and columns * k > 56000",
+        .ranking = kRanking68,
+    },
+    {
+        .id = 69,
+        .problems = 1,
+        .margin = 0.93F,
+        .regret = 1.08F,
+        .regret_lo = 1.08F,
+        .regret_hi = 1.08F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns > 2700 "
+                "and k > 150 "
+                "and rows / columns <= 0.027",
+        .ranking = kRanking69,
+    },
+    {
+        .id = 70,
+        .problems = 2,
+        .margin = 1.53F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0027 "
+                "and columns / k > 6.8 "
+                "and columns > 2700 "
+                "and k > 150 "
+                "and rows / columns > 0.027",
+        .ranking = kRanking70,
+    },
+    {
+        .id = 71,
         .problems = 15,
         .margin = 0.94F,
         .regret = 1.22F,
         .regret_lo = 1.08F,
         .regret_hi = 1.41F,
         .path = "layout != transposed and order != ascending",
-        .ranking = kRanking74,
+        .ranking = kRanking71,
     },
 };
 
@@ -1983,31 +1876,36 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             return kLeaves[10];
                         } else {
                             if (problem.elements() <= 1500) {
-                                // warp_rows lanes=32
-                                // else warp_select warps=16
-                                // 3 problems, margin 1.06, regret 1.06 [1.00, 1.15]
-                                return kLeaves[11];
+                                if (problem.rows <= 1) {
+                                    // warp_rows lanes=32
+                                    // 2 problems, margin 1.06, regret 1.01 [1.00, 1.02]
+                                    return kLeaves[11];
+                                } else {
+                                    // warp_select warps=16
+                                    // 1 problems, margin 0.87, regret 1.15 [1.15, 1.15]
+                                    return kLeaves[12];
+                                }
                             } else {
                                 if (ratio(problem.rows, problem.k) <= 27) {
                                     if (ratio(problem.columns, problem.k) <= 18) {
                                         // bitonic_sort_rows block=256
                                         // 4 problems, margin 2.70, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[12];
+                                        return kLeaves[13];
                                     } else {
-                                        if (ratio(problem.rows, problem.columns) <= 0.01) {
+                                        if (problem.rows <= 16) {
                                             // block_rows threads=256;per_thread=32
                                             // 2 problems, margin 1.44, regret 1.01 [1.00, 1.02]
-                                            return kLeaves[13];
+                                            return kLeaves[14];
                                         } else {
                                             // bitonic_sort_rows block=256
                                             // 4 problems, margin 3.22, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[14];
+                                            return kLeaves[15];
                                         }
                                     }
                                 } else {
                                     // block_rank_merge tile=64
                                     // 1 problems, margin 1.33, regret 1.06 [1.06, 1.06]
-                                    return kLeaves[15];
+                                    return kLeaves[16];
                                 }
                             }
                         }
@@ -2015,31 +1913,25 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         // split_rows columns=8192
                         // else warp_select warps=16
                         // 1 problems, margin 1.00, regret 1.05 [1.05, 1.05]
-                        return kLeaves[16];
+                        return kLeaves[17];
                     }
                 } else {
                     if (ratio(problem.rows, problem.k) <= 10'000) {
                         if (problem.rows <= 1) {
                             // split_rows columns=2048
                             // 4 problems, margin 2.61, regret 1.00 [1.00, 1.00]
-                            return kLeaves[17];
+                            return kLeaves[18];
                         } else {
                             if (problem.elements() <= 22'000'000) {
                                 if (ratio(problem.columns, problem.k) <= 9) {
-                                    if (problem.rows <= 1800) {
+                                    if (ratio(problem.rows, problem.k) <= 82) {
                                         // bitonic_sort_rows block=256
-                                        // 6 problems, margin 3.78, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[18];
+                                        // 7 problems, margin 3.31, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[19];
                                     } else {
-                                        if (problem.columns <= 22) {
-                                            // rank_sort default
-                                            // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[19];
-                                        } else {
-                                            // warp_select warps=16
-                                            // 1 problems, margin 0.74, regret 1.36 [1.36, 1.36]
-                                            return kLeaves[20];
-                                        }
+                                        // warp_select warps=16
+                                        // 1 problems, margin 0.73, regret 1.36 [1.36, 1.36]
+                                        return kLeaves[20];
                                     }
                                 } else {
                                     if (problem.columns <= 1800) {
@@ -2066,20 +1958,20 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                         }
                                     } else {
                                         if (ratio(problem.rows, problem.k) <= 64) {
-                                            if (product(problem.rows, problem.columns) <= 3'900'000) {
-                                                if (problem.k <= 120) {
-                                                    // warp_select warps=16
-                                                    // 26 problems, margin 3.09, regret 1.01 [1.00, 1.02]
-                                                    return kLeaves[25];
-                                                } else {
-                                                    // segmented_radix_sort default
-                                                    // 1 problems, margin 1.75, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[26];
-                                                }
-                                            } else {
+                                            if (problem.results() <= 5600) {
                                                 // warp_select warps=16
-                                                // 11 problems, margin 3.22, regret 1.00 [1.00, 1.01]
-                                                return kLeaves[27];
+                                                // 29 problems, margin 3.35, regret 1.00 [1.00, 1.01]
+                                                return kLeaves[25];
+                                            } else {
+                                                if (problem.elements() <= 1'200'000) {
+                                                    // segmented_radix_sort default
+                                                    // 2 problems, margin 1.75, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[26];
+                                                } else {
+                                                    // warp_select warps=16
+                                                    // 7 problems, margin 2.80, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[27];
+                                                }
                                             }
                                         } else {
                                             if (problem.elements() <= 5'600'000) {
@@ -2095,25 +1987,19 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     }
                                 }
                             } else {
-                                if (problem.k <= 32) {
-                                    if (problem.rows <= 3900) {
-                                        // warp_select warps=8
-                                        // 1 problems, margin 7.66, regret 1.06 [1.06, 1.06]
-                                        return kLeaves[30];
-                                    } else {
-                                        // warp_select warps=4
-                                        // 7 problems, margin 6.31, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[31];
-                                    }
+                                if (problem.k <= 47) {
+                                    // warp_select warps=4
+                                    // 8 problems, margin 6.78, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[30];
                                 } else {
-                                    if (ratio(problem.rows, problem.k) <= 82) {
+                                    if (ratio(problem.rows, problem.k) <= 680) {
                                         // warp_select warps=16
                                         // 1 problems, margin 4.28, regret 1.30 [1.30, 1.30]
-                                        return kLeaves[32];
+                                        return kLeaves[31];
                                     } else {
                                         // warp_select warps=8
                                         // 3 problems, margin 3.27, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[33];
+                                        return kLeaves[32];
                                     }
                                 }
                             }
@@ -2122,11 +2008,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (product(problem.columns, problem.k) <= 5600) {
                             // register_insertion block=64;texture=0
                             // 5 problems, margin 2.09, regret 1.00 [1.00, 1.01]
-                            return kLeaves[34];
+                            return kLeaves[33];
                         } else {
                             // warp_select warps=4
                             // 2 problems, margin 1.01, regret 1.13 [1.00, 1.27]
-                            return kLeaves[35];
+                            return kLeaves[34];
                         }
                     }
                 }
@@ -2134,10 +2020,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         } else {
             if (ratio(problem.rows, problem.k) <= 0.68) {
                 if (problem.results() <= 3300) {
-                    // block_rank_merge tile=64
-                    // else bitonic_sort_rows block=1024
-                    // 2 problems, margin 1.00, regret 1.02 [1.00, 1.05]
-                    return kLeaves[36];
+                    if (ratio(problem.rows, problem.k) <= 0.0068) {
+                        // bitonic_sort_rows block=1024
+                        // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
+                        return kLeaves[35];
+                    } else {
+                        // block_rank_merge tile=64
+                        // else bitonic_sort_rows block=256
+                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                        return kLeaves[36];
+                    }
                 } else {
                     // segmented_radix_sort default
                     // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
@@ -2145,222 +2037,206 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 }
             } else {
                 if (ratio(problem.rows, problem.k) <= 22'000) {
-                    if (product(problem.columns, problem.k) <= 12'000'000) {
-                        if (ratio(problem.columns, problem.k) <= 2200) {
-                            if (problem.elements() <= 22'000) {
-                                if (ratio(problem.rows, problem.columns) <= 0.047) {
-                                    // block_rank_merge tile=64
-                                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[38];
-                                } else {
-                                    // warp_select warps=16
-                                    // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[39];
-                                }
-                            } else {
-                                // warp_select warps=16
-                                // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                                return kLeaves[40];
-                            }
+                    if (problem.results() <= 8) {
+                        if (problem.elements() <= 150) {
+                            // warp_select warps=16
+                            // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                            return kLeaves[38];
                         } else {
-                            if (problem.rows <= 470) {
+                            // block_rank_merge tile=64
+                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                            return kLeaves[39];
+                        }
+                    } else {
+                        if (problem.results() <= 22'000) {
+                            // warp_select warps=16
+                            // 2 problems, margin 2.62, regret 1.00 [1.00, 1.00]
+                            return kLeaves[40];
+                        } else {
+                            if (ratio(problem.columns, problem.k) <= 6800) {
                                 // warp_select warps=16
-                                // 1 problems, margin 2.28, regret 1.10 [1.10, 1.10]
+                                // 1 problems, margin 1.74, regret 1.00 [1.00, 1.00]
                                 return kLeaves[41];
                             } else {
-                                // warp_select warps=8
-                                // 1 problems, margin 9.11, regret 1.00 [1.00, 1.00]
+                                // warp_select warps=4
+                                // 1 problems, margin 8.47, regret 1.00 [1.00, 1.00]
                                 return kLeaves[42];
                             }
                         }
-                    } else {
-                        // segmented_radix_sort default
-                        // 1 problems, margin 2.35, regret 1.00 [1.00, 1.00]
-                        return kLeaves[43];
                     }
                 } else {
                     // register_insertion block=32;texture=0
-                    // 1 problems, margin 2.17, regret 1.01 [1.01, 1.01]
-                    return kLeaves[44];
+                    // 1 problems, margin 2.07, regret 1.01 [1.01, 1.01]
+                    return kLeaves[43];
                 }
             }
         }
     } else {
         if (problem.order == ListOrder::ascending) {
-            if (problem.columns <= 32'768) {
-                if (ratio(problem.columns, problem.k) <= 9) {
-                    if (ratio(problem.rows, problem.k) <= 18'000) {
-                        if (ratio(problem.columns, problem.k) <= 3) {
-                            if (problem.k <= 390) {
-                                if (problem.elements() <= 56'000) {
-                                    // warp_sort_rows default
-                                    // 3 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[45];
-                                } else {
-                                    if (problem.rows <= 65'536) {
-                                        // warp_rows lanes=8
-                                        // else warp_sort_rows default
-                                        // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[46];
-                                    } else {
-                                        if (problem.elements() <= 180'000'000) {
-                                            // warp_rows lanes=8
-                                            // else warp_cut_rows room=1
-                                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[47];
-                                        } else {
-                                            // warp_sort_rows default
-                                            // 1 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[48];
-                                        }
-                                    }
-                                }
-                            } else {
-                                if (problem.elements() <= 32'768) {
-                                    // warp_sort_rows default
-                                    // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[49];
-                                } else {
-                                    // warp_cut_rows room=1
-                                    // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
-                                    return kLeaves[50];
-                                }
-                            }
+            if (ratio(problem.rows, problem.columns) <= 0.0027) {
+                if (problem.columns <= 56'000) {
+                    if (problem.k <= 56) {
+                        if (ratio(problem.columns, problem.k) <= 5600) {
+                            // warp_rows lanes=32
+                            // else block_rows threads=512;per_thread=32
+                            // 6 problems, margin 1.00, regret 1.01 [1.00, 1.02]
+                            return kLeaves[44];
                         } else {
-                            if (ratio(problem.columns, problem.k) <= 6.8) {
+                            // split_rows columns=2048
+                            // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
+                            return kLeaves[45];
+                        }
+                    } else {
+                        if (problem.columns <= 6800) {
+                            // warp_cut_rows room=1
+                            // else block_rows threads=256;per_thread=16
+                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[46];
+                        } else {
+                            // block_cut_rows per_thread=16
+                            // else block_rows threads=512;per_thread=32
+                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[47];
+                        }
+                    }
+                } else {
+                    if (problem.results() <= 128) {
+                        // split_rows columns=2048
+                        // 7 problems, margin 1.95, regret 1.00 [1.00, 1.00]
+                        return kLeaves[48];
+                    } else {
+                        // split_rows columns=8192
+                        // 3 problems, margin 2.01, regret 1.02 [1.00, 1.04]
+                        return kLeaves[49];
+                    }
+                }
+            } else {
+                if (ratio(problem.columns, problem.k) <= 6.8) {
+                    if (problem.columns <= 390) {
+                        if (problem.elements() <= 220'000) {
+                            // warp_sort_rows default
+                            // 3 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+                            return kLeaves[50];
+                        } else {
+                            if (ratio(problem.rows, problem.columns) <= 64) {
                                 // warp_cut_rows room=1
-                                // else block_cut_rows per_thread=16
-                                // 3 problems, margin 1.77, regret 1.03 [1.00, 1.10]
+                                // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
                                 return kLeaves[51];
                             } else {
-                                // warp_cut_rows room=2
-                                // 3 problems, margin 1.37, regret 1.00 [1.00, 1.00]
+                                // warp_rows lanes=8
+                                // else warp_sort_rows default
+                                // 5 problems, margin 1.20, regret 1.00 [1.00, 1.00]
                                 return kLeaves[52];
                             }
                         }
                     } else {
-                        // warp_rows lanes=4
-                        // else warp_rows lanes=8
-                        // 3 problems, margin 4.13, regret 1.00 [1.00, 1.00]
-                        return kLeaves[53];
+                        if (problem.elements() <= 32'768) {
+                            // warp_sort_rows default
+                            // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                            return kLeaves[53];
+                        } else {
+                            // warp_cut_rows room=1
+                            // 2 problems, margin 1.64, regret 1.01 [1.00, 1.02]
+                            return kLeaves[54];
+                        }
                     }
                 } else {
                     if (problem.columns <= 2700) {
                         if (ratio(problem.rows, problem.columns) <= 2700) {
-                            if (problem.elements() <= 470) {
-                                // warp_sort_rows default
-                                // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                                return kLeaves[54];
-                            } else {
+                            if (product(problem.columns, problem.k) <= 100'000) {
                                 if (problem.columns <= 270) {
-                                    if (problem.elements() <= 220'000) {
-                                        // warp_rows lanes=32
-                                        // 1 problems, margin 1.20, regret 1.05 [1.05, 1.05]
+                                    if (ratio(problem.rows, problem.k) <= 6) {
+                                        // warp_sort_rows default
+                                        // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
                                         return kLeaves[55];
                                     } else {
-                                        // warp_rows lanes=8
-                                        // 2 problems, margin 1.53, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[56];
-                                    }
-                                } else {
-                                    if (ratio(problem.columns, problem.k) <= 13) {
-                                        // warp_cut_rows room=1
-                                        // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[57];
-                                    } else {
-                                        if (problem.results() <= 8'388'608) {
-                                            if (ratio(problem.rows, problem.k) <= 22) {
-                                                if (product(problem.rows, problem.k) <= 1000) {
-                                                    if (problem.k <= 39) {
-                                                        // warp_rows lanes=32
-                                                        // 3 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[58];
-                                                    } else {
-                                                        // block_rows threads=128;per_thread=16
-                                                        // 1 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[59];
-                                                    }
-                                                } else {
-                                                    // warp_cut_rows room=1
-                                                    // 3 problems, margin 1.18, regret 1.02 [1.01, 1.03]
-                                                    return kLeaves[60];
-                                                }
-                                            } else {
-                                                if (ratio(problem.rows, problem.k) <= 27) {
-                                                    // block_rows threads=128;per_thread=16
-                                                    // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[61];
-                                                } else {
-                                                    // warp_rows lanes=16
-                                                    // else warp_rows lanes=32
-                                                    // 16 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[62];
-                                                }
-                                            }
+                                        if (problem.rows <= 3900) {
+                                            // warp_rows lanes=16
+                                            // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[56];
                                         } else {
-                                            // warp_cut_rows room=2
-                                            // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[63];
+                                            // warp_rows lanes=8
+                                            // 2 problems, margin 1.53, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[57];
                                         }
                                     }
+                                } else {
+                                    if (ratio(problem.rows, problem.k) <= 0.68) {
+                                        // warp_cut_rows room=1
+                                        // 3 problems, margin 1.05, regret 1.04 [1.00, 1.10]
+                                        return kLeaves[58];
+                                    } else {
+                                        if (problem.elements() <= 390'000) {
+                                            if (problem.columns <= 1500) {
+                                                // warp_rows lanes=16
+                                                // else warp_rows lanes=32
+                                                // 5 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[59];
+                                            } else {
+                                                // block_rows threads=128;per_thread=16
+                                                // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[60];
+                                            }
+                                        } else {
+                                            // warp_rows lanes=16
+                                            // else warp_rows lanes=32
+                                            // 15 problems, margin 1.00, regret 1.00 [1.00, 1.01]
+                                            return kLeaves[61];
+                                        }
+                                    }
+                                }
+                            } else {
+                                if (ratio(problem.rows, problem.columns) <= 0.022) {
+                                    // block_rows threads=128;per_thread=16
+                                    // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[62];
+                                } else {
+                                    // warp_cut_rows room=2
+                                    // 4 problems, margin 1.37, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[63];
                                 }
                             }
                         } else {
                             // warp_rows lanes=4
                             // else warp_rows lanes=8
-                            // 4 problems, margin 2.06, regret 1.00 [1.00, 1.00]
+                            // 6 problems, margin 4.58, regret 1.00 [1.00, 1.00]
                             return kLeaves[64];
                         }
                     } else {
-                        if (ratio(problem.rows, problem.k) <= 22) {
-                            if (problem.rows <= 470) {
-                                if (problem.columns <= 27'000) {
-                                    // block_rows threads=256;per_thread=32
-                                    // 6 problems, margin 1.34, regret 1.02 [1.00, 1.05]
-                                    return kLeaves[65];
+                        if (problem.k <= 150) {
+                            if (problem.rows <= 180) {
+                                // block_rows threads=256;per_thread=32
+                                // 6 problems, margin 1.40, regret 1.02 [1.00, 1.05]
+                                return kLeaves[65];
+                            } else {
+                                if (product(problem.columns, problem.k) <= 56'000) {
+                                    if (problem.elements() <= 150'000'000) {
+                                        // split_rows columns=8192
+                                        // else block_rows threads=128;per_thread=16
+                                        // 5 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[66];
+                                    } else {
+                                        // block_rows threads=128;per_thread=32
+                                        // 1 problems, margin 2.78, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[67];
+                                    }
                                 } else {
-                                    // block_rows threads=512;per_thread=32
-                                    // 3 problems, margin 1.46, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[66];
+                                    // block_rows threads=128;per_thread=32
+                                    // 15 problems, margin 2.99, regret 1.01 [1.00, 1.01]
+                                    return kLeaves[68];
                                 }
+                            }
+                        } else {
+                            if (ratio(problem.rows, problem.columns) <= 0.027) {
+                                // block_cut_rows per_thread=32
+                                // 1 problems, margin 0.93, regret 1.08 [1.08, 1.08]
+                                return kLeaves[69];
                             } else {
                                 // block_cut_rows per_thread=32
                                 // 2 problems, margin 1.53, regret 1.00 [1.00, 1.00]
-                                return kLeaves[67];
-                            }
-                        } else {
-                            if (product(problem.columns, problem.k) <= 56'000) {
-                                if (problem.elements() <= 1'000'000) {
-                                    // block_rows threads=512;per_thread=32
-                                    // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[68];
-                                } else {
-                                    // block_rows threads=128;per_thread=16
-                                    // 6 problems, margin 1.93, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[69];
-                                }
-                            } else {
-                                // block_rows threads=128;per_thread=32
-                                // 12 problems, margin 1.57, regret 1.01 [1.00, 1.02]
                                 return kLeaves[70];
                             }
                         }
-                    }
-                }
-            } else {
-                if (problem.results() <= 128) {
-                    // split_rows columns=2048
-                    // 9 problems, margin 1.67, regret 1.01 [1.00, 1.03]
-                    return kLeaves[71];
-                } else {
-                    if (problem.columns <= 56'000) {
-                        // block_rows threads=256;per_thread=32
-                        // 3 problems, margin 1.07, regret 1.08 [1.02, 1.19]
-                        return kLeaves[72];
-                    } else {
-                        // split_rows columns=8192
-                        // 6 problems, margin 1.74, regret 1.03 [1.00, 1.05]
-                        return kLeaves[73];
                     }
                 }
             }
@@ -2368,7 +2244,7 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             // warp_sort_rows default
             // else block_rows threads=256;per_thread=32
             // 15 problems, margin 0.94, regret 1.22 [1.08, 1.41]
-            return kLeaves[74];
+            return kLeaves[71];
         }
     }
 }
