@@ -49,10 +49,11 @@ TEST(Surrogate, BringsProblemsToOneScale) {
         const double scale = std::sin(static_cast<double>(p)) * 10;
         logs.insert(logs.end(), {p % 3 == 1 ? NAN : scale, p % 3 == 2 ? NAN : scale + 1});
     }
-    const Surrogate surrogate(matrix, logs);
+    const Surrogate surrogate(matrix, Distances(matrix), logs);
+    const double distance_of_one = Distances(matrix)(0, 1);
     for (const std::size_t p : matrix.all()) {
         EXPECT_NEAR(surrogate.log(p, 1) - surrogate.log(p, 0), 1, 0.01) << p;
-        EXPECT_NEAR(surrogate.spread(p, 0), 0, 0.01);
+        EXPECT_NEAR(surrogate.doubt(p, 0), p % 3 == 1 ? distance_of_one : 0, 0.01) << p;
     }
 }
 

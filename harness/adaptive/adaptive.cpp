@@ -43,22 +43,13 @@ bool AdaptiveSweep::runs(std::size_t problem) const {
 
 bool AdaptiveSweep::opening() const { return order_.size() < std::min(kFirstProblems, runnable_problems_); }
 
-/// How far the nearest problem is that a choice was measured for.
-double AdaptiveSweep::nearest(std::size_t problem, std::size_t candidate) const {
-    double least = kInfinity;
-    for (const std::size_t p : order_)
-        if (timed(p, candidate)) least = std::min(least, distance_(problem, p));
-    return least;
-}
-
 std::vector<AdaptiveSweep::Guess> AdaptiveSweep::guess(std::size_t problem, double caution) const {
     constexpr double kNowhere = 2;  // as far as anything is that was measured nowhere; it may well be the best
     std::vector<Guess> guesses(width_);
     double least = kInfinity;
     for (std::size_t c = 0; c < width_; ++c) {
         if (surrogate_->samples(c) == 0) continue;
-        const double doubt = caution > 0 ? caution * (nearest(problem, c) + surrogate_->spread(problem, c)) : 0;
-        guesses[c] = {surrogate_->log(problem, c), doubt};
+        guesses[c] = {surrogate_->log(problem, c), caution * surrogate_->doubt(problem, c)};
         least = std::min(least, guesses[c].log);
     }
     for (std::size_t c = 0; c < width_; ++c) {
@@ -112,7 +103,7 @@ std::size_t AdaptiveSweep::sibling(std::size_t candidate) const {
 
 /// Once for many records.
 void AdaptiveSweep::learn() {
-    if (!surrogate_) surrogate_.emplace(*grid_, logs_);
+    if (!surrogate_) surrogate_.emplace(*grid_, distance_, logs_);
 }
 
 Batch AdaptiveSweep::next() {

@@ -61,7 +61,6 @@ private:
     [[nodiscard]] Batch farthest() const;
     [[nodiscard]] std::vector<std::size_t> one_of_each_variant(std::size_t problem) const;
     [[nodiscard]] std::size_t sibling(std::size_t candidate) const;
-    [[nodiscard]] double nearest(std::size_t problem, std::size_t candidate) const;
 
     const Matrix* grid_;
     Distances distance_;

@@ -7,8 +7,8 @@
 
 namespace espalier::bench::learn {
 
-Surrogate::Surrogate(const Matrix& matrix, std::vector<double> logs)
-    : width_(matrix.candidates.size()), logs_(std::move(logs)), spreads_(logs_.size()), samples_(width_) {
+Surrogate::Surrogate(const Matrix& matrix, const Distances& distance, std::vector<double> logs)
+    : width_(matrix.candidates.size()), logs_(std::move(logs)), doubts_(logs_.size()), samples_(width_) {
     centre();
     const Table table = features(matrix.columns, matrix.values);
     for (std::size_t c = 0; c < width_; ++c) {
@@ -19,9 +19,13 @@ Surrogate::Surrogate(const Matrix& matrix, std::vector<double> logs)
         if (samples.empty()) continue;
         const Forest forest(table, samples, c + 1);
         const auto means = forest.at(table), spreads = forest.spread(table, means);
-        for (std::size_t p = 0; p < matrix.rows(); ++p)
-            if (double& log = logs_[p * width_ + c]; std::isnan(log))
-                log = means[p], spreads_[p * width_ + c] = spreads[p];
+        for (std::size_t p = 0; p < matrix.rows(); ++p) {
+            double& log = logs_[p * width_ + c];
+            if (!std::isnan(log)) continue;
+            double nearest = distance(p, samples.front().row);
+            for (const Observation& sample : samples) nearest = std::min(nearest, distance(p, sample.row));
+            log = means[p], doubts_[p * width_ + c] = nearest + spreads[p];
+        }
     }
 }
 
@@ -48,10 +52,10 @@ void Surrogate::centre() {
 
 void Surrogate::enter(std::size_t problem, Matrix& matrix) const {
     constexpr double kSame = 0.01;
-    constexpr double kCaution = 0.25;  // a choice whose trees disagree is taken for slower than their mean
+    constexpr double kCaution = 0.125;  // a guess must promise more than what was measured
     std::vector<double> logs;
     for (std::size_t c = 0; c < width_; ++c)
-        logs.push_back(matrix.has_time(problem, c) ? log(problem, c) + kCaution * spread(problem, c) : NAN);
+        logs.push_back(matrix.has_time(problem, c) ? log(problem, c) + kCaution * doubt(problem, c) : NAN);
     enter_costs(matrix, problem, logs, [](std::size_t, double log) { return log <= std::log1p(kSame); });
 }
 
@@ -61,7 +65,7 @@ void enter_guesses(Matrix& matrix, std::span<const std::size_t> rows) {
     for (const std::size_t p : rows)
         std::copy_n(matrix.log_times.begin() + static_cast<std::ptrdiff_t>(p * width), width,
                     logs.begin() + static_cast<std::ptrdiff_t>(p * width));
-    const Surrogate surrogate(matrix, std::move(logs));
+    const Surrogate surrogate(matrix, Distances(matrix, Distances::Axes::all), std::move(logs));
     // What was measured in full is known better: noise was looked at.
     for (const std::size_t p : rows)
         if (matrix.any(p, CellState::guessed)) surrogate.enter(p, matrix);

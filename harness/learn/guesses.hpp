@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "harness/learn/distances.hpp"
 #include "harness/learn/matrix.hpp"
 
 namespace espalier::bench::learn {
@@ -13,7 +14,7 @@ class Surrogate {
 public:
     /// `logs`: problems x candidates, logarithms of times, NaN where there is none. Those of one problem are on one
     /// scale, which may be another one for every problem.
-    Surrogate(const Matrix& matrix, std::vector<double> logs);
+    Surrogate(const Matrix& matrix, const Distances& distance, std::vector<double> logs);
 
     /// Problems that a candidate has a time of. If there is none, nothing is known of it.
     [[nodiscard]] std::size_t samples(std::size_t candidate) const { return samples_[candidate]; }
@@ -21,9 +22,10 @@ public:
     [[nodiscard]] double log(std::size_t problem, std::size_t candidate) const {
         return logs_[problem * width_ + candidate];
     }
-    /// How far the trees are from agreeing on it; nothing where it was measured.
-    [[nodiscard]] double spread(std::size_t problem, std::size_t candidate) const {
-        return spreads_[problem * width_ + candidate];
+    /// How far a guess may be off: the distance to the nearest problem that the candidate was measured for, of axes
+    /// that are 1 long, and the spread of the trees. Nothing where it was measured.
+    [[nodiscard]] double doubt(std::size_t problem, std::size_t candidate) const {
+        return doubts_[problem * width_ + candidate];
     }
 
     /// Enters what is measured and guessed of a problem into a matrix of the same problems and candidates.
@@ -33,8 +35,8 @@ private:
     void centre();
 
     std::size_t width_;
-    std::vector<double> logs_, spreads_;  ///< problems x candidates
-    std::vector<std::size_t> samples_;    ///< by candidate
+    std::vector<double> logs_, doubts_;  ///< problems x candidates
+    std::vector<std::size_t> samples_;   ///< by candidate
 };
 
 /// Fills in the cells whose state is `guessed` from those that were measured. In a problem that has such cells the

@@ -1,6 +1,6 @@
 // The naive kernel of `global` in wider blocks, 32 x 16 and 32 x 32 threads, which the lab tries beside 16 x 16 (source
 // C 2.1): a warp is then one row of pixels instead of two halves. A variant of its own, for `global` is the baseline,
-// which has no settings; its interior loop is `global`'s.
+// which has no settings; the loops are `global`'s.
 
 #include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/gpu_image.cuh"
@@ -12,19 +12,22 @@ using namespace device;
 
 constexpr int kWidth = 32, kMostRows = 32;
 
-/// A value whose taps may lie beyond the border; 64 bits, since this variant takes images of any shape.
+/// Every tap through the border, in 64 bits: this variant takes images of any shape.
 template <int kChannels, class Sum>
-__device__ Sum sum_near_border(const Problem& problem, const Buffers& buffers, const Taps<Sum>& taps, std::int64_t y,
-                               std::int64_t x, int channel) {
-    Sum sum = 0;
-    for (int tap = 0; tap < kDiameter * kDiameter; ++tap) {
-        const auto row = border_index(y + tap / kDiameter - kRadius, problem.height, problem.border);
-        const auto column = border_index(x + tap % kDiameter - kRadius, problem.width, problem.border);
-        if (row >= 0 && column >= 0)
-            sum += taps.values[tap] *
-                   static_cast<Sum>(buffers.image[(row * problem.width + column) * kChannels + channel]);
+__device__ void near_border(const Problem& problem, const Buffers& buffers, const Taps<Sum>& taps, std::int64_t y,
+                            std::int64_t x) {
+    std::int64_t columns[kDiameter];
+    for (int j = 0; j < kDiameter; ++j) columns[j] = border_index(x + j - kRadius, problem.width, problem.border);
+    Sum sums[kChannels] = {};
+    for (int i = 0; i < kDiameter; ++i) {
+        const auto row = border_index(y + i - kRadius, problem.height, problem.border);
+        for (int j = 0; j < kDiameter; ++j)
+            for (int c = 0; c < kChannels; ++c)
+                if (row >= 0 && columns[j] >= 0)
+                    sums[c] += taps.values[i * kDiameter + j] *
+                               static_cast<Sum>(buffers.image[(row * problem.width + columns[j]) * kChannels + c]);
     }
-    return sum;
+    for (int c = 0; c < kChannels; ++c) buffers.result[(y * problem.width + x) * kChannels + c] = saturate(sums[c]);
 }
 
 template <int kChannels, class Sum>
@@ -34,20 +37,17 @@ __global__ void __launch_bounds__(kWidth* kMostRows)
     const std::int64_t x = blockIdx.x % across * kWidth + threadIdx.x;
     const std::int64_t y = blockIdx.x / across * blockDim.y + threadIdx.y;
     if (x >= problem.width || y >= problem.height) return;
-    const bool inside = x >= kRadius && y >= kRadius && x < problem.width - kRadius && y < problem.height - kRadius;
+    if (x < kRadius || y < kRadius || x >= problem.width - kRadius || y >= problem.height - kRadius)
+        return near_border<kChannels>(problem, buffers, taps, y, x);
+
+    const std::uint8_t* const source = buffers.image + ((y - kRadius) * problem.width + x - kRadius) * kChannels;
     std::uint8_t* const result = buffers.result + (y * problem.width + x) * kChannels;
     for (int c = 0; c < kChannels; ++c) {
         Sum sum = 0;
-        if (inside) {
-            const std::uint8_t* const source =
-                buffers.image + ((y - kRadius) * problem.width + x - kRadius) * kChannels;
-            for (int i = 0; i < kDiameter; ++i)
-                for (int j = 0; j < kDiameter; ++j)
-                    sum += taps.values[i * kDiameter + j] *
-                           static_cast<Sum>(source[i * problem.width * kChannels + j * kChannels + c]);
-        } else {
-            sum = sum_near_border<kChannels>(problem, buffers, taps, y, x, c);
-        }
+        for (int i = 0; i < kDiameter; ++i)
+            for (int j = 0; j < kDiameter; ++j)
+                sum += taps.values[i * kDiameter + j] *
+                       static_cast<Sum>(source[i * problem.width * kChannels + j * kChannels + c]);
         result[c] = saturate(sum);
     }
 }

@@ -44,48 +44,38 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.18F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.40F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.65F},
-    {VariantId::global_cached, {{"block", 256}}, 1.47F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
     {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.02F},
     {VariantId::shared_hodograph, {{"block", 512}}, 1.17F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.18F},
     {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.23F},
     {VariantId::shared_subsums, {{"sources", 256}}, 1.45F},
     {VariantId::global_cached, {{"block", 256}}, 1.44F},
 };
 
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::shared_hodograph, {{"block", 512}}, 1.18F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.40F},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.75F},
+    {VariantId::global_cached, {{"block", 256}}, 1.47F},
+};
+
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.05F},
     {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.03F},
     {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.66F},
     {VariantId::shared_hodograph, {{"block", 128}}, 2.28F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 2.52F},
+    {VariantId::global_cached, {{"block", 128}}, 2.28F},
     {VariantId::global_cached, {{"block", 256}}, 2.25F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.01F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.44F},
-    {VariantId::global_cached, {{"block", 128}}, 1.81F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.92F},
-    {VariantId::global_cached, {{"block", 256}}, 1.82F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.02F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.76F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.76F},
+    {VariantId::global_cached, {{"block", 128}}, 2.03F},
+    {VariantId::global_cached, {{"block", 256}}, 2.09F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.74F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.88F},
-    {VariantId::global_cached, {{"block", 128}}, 2.11F},
-    {VariantId::global_cached, {{"block", 256}}, 2.19F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
     {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}, 1.00F},
     {VariantId::shared_subsums, {{"sources", 256}}, 1.31F},
     {VariantId::shared_hodograph, {{"block", 128}}, 1.70F},
@@ -93,7 +83,7 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::global_cached, {{"block", 256}}, 2.19F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
     {VariantId::shared_subsums, {{"sources", 128}}, 1.07F},
     {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.25F},
@@ -102,28 +92,44 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::global_cached, {{"block", 256}}, 2.80F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.00F},
     {VariantId::global_cached, {{"block", 128}}, 1.68F},
     {VariantId::global_cached, {{"block", 256}}, 1.67F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.09F},
     {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.00F},
     {VariantId::shared_hodograph, {{"block", 256}}, 1.50F},
     {VariantId::global_cached, {{"block", 256}}, 1.44F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.03F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.51F},
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.57F},
     {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.93F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.04F},
-    {VariantId::global_cached, {{"block", 256}}, 2.42F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 2.39F},
+    {VariantId::global_cached, {{"block", 256}}, 2.85F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.29F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.52F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.88F},
+    {VariantId::global_cached, {{"block", 256}}, 2.02F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.03F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.48F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.93F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.93F},
+    {VariantId::global_cached, {{"block", 256}}, 2.27F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::shared_hodograph, {{"block", 1024}}, 1.01F},
     {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.00F},
     {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.01F},
@@ -131,29 +137,30 @@ constexpr Choice<Problem> kRanking13[] = {
     {VariantId::global_cached, {{"block", 256}}, 1.25F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.25F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.18F},
     {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.43F},
     {VariantId::shared_hodograph, {{"block", 256}}, 2.66F},
     {VariantId::global_cached, {{"block", 256}}, 3.24F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.04F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.16F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.66F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.75F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.76F},
-    {VariantId::global_cached, {{"block", 256}}, 2.75F},
-};
-
 constexpr Choice<Problem> kRanking16[] = {
     {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 1024}}, 1.27F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 1.51F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.71F},
+    {VariantId::shared_hodograph, {{"block", 1024}}, 1.29F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.42F},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 1.50F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.69F},
     {VariantId::global_cached, {{"block", 256}}, 2.90F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.04F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.16F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.65F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.75F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 2.76F},
+    {VariantId::global_cached, {{"block", 256}}, 2.76F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -164,7 +171,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "samples * sources <= 1500000 and receivers / samples <= 0.015",
+        .path = "samples * sources <= 1500000 and receivers / samples <= 0.01",
         .ranking = kRanking0,
     },
     {
@@ -175,7 +182,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_lo = 1.01F,
         .regret_hi = 1.04F,
         .path = "samples * sources <= 1500000 "
-                "and receivers / samples > 0.015 "
+                "and receivers / samples > 0.01 "
                 "and additions <= 1800000000 "
                 "and additions <= 536870912",
         .ranking = kRanking1,
@@ -188,88 +195,69 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_lo = 1.02F,
         .regret_hi = 1.18F,
         .path = "samples * sources <= 1500000 "
-                "and receivers / samples > 0.015 "
+                "and receivers / samples > 0.01 "
                 "and additions <= 1800000000 "
                 "and additions > 536870912",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 0.85F,
-        .regret = 1.18F,
-        .regret_lo = 1.18F,
-        .regret_hi = 1.18F,
-        .path = "samples * sources <= 1500000 "
-                "and receivers / samples > 0.015 "
-                "and additions > 1800000000 "
-                "and sources / span <= 1.8",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
         .problems = 7,
         .margin = 1.15F,
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.03F,
         .path = "samples * sources <= 1500000 "
-                "and receivers / samples > 0.015 "
+                "and receivers / samples > 0.01 "
                 "and additions > 1800000000 "
-                "and sources / span > 1.8",
+                "and trace_bytes <= 16777216",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 1,
+        .margin = 0.85F,
+        .regret = 1.18F,
+        .regret_lo = 1.18F,
+        .regret_hi = 1.18F,
+        .path = "samples * sources <= 1500000 "
+                "and receivers / samples > 0.01 "
+                "and additions > 1800000000 "
+                "and trace_bytes > 16777216",
         .ranking = kRanking4,
     },
     {
         .id = 5,
         .problems = 2,
-        .margin = 1.58F,
-        .regret = 1.05F,
+        .margin = 1.60F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
+        .regret_hi = 1.06F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
-                "and receivers / sources <= 3.9 "
-                "and samples / sources <= 0.056 "
-                "and receivers * samples <= 180000 "
-                "and receivers / samples <= 0.022",
+                "and samples / sources <= 0.082 "
+                "and receivers * samples <= 220000 "
+                "and receivers <= 512 "
+                "and receivers <= 4",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 2,
-        .margin = 1.42F,
-        .regret = 1.01F,
+        .problems = 8,
+        .margin = 1.73F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.05F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
-                "and receivers / sources <= 3.9 "
-                "and samples / sources <= 0.056 "
-                "and receivers * samples <= 180000 "
-                "and receivers / samples > 0.022 "
+                "and samples / sources <= 0.082 "
+                "and receivers * samples <= 220000 "
                 "and receivers <= 512 "
-                "and samples / span <= 0.22",
+                "and receivers > 4",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 6,
-        .margin = 1.73F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "samples * sources > 1500000 "
-                "and additions <= 3900000000 "
-                "and receivers / sources <= 3.9 "
-                "and samples / sources <= 0.056 "
-                "and receivers * samples <= 180000 "
-                "and receivers / samples > 0.022 "
-                "and receivers <= 512 "
-                "and samples / span > 0.22",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
         .problems = 1,
         .margin = 1.31F,
         .regret = 1.00F,
@@ -277,15 +265,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
-                "and receivers / sources <= 3.9 "
-                "and samples / sources <= 0.056 "
-                "and receivers * samples <= 180000 "
-                "and receivers / samples > 0.022 "
+                "and samples / sources <= 0.082 "
+                "and receivers * samples <= 220000 "
                 "and receivers > 512",
-        .ranking = kRanking8,
+        .ranking = kRanking7,
     },
     {
-        .id = 9,
+        .id = 8,
         .problems = 2,
         .margin = 1.25F,
         .regret = 1.00F,
@@ -293,13 +279,12 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
-                "and receivers / sources <= 3.9 "
-                "and samples / sources <= 0.056 "
-                "and receivers * samples > 180000",
-        .ranking = kRanking9,
+                "and samples / sources <= 0.082 "
+                "and receivers * samples > 220000",
+        .ranking = kRanking8,
     },
     {
-        .id = 10,
+        .id = 9,
         .problems = 1,
         .margin = 1.47F,
         .regret = 1.00F,
@@ -307,14 +292,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
+                "and samples / sources > 0.082 "
                 "and receivers / sources <= 3.9 "
-                "and samples / sources > 0.056 "
                 "and additions <= 33000000 "
                 "and additions <= 5600000",
-        .ranking = kRanking10,
+        .ranking = kRanking9,
     },
     {
-        .id = 11,
+        .id = 10,
         .problems = 1,
         .margin = 1.13F,
         .regret = 1.09F,
@@ -322,48 +307,97 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.09F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
+                "and samples / sources > 0.082 "
                 "and receivers / sources <= 3.9 "
-                "and samples / sources > 0.056 "
                 "and additions <= 33000000 "
                 "and additions > 5600000",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 13,
+        .margin = 1.56F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources > 1500000 "
+                "and additions <= 3900000000 "
+                "and samples / sources > 0.082 "
+                "and receivers / sources <= 3.9 "
+                "and additions > 33000000 "
+                "and span <= 470 "
+                "and receivers / samples <= 0.033",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 45,
-        .margin = 1.47F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
+        .problems = 1,
+        .margin = 1.29F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 3900000000 "
+                "and samples / sources > 0.082 "
                 "and receivers / sources <= 3.9 "
-                "and samples / sources > 0.056 "
-                "and additions > 33000000",
+                "and additions > 33000000 "
+                "and span <= 470 "
+                "and receivers / samples > 0.033",
         .ranking = kRanking12,
     },
     {
         .id = 13,
+        .problems = 31,
+        .margin = 1.44F,
+        .regret = 1.03F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.05F,
+        .path = "samples * sources > 1500000 "
+                "and additions <= 3900000000 "
+                "and samples / sources > 0.082 "
+                "and receivers / sources <= 3.9 "
+                "and additions > 33000000 "
+                "and span > 470",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
         .problems = 1,
         .margin = 0.99F,
         .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.01F,
-        .path = "samples * sources > 1500000 and additions <= 3900000000 and receivers / sources > 3.9",
-        .ranking = kRanking13,
+        .path = "samples * sources > 1500000 "
+                "and additions <= 3900000000 "
+                "and samples / sources > 0.082 "
+                "and receivers / sources > 3.9",
+        .ranking = kRanking14,
     },
     {
-        .id = 14,
+        .id = 15,
         .problems = 1,
         .margin = 1.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "samples * sources > 1500000 and additions > 3900000000 and receivers <= 68",
-        .ranking = kRanking14,
+        .ranking = kRanking15,
     },
     {
-        .id = 15,
+        .id = 16,
+        .problems = 1,
+        .margin = 1.29F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources > 1500000 "
+                "and additions > 3900000000 "
+                "and receivers > 68 "
+                "and sources <= 820",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
         .problems = 64,
         .margin = 1.11F,
         .regret = 1.04F,
@@ -372,27 +406,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "samples * sources > 1500000 "
                 "and additions > 3900000000 "
                 "and receivers > 68 "
-                "and trace_bytes <= 820000000",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 1,
-        .margin = 1.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1500000 "
-                "and additions > 3900000000 "
-                "and receivers > 68 "
-                "and trace_bytes > 820000000",
-        .ranking = kRanking16,
+                "and sources > 820",
+        .ranking = kRanking17,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (product(problem.samples, problem.sources) <= 1'500'000) {
-        if (ratio(problem.receivers, problem.samples) <= 0.015) {
+        if (ratio(problem.receivers, problem.samples) <= 0.01) {
             // times_per_thread block=128;times=2
             // 7 problems, margin 1.12, regret 1.01 [1.00, 1.03]
             return kLeaves[0];
@@ -408,84 +429,90 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     return kLeaves[2];
                 }
             } else {
-                if (ratio(problem.sources, problem.span) <= 1.8) {
-                    // shared_hodograph block=512
-                    // 1 problems, margin 0.85, regret 1.18 [1.18, 1.18]
-                    return kLeaves[3];
-                } else {
+                if (problem.trace_bytes() <= 16'777'216) {
                     // source_tiles sources=64;times=4
                     // 7 problems, margin 1.15, regret 1.02 [1.01, 1.03]
+                    return kLeaves[3];
+                } else {
+                    // shared_hodograph block=512
+                    // 1 problems, margin 0.85, regret 1.18 [1.18, 1.18]
                     return kLeaves[4];
                 }
             }
         }
     } else {
         if (problem.additions() <= 3'900'000'000) {
-            if (ratio(problem.receivers, problem.sources) <= 3.9) {
-                if (ratio(problem.samples, problem.sources) <= 0.056) {
-                    if (product(problem.receivers, problem.samples) <= 180'000) {
-                        if (ratio(problem.receivers, problem.samples) <= 0.022) {
-                            // source_tiles sources=64;times=4
-                            // 2 problems, margin 1.58, regret 1.05 [1.00, 1.10]
+            if (ratio(problem.samples, problem.sources) <= 0.082) {
+                if (product(problem.receivers, problem.samples) <= 220'000) {
+                    if (problem.receivers <= 512) {
+                        if (problem.receivers <= 4) {
+                            // source_tiles sources=64;times=8
+                            // 2 problems, margin 1.60, regret 1.03 [1.00, 1.06]
                             return kLeaves[5];
                         } else {
-                            if (problem.receivers <= 512) {
-                                if (ratio(problem.samples, problem.span) <= 0.22) {
-                                    // source_tiles sources=64;times=8
-                                    // 2 problems, margin 1.42, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[6];
-                                } else {
-                                    // source_tiles sources=128;times=4
-                                    // 6 problems, margin 1.73, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[7];
-                                }
-                            } else {
-                                // source_tiles sources=128;times=2
-                                // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                                return kLeaves[8];
-                            }
+                            // source_tiles sources=128;times=4
+                            // 8 problems, margin 1.73, regret 1.02 [1.00, 1.05]
+                            return kLeaves[6];
                         }
                     } else {
-                        // shared_subsums sources=256
-                        // 2 problems, margin 1.25, regret 1.00 [1.00, 1.00]
-                        return kLeaves[9];
+                        // source_tiles sources=128;times=2
+                        // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
+                        return kLeaves[7];
                     }
                 } else {
+                    // shared_subsums sources=256
+                    // 2 problems, margin 1.25, regret 1.00 [1.00, 1.00]
+                    return kLeaves[8];
+                }
+            } else {
+                if (ratio(problem.receivers, problem.sources) <= 3.9) {
                     if (problem.additions() <= 33'000'000) {
                         if (problem.additions() <= 5'600'000) {
                             // times_per_thread block=128;times=4
                             // 1 problems, margin 1.47, regret 1.00 [1.00, 1.00]
-                            return kLeaves[10];
+                            return kLeaves[9];
                         } else {
                             // times_per_thread block=128;times=2
                             // 1 problems, margin 1.13, regret 1.09 [1.09, 1.09]
-                            return kLeaves[11];
+                            return kLeaves[10];
                         }
                     } else {
-                        // source_tiles sources=64;times=8
-                        // 45 problems, margin 1.47, regret 1.03 [1.01, 1.04]
-                        return kLeaves[12];
+                        if (problem.span <= 470) {
+                            if (ratio(problem.receivers, problem.samples) <= 0.033) {
+                                // source_tiles sources=64;times=8
+                                // 13 problems, margin 1.56, regret 1.00 [1.00, 1.00]
+                                return kLeaves[11];
+                            } else {
+                                // source_tiles sources=64;times=4
+                                // 1 problems, margin 1.29, regret 1.00 [1.00, 1.00]
+                                return kLeaves[12];
+                            }
+                        } else {
+                            // source_tiles sources=64;times=8
+                            // 31 problems, margin 1.44, regret 1.03 [1.02, 1.05]
+                            return kLeaves[13];
+                        }
                     }
+                } else {
+                    // shared_hodograph block=1024
+                    // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
+                    return kLeaves[14];
                 }
-            } else {
-                // shared_hodograph block=1024
-                // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                return kLeaves[13];
             }
         } else {
             if (problem.receivers <= 68) {
                 // source_tiles sources=64;times=8
                 // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                return kLeaves[14];
+                return kLeaves[15];
             } else {
-                if (problem.trace_bytes() <= 820'000'000) {
+                if (problem.sources <= 820) {
+                    // shared_subsums sources=128
+                    // 1 problems, margin 1.29, regret 1.00 [1.00, 1.00]
+                    return kLeaves[16];
+                } else {
                     // shared_subsums sources=256
                     // 64 problems, margin 1.11, regret 1.04 [1.03, 1.06]
-                    return kLeaves[15];
-                } else {
-                    // shared_subsums sources=128
-                    // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                    return kLeaves[16];
+                    return kLeaves[17];
                 }
             }
         }

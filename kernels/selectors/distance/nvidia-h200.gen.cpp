@@ -27,21 +27,13 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::one_warp_partials, {}, 1.00F},
-    {VariantId::shared_load_all, {}, 1.30F},
-    {VariantId::shared_load_tile, {}, 1.65F},
-    {VariantId::texture_1d_shared_tile, {}, 1.67F},
-    {VariantId::global, {{"width", 32}}, 4.55F},
+    {VariantId::shared_load_all, {}, 1.19F},
+    {VariantId::shared_load_tile, {}, 1.57F},
+    {VariantId::texture_1d_shared_tile, {}, 1.62F},
+    {VariantId::global, {{"width", 32}}, 4.21F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::shared_load_all, {}, 1.00F},
-    {VariantId::one_warp_partials, {}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.42F},
-    {VariantId::texture_1d_shared_tile, {}, 1.53F},
-    {VariantId::global, {{"width", 32}}, 3.62F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
     {VariantId::shared_load_all, {}, 1.05F},
     {VariantId::shared_load_tile, {}, 1.07F},
@@ -49,7 +41,7 @@ constexpr Choice<Problem> kRanking2[] = {
     {VariantId::global, {{"width", 32}}, 1.47F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::one_warp_partials, {}, 1.00F},
     {VariantId::shared_load_all, {}, 1.68F},
     {VariantId::shared_load_tile, {}, 3.36F},
@@ -57,7 +49,7 @@ constexpr Choice<Problem> kRanking3[] = {
     {VariantId::global, {{"width", 32}}, 15.04F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::one_warp_partials, {}, 1.00F},
     {VariantId::shared_load_all, {}, 1.18F},
     {VariantId::shared_load_tile, {}, 2.11F},
@@ -65,7 +57,7 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::global, {{"width", 32}}, 9.35F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::shared_load_all, {}, 1.00F},
     {VariantId::one_warp_partials, {}, 1.56F},
     {VariantId::shared_load_tile, {}, 1.93F},
@@ -73,7 +65,7 @@ constexpr Choice<Problem> kRanking5[] = {
     {VariantId::global, {{"width", 32}}, 8.14F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::shared_load_all, {}, 1.04F},
     {VariantId::shared_load_tile, {}, 1.20F},
     {VariantId::texture_1d_shared_tile, {}, 1.28F},
@@ -81,7 +73,7 @@ constexpr Choice<Problem> kRanking6[] = {
     {VariantId::global, {{"width", 32}}, 3.40F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::shared_load_all, {}, 1.01F},
     {VariantId::texture_1d_shared_tile, {}, 1.02F},
     {VariantId::shared_load_tile, {}, 1.08F},
@@ -89,7 +81,7 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::global, {{"width", 32}}, 6.87F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::global_uncoalesced, {}, 1.01F},
     {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.15F},
@@ -98,7 +90,7 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::global, {{"width", 32}}, 2.61F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 3.35F},
     {VariantId::shared_load_tile, {}, 3.45F},
@@ -106,7 +98,7 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::global, {{"width", 32}}, 14.65F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 1.14F},
     {VariantId::shared_load_tile, {}, 1.14F},
@@ -114,7 +106,7 @@ constexpr Choice<Problem> kRanking10[] = {
     {VariantId::global, {{"width", 32}}, 2.16F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::shared_load_tile, {}, 1.01F},
     {VariantId::texture_1d_shared_tile, {}, 1.04F},
     {VariantId::shared_load_all, {}, 1.08F},
@@ -122,7 +114,7 @@ constexpr Choice<Problem> kRanking11[] = {
     {VariantId::global, {{"width", 32}}, 1.64F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
     {VariantId::shared_load_all, {}, 1.05F},
     {VariantId::shared_load_tile, {}, 1.06F},
@@ -130,7 +122,7 @@ constexpr Choice<Problem> kRanking12[] = {
     {VariantId::global, {{"width", 32}}, 1.32F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.05F},
     {VariantId::shared_load_all, {}, 1.27F},
@@ -138,7 +130,7 @@ constexpr Choice<Problem> kRanking13[] = {
     {VariantId::global, {{"width", 32}}, 2.67F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::shared_load_all, {}, 1.02F},
     {VariantId::texture_1d_shared_tile, {}, 1.03F},
     {VariantId::shared_load_tile, {}, 1.04F},
@@ -146,7 +138,7 @@ constexpr Choice<Problem> kRanking14[] = {
     {VariantId::global, {{"width", 32}}, 3.15F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.13F},
     {VariantId::texture_1d_shared_tile, {}, 1.15F},
@@ -154,7 +146,7 @@ constexpr Choice<Problem> kRanking15[] = {
     {VariantId::global, {{"width", 32}}, 2.68F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.04F},
     {VariantId::shared_load_all, {}, 1.15F},
@@ -162,7 +154,7 @@ constexpr Choice<Problem> kRanking16[] = {
     {VariantId::global, {{"width", 32}}, 3.02F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.22F},
     {VariantId::shared_load_tile, {}, 1.29F},
@@ -170,7 +162,7 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global, {{"width", 32}}, 1.92F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 2.21F},
     {VariantId::shared_load_tile, {}, 2.28F},
@@ -178,7 +170,7 @@ constexpr Choice<Problem> kRanking18[] = {
     {VariantId::global, {{"width", 32}}, 4.67F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.01F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.12F},
     {VariantId::texture_1d_shared_tile, {}, 2.44F},
@@ -186,7 +178,7 @@ constexpr Choice<Problem> kRanking19[] = {
     {VariantId::global, {{"width", 32}}, 5.57F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.10F},
     {VariantId::global_uncoalesced, {}, 2.62F},
     {VariantId::shared_load_tile, {}, 3.12F},
@@ -194,7 +186,7 @@ constexpr Choice<Problem> kRanking20[] = {
     {VariantId::global, {{"width", 32}}, 3.22F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.07F},
     {VariantId::texture_1d_shared_tile, {}, 2.04F},
@@ -202,7 +194,7 @@ constexpr Choice<Problem> kRanking21[] = {
     {VariantId::global, {{"width", 32}}, 3.21F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.03F},
     {VariantId::shared_load_all, {}, 1.56F},
     {VariantId::texture_1d_shared_tile, {}, 1.70F},
@@ -210,7 +202,7 @@ constexpr Choice<Problem> kRanking22[] = {
     {VariantId::global, {{"width", 32}}, 3.15F},
 };
 
-constexpr Choice<Problem> kRanking23[] = {
+constexpr Choice<Problem> kRanking22[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.15F},
     {VariantId::texture_1d_shared_tile, {}, 2.68F},
@@ -218,15 +210,15 @@ constexpr Choice<Problem> kRanking23[] = {
     {VariantId::global, {{"width", 32}}, 6.09F},
 };
 
-constexpr Choice<Problem> kRanking24[] = {
+constexpr Choice<Problem> kRanking23[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.12F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.13F},
     {VariantId::texture_1d_shared_tile, {}, 2.49F},
-    {VariantId::shared_load_tile, {}, 2.61F},
-    {VariantId::global, {{"width", 32}}, 7.02F},
+    {VariantId::shared_load_tile, {}, 2.60F},
+    {VariantId::global, {{"width", 32}}, 6.99F},
 };
 
-constexpr Choice<Problem> kRanking25[] = {
+constexpr Choice<Problem> kRanking24[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 2.33F},
     {VariantId::shared_load_all, {}, 2.40F},
@@ -234,57 +226,47 @@ constexpr Choice<Problem> kRanking25[] = {
     {VariantId::global, {{"width", 32}}, 6.08F},
 };
 
-constexpr Choice<Problem> kRanking26[] = {
+constexpr Choice<Problem> kRanking25[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 2.32F},
-    {VariantId::shared_load_all, {}, 2.44F},
-    {VariantId::shared_load_tile, {}, 2.58F},
-    {VariantId::global, {{"width", 32}}, 6.19F},
+    {VariantId::shared_load_all, {}, 2.43F},
+    {VariantId::shared_load_tile, {}, 2.60F},
+    {VariantId::global, {{"width", 32}}, 6.14F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 2,
-        .margin = 1.30F,
+        .problems = 3,
+        .margin = 1.19F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 82000 and queries / dims <= 0.018 and metric == mixed_euclidean",
+        .path = "distances <= 82000 and queries / dims <= 0.018",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 82000 and queries / dims <= 0.018 and metric != mixed_euclidean",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
         .problems = 4,
         .margin = 1.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances <= 82000 and queries / dims > 0.018 and dims <= 11",
-        .ranking = kRanking2,
+        .ranking = kRanking1,
     },
     {
-        .id = 3,
+        .id = 2,
         .problems = 1,
         .margin = 1.68F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances <= 82000 and queries / dims > 0.018 and dims > 11 and points / dims <= 0.33",
-        .ranking = kRanking3,
+        .ranking = kRanking2,
     },
     {
-        .id = 4,
+        .id = 3,
         .problems = 3,
         .margin = 1.18F,
         .regret = 1.00F,
@@ -296,10 +278,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / dims > 0.33 "
                 "and queries / dims <= 0.056 "
                 "and points <= 820",
-        .ranking = kRanking4,
+        .ranking = kRanking3,
     },
     {
-        .id = 5,
+        .id = 4,
         .problems = 2,
         .margin = 1.56F,
         .regret = 1.00F,
@@ -311,10 +293,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / dims > 0.33 "
                 "and queries / dims <= 0.056 "
                 "and points > 820",
-        .ranking = kRanking5,
+        .ranking = kRanking4,
     },
     {
-        .id = 6,
+        .id = 5,
         .problems = 7,
         .margin = 1.15F,
         .regret = 1.04F,
@@ -325,50 +307,50 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims > 11 "
                 "and points / dims > 0.33 "
                 "and queries / dims > 0.056",
-        .ranking = kRanking6,
+        .ranking = kRanking5,
     },
     {
-        .id = 7,
+        .id = 6,
         .problems = 3,
         .margin = 1.01F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
         .path = "distances > 82000 and queries <= 11 and points <= 56000 and points / dims <= 1000",
-        .ranking = kRanking7,
+        .ranking = kRanking6,
     },
     {
-        .id = 8,
+        .id = 7,
         .problems = 2,
         .margin = 0.99F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "distances > 82000 and queries <= 11 and points <= 56000 and points / dims > 1000",
-        .ranking = kRanking8,
+        .ranking = kRanking7,
     },
     {
-        .id = 9,
+        .id = 8,
         .problems = 38,
         .margin = 3.35F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 and queries <= 11 and points > 56000 and queries / dims <= 0.82",
-        .ranking = kRanking9,
+        .ranking = kRanking8,
     },
     {
-        .id = 10,
+        .id = 9,
         .problems = 1,
         .margin = 1.14F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 and queries <= 11 and points > 56000 and queries / dims > 0.82",
-        .ranking = kRanking10,
+        .ranking = kRanking9,
     },
     {
-        .id = 11,
+        .id = 10,
         .problems = 2,
         .margin = 1.03F,
         .regret = 1.01F,
@@ -379,6 +361,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and distances <= 390000 "
                 "and dims <= 47 "
                 "and points / dims <= 1000",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 1,
+        .margin = 1.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 82000 "
+                "and queries > 11 "
+                "and distances <= 390000 "
+                "and dims <= 47 "
+                "and points / dims > 1000",
         .ranking = kRanking11,
     },
     {
@@ -391,26 +387,12 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "distances > 82000 "
                 "and queries > 11 "
                 "and distances <= 390000 "
-                "and dims <= 47 "
-                "and points / dims > 1000",
+                "and dims > 47 "
+                "and points / dims <= 0.12",
         .ranking = kRanking12,
     },
     {
         .id = 13,
-        .problems = 1,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 82000 "
-                "and queries > 11 "
-                "and distances <= 390000 "
-                "and dims > 47 "
-                "and points / dims <= 0.12",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
         .problems = 3,
         .margin = 1.01F,
         .regret = 1.02F,
@@ -421,10 +403,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and distances <= 390000 "
                 "and dims > 47 "
                 "and points / dims > 0.12",
-        .ranking = kRanking14,
+        .ranking = kRanking13,
     },
     {
-        .id = 15,
+        .id = 14,
         .problems = 2,
         .margin = 1.13F,
         .regret = 1.00F,
@@ -436,10 +418,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries <= 64 "
                 "and distances <= 1800000 "
                 "and queries * dims <= 560",
-        .ranking = kRanking15,
+        .ranking = kRanking14,
     },
     {
-        .id = 16,
+        .id = 15,
         .problems = 3,
         .margin = 1.04F,
         .regret = 1.00F,
@@ -451,10 +433,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries <= 64 "
                 "and distances <= 1800000 "
                 "and queries * dims > 560",
-        .ranking = kRanking16,
+        .ranking = kRanking15,
     },
     {
-        .id = 17,
+        .id = 16,
         .problems = 2,
         .margin = 1.22F,
         .regret = 1.00F,
@@ -466,10 +448,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries <= 64 "
                 "and distances > 1800000 "
                 "and queries * dims <= 180",
-        .ranking = kRanking17,
+        .ranking = kRanking16,
     },
     {
-        .id = 18,
+        .id = 17,
         .problems = 10,
         .margin = 2.21F,
         .regret = 1.00F,
@@ -481,10 +463,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries <= 64 "
                 "and distances > 1800000 "
                 "and queries * dims > 180",
-        .ranking = kRanking18,
+        .ranking = kRanking17,
     },
     {
-        .id = 19,
+        .id = 18,
         .problems = 19,
         .margin = 2.78F,
         .regret = 1.01F,
@@ -497,10 +479,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms <= 1800000000 "
                 "and queries / points <= 0.001 "
                 "and points / dims <= 10000",
-        .ranking = kRanking19,
+        .ranking = kRanking18,
     },
     {
-        .id = 20,
+        .id = 19,
         .problems = 2,
         .margin = 2.38F,
         .regret = 1.10F,
@@ -513,10 +495,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms <= 1800000000 "
                 "and queries / points <= 0.001 "
                 "and points / dims > 10000",
-        .ranking = kRanking20,
+        .ranking = kRanking19,
     },
     {
-        .id = 21,
+        .id = 20,
         .problems = 83,
         .margin = 1.39F,
         .regret = 1.02F,
@@ -528,10 +510,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries > 64 "
                 "and terms <= 1800000000 "
                 "and queries / points > 0.001",
-        .ranking = kRanking21,
+        .ranking = kRanking20,
     },
     {
-        .id = 22,
+        .id = 21,
         .problems = 4,
         .margin = 1.52F,
         .regret = 1.03F,
@@ -544,10 +526,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 1800000000 "
                 "and distances <= 100000000 "
                 "and points <= 6800",
-        .ranking = kRanking22,
+        .ranking = kRanking21,
     },
     {
-        .id = 23,
+        .id = 22,
         .problems = 49,
         .margin = 2.96F,
         .regret = 1.00F,
@@ -560,11 +542,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 1800000000 "
                 "and distances <= 100000000 "
                 "and points > 6800 "
-                "and points <= 131072",
-        .ranking = kRanking23,
+                "and points / dims <= 560",
+        .ranking = kRanking22,
     },
     {
-        .id = 24,
+        .id = 23,
         .problems = 4,
         .margin = 2.79F,
         .regret = 1.00F,
@@ -577,12 +559,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 1800000000 "
                 "and distances <= 100000000 "
                 "and points > 6800 "
-                "and points > 131072 "
-                "and dims <= 128",
-        .ranking = kRanking24,
+                "and points / dims > 560 "
+                "and queries * dims <= 15000",
+        .ranking = kRanking23,
     },
     {
-        .id = 25,
+        .id = 24,
         .problems = 1,
         .margin = 2.33F,
         .regret = 1.00F,
@@ -595,12 +577,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 1800000000 "
                 "and distances <= 100000000 "
                 "and points > 6800 "
-                "and points > 131072 "
-                "and dims > 128",
-        .ranking = kRanking25,
+                "and points / dims > 560 "
+                "and queries * dims > 15000",
+        .ranking = kRanking24,
     },
     {
-        .id = 26,
+        .id = 25,
         .problems = 1,
         .margin = 2.32F,
         .regret = 1.00F,
@@ -612,47 +594,41 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries > 64 "
                 "and terms > 1800000000 "
                 "and distances > 100000000",
-        .ranking = kRanking26,
+        .ranking = kRanking25,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.distances() <= 82'000) {
         if (ratio(problem.queries, problem.dims) <= 0.018) {
-            if (problem.metric == Metric::mixed_euclidean) {
-                // one_warp_partials default
-                // 2 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // shared_load_all default
-                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            }
+            // one_warp_partials default
+            // 3 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
         } else {
             if (problem.dims <= 11) {
                 // global_uncoalesced default
                 // 4 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
+                return kLeaves[1];
             } else {
                 if (ratio(problem.points, problem.dims) <= 0.33) {
                     // one_warp_partials default
                     // 1 problems, margin 1.68, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
+                    return kLeaves[2];
                 } else {
                     if (ratio(problem.queries, problem.dims) <= 0.056) {
                         if (problem.points <= 820) {
                             // one_warp_partials default
                             // 3 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
+                            return kLeaves[3];
                         } else {
                             // shared_load_all default
                             // 2 problems, margin 1.56, regret 1.00 [1.00, 1.00]
-                            return kLeaves[5];
+                            return kLeaves[4];
                         }
                     } else {
                         // shared_load_all default
                         // 7 problems, margin 1.15, regret 1.04 [1.00, 1.10]
-                        return kLeaves[6];
+                        return kLeaves[5];
                     }
                 }
             }
@@ -663,21 +639,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (ratio(problem.points, problem.dims) <= 1000) {
                     // shared_load_all default
                     // 3 problems, margin 1.01, regret 1.01 [1.00, 1.03]
-                    return kLeaves[7];
+                    return kLeaves[6];
                 } else {
                     // global_uncoalesced default
                     // 2 problems, margin 0.99, regret 1.01 [1.00, 1.01]
-                    return kLeaves[8];
+                    return kLeaves[7];
                 }
             } else {
                 if (ratio(problem.queries, problem.dims) <= 0.82) {
                     // few_items per_thread=1
                     // 38 problems, margin 3.35, regret 1.00 [1.00, 1.00]
-                    return kLeaves[9];
+                    return kLeaves[8];
                 } else {
                     // global_uncoalesced default
                     // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                    return kLeaves[10];
+                    return kLeaves[9];
                 }
             }
         } else {
@@ -686,21 +662,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (ratio(problem.points, problem.dims) <= 1000) {
                         // shared_load_tile default
                         // 2 problems, margin 1.03, regret 1.01 [1.00, 1.02]
-                        return kLeaves[11];
+                        return kLeaves[10];
                     } else {
                         // global_uncoalesced default
                         // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                        return kLeaves[12];
+                        return kLeaves[11];
                     }
                 } else {
                     if (ratio(problem.points, problem.dims) <= 0.12) {
                         // texture_1d_shared_tile default
                         // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                        return kLeaves[13];
+                        return kLeaves[12];
                     } else {
                         // shared_load_all default
                         // 3 problems, margin 1.01, regret 1.02 [1.00, 1.06]
-                        return kLeaves[14];
+                        return kLeaves[13];
                     }
                 }
             } else {
@@ -709,21 +685,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (product(problem.queries, problem.dims) <= 560) {
                             // global_uncoalesced default
                             // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                            return kLeaves[15];
+                            return kLeaves[14];
                         } else {
                             // texture_1d_shared_tile default
                             // 3 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                            return kLeaves[16];
+                            return kLeaves[15];
                         }
                     } else {
                         if (product(problem.queries, problem.dims) <= 180) {
                             // global_uncoalesced default
                             // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                            return kLeaves[17];
+                            return kLeaves[16];
                         } else {
                             // register_tile per_thread=4
                             // 10 problems, margin 2.21, regret 1.00 [1.00, 1.00]
-                            return kLeaves[18];
+                            return kLeaves[17];
                         }
                     }
                 } else {
@@ -733,47 +709,47 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 // register_tile per_thread=8
                                 // else register_tile per_thread=4
                                 // 19 problems, margin 2.78, regret 1.01 [1.00, 1.02]
-                                return kLeaves[19];
+                                return kLeaves[18];
                             } else {
                                 // register_tile per_thread=4
                                 // 2 problems, margin 2.38, regret 1.10 [1.00, 1.21]
-                                return kLeaves[20];
+                                return kLeaves[19];
                             }
                         } else {
                             // few_items per_thread=1
                             // else register_tile per_thread=4
                             // 83 problems, margin 1.39, regret 1.02 [1.01, 1.03]
-                            return kLeaves[21];
+                            return kLeaves[20];
                         }
                     } else {
                         if (problem.distances() <= 100'000'000) {
                             if (problem.points <= 6800) {
                                 // register_tile per_thread=4
                                 // 4 problems, margin 1.52, regret 1.03 [1.00, 1.09]
-                                return kLeaves[22];
+                                return kLeaves[21];
                             } else {
-                                if (problem.points <= 131'072) {
+                                if (ratio(problem.points, problem.dims) <= 560) {
                                     // register_tile per_thread=8
                                     // else register_tile per_thread=4
                                     // 49 problems, margin 2.96, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[23];
+                                    return kLeaves[22];
                                 } else {
-                                    if (problem.dims <= 128) {
+                                    if (product(problem.queries, problem.dims) <= 15'000) {
                                         // register_tile per_thread=8
                                         // else register_tile per_thread=4
                                         // 4 problems, margin 2.79, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[24];
+                                        return kLeaves[23];
                                     } else {
                                         // register_tile per_thread=4
                                         // 1 problems, margin 2.33, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[25];
+                                        return kLeaves[24];
                                     }
                                 }
                             }
                         } else {
                             // register_tile per_thread=4
                             // 1 problems, margin 2.32, regret 1.00 [1.00, 1.00]
-                            return kLeaves[26];
+                            return kLeaves[25];
                         }
                     }
                 }

@@ -133,7 +133,7 @@ constexpr Choice<Problem> kRanking12[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.15F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
     {VariantId::rank_sort, {}, 1.09F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.24F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 2.03F},
     {VariantId::global_insertion, {{"block", 256}}, 6.08F},
 };
 
@@ -189,9 +189,9 @@ constexpr Choice<Problem> kRanking18[] = {
 constexpr Choice<Problem> kRanking19[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 3.31F},
-    {VariantId::segmented_radix_sort, {}, 5.16F},
-    {VariantId::rank_sort, {}, 7.74F},
-    {VariantId::global_insertion, {{"block", 256}}, 415.12F},
+    {VariantId::segmented_radix_sort, {}, 5.05F},
+    {VariantId::rank_sort, {}, 7.58F},
+    {VariantId::global_insertion, {{"block", 256}}, 411.65F},
 };
 
 constexpr Choice<Problem> kRanking20[] = {
@@ -238,8 +238,8 @@ constexpr Choice<Problem> kRanking25[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 3.36F},
     {VariantId::block_rank_merge, {{"tile", 256}}, 7.54F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 10.04F},
-    {VariantId::global_insertion, {{"block", 256}}, 151.78F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 10.02F},
+    {VariantId::global_insertion, {{"block", 256}}, 151.80F},
 };
 
 constexpr Choice<Problem> kRanking26[] = {
@@ -275,23 +275,14 @@ constexpr Choice<Problem> kRanking29[] = {
 };
 
 constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.06F},
     {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 8.09F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 11.23F},
-    {VariantId::segmented_radix_sort, {}, 12.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 37.44F},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 6.81F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 11.43F},
+    {VariantId::segmented_radix_sort, {}, 22.20F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.07F},
 };
 
 constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 6.34F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 12.01F},
-    {VariantId::segmented_radix_sort, {}, 24.05F},
-    {VariantId::global_insertion, {{"block", 256}}, 16.28F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.30F},
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 5.56F},
@@ -300,7 +291,7 @@ constexpr Choice<Problem> kRanking32[] = {
     {VariantId::global_insertion, {{"block", 256}}, 97.49F},
 };
 
-constexpr Choice<Problem> kRanking33[] = {
+constexpr Choice<Problem> kRanking32[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.36F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.27F},
@@ -308,15 +299,15 @@ constexpr Choice<Problem> kRanking33[] = {
     {VariantId::global_insertion, {{"block", 256}}, 31.28F},
 };
 
-constexpr Choice<Problem> kRanking34[] = {
+constexpr Choice<Problem> kRanking33[] = {
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
     {VariantId::shared_insertion, {{"block", 128}}, 2.10F},
     {VariantId::local_insertion, {{"block", 256}}, 2.44F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.87F},
+    {VariantId::warp_select, {{"warps", 4}}, 2.55F},
     {VariantId::global_insertion, {{"block", 256}}, 3.44F},
 };
 
-constexpr Choice<Problem> kRanking35[] = {
+constexpr Choice<Problem> kRanking34[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.13F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.13F},
     {VariantId::shared_insertion, {{"block", 32}}, 2.64F},
@@ -324,7 +315,7 @@ constexpr Choice<Problem> kRanking35[] = {
     {VariantId::global_insertion, {{"block", 256}}, 5.27F},
 };
 
-constexpr Choice<Problem> kRanking36[] = {
+constexpr Choice<Problem> kRanking35[] = {
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
     {VariantId::radix_sort_rows, {}, 1.21F},
     {VariantId::segmented_radix_sort, {}, 2.31F},
@@ -332,7 +323,7 @@ constexpr Choice<Problem> kRanking36[] = {
     {VariantId::global_insertion, {{"block", 256}}, 604.97F},
 };
 
-constexpr Choice<Problem> kRanking37[] = {
+constexpr Choice<Problem> kRanking36[] = {
     {VariantId::block_rank_merge, {{"tile", 64}}, 410.30F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 3.75F},
@@ -340,7 +331,7 @@ constexpr Choice<Problem> kRanking37[] = {
     {VariantId::global_insertion, {{"block", 256}}, 410.30F},
 };
 
-constexpr Choice<Problem> kRanking38[] = {
+constexpr Choice<Problem> kRanking37[] = {
     {VariantId::segmented_radix_sort, {}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.21F},
     {VariantId::warp_select, {{"warps", 16}}, 3.33F},
@@ -348,7 +339,7 @@ constexpr Choice<Problem> kRanking38[] = {
     {VariantId::global_insertion, {{"block", 256}}, 320.46F},
 };
 
-constexpr Choice<Problem> kRanking39[] = {
+constexpr Choice<Problem> kRanking38[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
     {VariantId::rank_sort, {}, 1.05F},
@@ -356,7 +347,7 @@ constexpr Choice<Problem> kRanking39[] = {
     {VariantId::global_insertion, {{"block", 256}}, 2.08F},
 };
 
-constexpr Choice<Problem> kRanking40[] = {
+constexpr Choice<Problem> kRanking39[] = {
     {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.04F},
     {VariantId::warp_select, {{"warps", 16}}, 1.25F},
@@ -364,46 +355,37 @@ constexpr Choice<Problem> kRanking40[] = {
     {VariantId::global_insertion, {{"block", 256}}, 8.33F},
 };
 
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 69.86F},
+constexpr Choice<Problem> kRanking40[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 1.82F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 6.09F},
-    {VariantId::global_insertion, {{"block", 256}}, 69.86F},
+    {VariantId::segmented_radix_sort, {}, 2.62F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 4.21F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 5.45F},
+    {VariantId::global_insertion, {{"block", 256}}, 125.32F},
+};
+
+constexpr Choice<Problem> kRanking41[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 1.74F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 7.47F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 68.48F},
+    {VariantId::global_insertion, {{"block", 256}}, 68.48F},
 };
 
 constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.21F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.75F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 4.66F},
-    {VariantId::global_insertion, {{"block", 256}}, 18.07F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 8.47F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 10.75F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.20F},
 };
 
 constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.73F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 10.47F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 26.74F},
-    {VariantId::global_insertion, {{"block", 256}}, 983.65F},
-};
-
-constexpr Choice<Problem> kRanking44[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.08F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 10.78F},
-    {VariantId::segmented_radix_sort, {}, 26.94F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 64.74F},
-    {VariantId::global_insertion, {{"block", 256}}, 18.41F},
-};
-
-constexpr Choice<Problem> kRanking45[] = {
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.01F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.98F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.08F},
     {VariantId::global_insertion, {{"block", 256}}, 2.46F},
 };
 
-constexpr Choice<Problem> kRanking46[] = {
+constexpr Choice<Problem> kRanking44[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 743.47F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.01F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.21F},
@@ -411,7 +393,7 @@ constexpr Choice<Problem> kRanking46[] = {
     {VariantId::global_insertion, {{"block", 256}}, 743.47F},
 };
 
-constexpr Choice<Problem> kRanking47[] = {
+constexpr Choice<Problem> kRanking45[] = {
     {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.22F},
     {VariantId::warp_select, {{"warps", 8}}, 2.05F},
@@ -419,7 +401,7 @@ constexpr Choice<Problem> kRanking47[] = {
     {VariantId::global_insertion, {{"block", 256}}, 323.06F},
 };
 
-constexpr Choice<Problem> kRanking48[] = {
+constexpr Choice<Problem> kRanking46[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 3295.80F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.10F},
@@ -427,7 +409,7 @@ constexpr Choice<Problem> kRanking48[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3295.80F},
 };
 
-constexpr Choice<Problem> kRanking49[] = {
+constexpr Choice<Problem> kRanking47[] = {
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 902.67F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.65F},
@@ -435,7 +417,7 @@ constexpr Choice<Problem> kRanking49[] = {
     {VariantId::global_insertion, {{"block", 256}}, 902.67F},
 };
 
-constexpr Choice<Problem> kRanking50[] = {
+constexpr Choice<Problem> kRanking48[] = {
     {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.95F},
     {VariantId::warp_select, {{"warps", 8}}, 6.22F},
@@ -443,7 +425,7 @@ constexpr Choice<Problem> kRanking50[] = {
     {VariantId::global_insertion, {{"block", 256}}, 840.41F},
 };
 
-constexpr Choice<Problem> kRanking51[] = {
+constexpr Choice<Problem> kRanking49[] = {
     {VariantId::split_rows, {{"columns", 8192}}, 1.02F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 2.48F},
     {VariantId::warp_select, {{"warps", 16}}, 12.62F},
@@ -451,7 +433,7 @@ constexpr Choice<Problem> kRanking51[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1462.98F},
 };
 
-constexpr Choice<Problem> kRanking52[] = {
+constexpr Choice<Problem> kRanking50[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.14F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.18F},
@@ -459,7 +441,7 @@ constexpr Choice<Problem> kRanking52[] = {
     {VariantId::global_insertion, {{"block", 256}}, 29.96F},
 };
 
-constexpr Choice<Problem> kRanking53[] = {
+constexpr Choice<Problem> kRanking51[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::warp_sort_rows, {}, 1.14F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.43F},
@@ -467,15 +449,15 @@ constexpr Choice<Problem> kRanking53[] = {
     {VariantId::global_insertion, {{"block", 256}}, 42.99F},
 };
 
-constexpr Choice<Problem> kRanking54[] = {
+constexpr Choice<Problem> kRanking52[] = {
     {VariantId::warp_rows, {{"lanes", 8}}, 1.00F},
     {VariantId::warp_sort_rows, {}, 1.07F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.61F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.71F},
-    {VariantId::global_insertion, {{"block", 256}}, 101.03F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.62F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.73F},
+    {VariantId::global_insertion, {{"block", 256}}, 101.21F},
 };
 
-constexpr Choice<Problem> kRanking55[] = {
+constexpr Choice<Problem> kRanking53[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.19F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.28F},
@@ -483,7 +465,7 @@ constexpr Choice<Problem> kRanking55[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3975.38F},
 };
 
-constexpr Choice<Problem> kRanking56[] = {
+constexpr Choice<Problem> kRanking54[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.01F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.96F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.00F},
@@ -491,7 +473,7 @@ constexpr Choice<Problem> kRanking56[] = {
     {VariantId::global_insertion, {{"block", 256}}, 180.50F},
 };
 
-constexpr Choice<Problem> kRanking57[] = {
+constexpr Choice<Problem> kRanking55[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.30F},
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.33F},
@@ -499,7 +481,7 @@ constexpr Choice<Problem> kRanking57[] = {
     {VariantId::global_insertion, {{"block", 256}}, 7.17F},
 };
 
-constexpr Choice<Problem> kRanking58[] = {
+constexpr Choice<Problem> kRanking56[] = {
     {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.27F},
     {VariantId::warp_sort_rows, {}, 1.33F},
@@ -507,7 +489,7 @@ constexpr Choice<Problem> kRanking58[] = {
     {VariantId::global_insertion, {{"block", 256}}, 15.82F},
 };
 
-constexpr Choice<Problem> kRanking59[] = {
+constexpr Choice<Problem> kRanking57[] = {
     {VariantId::warp_rows, {{"lanes", 8}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 16}}, 1.03F},
     {VariantId::warp_sort_rows, {}, 1.53F},
@@ -515,7 +497,7 @@ constexpr Choice<Problem> kRanking59[] = {
     {VariantId::global_insertion, {{"block", 256}}, 7.15F},
 };
 
-constexpr Choice<Problem> kRanking60[] = {
+constexpr Choice<Problem> kRanking58[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.04F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.09F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.24F},
@@ -523,7 +505,7 @@ constexpr Choice<Problem> kRanking60[] = {
     {VariantId::global_insertion, {{"block", 256}}, 237.05F},
 };
 
-constexpr Choice<Problem> kRanking61[] = {
+constexpr Choice<Problem> kRanking59[] = {
     {VariantId::warp_rows, {{"lanes", 16}}, 72.37F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.12F},
@@ -531,7 +513,7 @@ constexpr Choice<Problem> kRanking61[] = {
     {VariantId::global_insertion, {{"block", 256}}, 72.37F},
 };
 
-constexpr Choice<Problem> kRanking62[] = {
+constexpr Choice<Problem> kRanking60[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.30F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.34F},
@@ -539,7 +521,7 @@ constexpr Choice<Problem> kRanking62[] = {
     {VariantId::global_insertion, {{"block", 256}}, 43.21F},
 };
 
-constexpr Choice<Problem> kRanking63[] = {
+constexpr Choice<Problem> kRanking61[] = {
     {VariantId::warp_rows, {{"lanes", 16}}, 32.75F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.32F},
@@ -547,7 +529,7 @@ constexpr Choice<Problem> kRanking63[] = {
     {VariantId::global_insertion, {{"block", 256}}, 32.75F},
 };
 
-constexpr Choice<Problem> kRanking64[] = {
+constexpr Choice<Problem> kRanking62[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.03F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.07F},
@@ -555,15 +537,15 @@ constexpr Choice<Problem> kRanking64[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1426.60F},
 };
 
-constexpr Choice<Problem> kRanking65[] = {
+constexpr Choice<Problem> kRanking63[] = {
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.68F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.69F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.16F},
-    {VariantId::warp_select, {{"warps", 16}}, 11.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 607.52F},
+    {VariantId::warp_select, {{"warps", 16}}, 11.62F},
+    {VariantId::global_insertion, {{"block", 256}}, 608.24F},
 };
 
-constexpr Choice<Problem> kRanking66[] = {
+constexpr Choice<Problem> kRanking64[] = {
     {VariantId::warp_rows, {{"lanes", 4}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 8}}, 1.07F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 3.15F},
@@ -571,7 +553,7 @@ constexpr Choice<Problem> kRanking66[] = {
     {VariantId::global_insertion, {{"block", 256}}, 9.50F},
 };
 
-constexpr Choice<Problem> kRanking67[] = {
+constexpr Choice<Problem> kRanking65[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.02F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.43F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.79F},
@@ -579,7 +561,7 @@ constexpr Choice<Problem> kRanking67[] = {
     {VariantId::global_insertion, {{"block", 256}}, 454.29F},
 };
 
-constexpr Choice<Problem> kRanking68[] = {
+constexpr Choice<Problem> kRanking66[] = {
     {VariantId::split_rows, {{"columns", 8192}}, 27.37F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.71F},
@@ -587,7 +569,7 @@ constexpr Choice<Problem> kRanking68[] = {
     {VariantId::global_insertion, {{"block", 256}}, 27.37F},
 };
 
-constexpr Choice<Problem> kRanking69[] = {
+constexpr Choice<Problem> kRanking67[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
     {VariantId::warp_select, {{"warps", 8}}, 3.60F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 3.61F},
@@ -595,15 +577,15 @@ constexpr Choice<Problem> kRanking69[] = {
     {VariantId::global_insertion, {{"block", 256}}, 27.23F},
 };
 
-constexpr Choice<Problem> kRanking70[] = {
+constexpr Choice<Problem> kRanking68[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.01F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.59F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.96F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.94F},
     {VariantId::warp_select, {{"warps", 8}}, 3.89F},
     {VariantId::global_insertion, {{"block", 256}}, 58.94F},
 };
 
-constexpr Choice<Problem> kRanking71[] = {
+constexpr Choice<Problem> kRanking69[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.08F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.05F},
@@ -612,7 +594,7 @@ constexpr Choice<Problem> kRanking71[] = {
     {VariantId::global_insertion, {{"block", 256}}, 17875.24F},
 };
 
-constexpr Choice<Problem> kRanking72[] = {
+constexpr Choice<Problem> kRanking70[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.53F},
     {VariantId::split_rows, {{"columns", 2048}}, 4.64F},
@@ -620,7 +602,7 @@ constexpr Choice<Problem> kRanking72[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1807.23F},
 };
 
-constexpr Choice<Problem> kRanking73[] = {
+constexpr Choice<Problem> kRanking71[] = {
     {VariantId::warp_sort_rows, {}, 1.25F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.53F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.55F},
@@ -1155,26 +1137,8 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 30,
-        .problems = 1,
-        .margin = 7.66F,
-        .regret = 1.06F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.06F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows / k > 0.1 "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and rows > 1 "
-                "and elements > 22000000 "
-                "and k <= 47 "
-                "and elements <= 82000000",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 7,
-        .margin = 6.31F,
+        .problems = 8,
+        .margin = 6.78F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -1185,12 +1149,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 10000 "
                 "and rows > 1 "
                 "and elements > 22000000 "
-                "and k <= 47 "
-                "and elements > 82000000",
-        .ranking = kRanking31,
+                "and k <= 47",
+        .ranking = kRanking30,
     },
     {
-        .id = 32,
+        .id = 31,
         .problems = 1,
         .margin = 4.28F,
         .regret = 1.30F,
@@ -1205,10 +1168,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 22000000 "
                 "and k > 47 "
                 "and rows / k <= 680",
-        .ranking = kRanking32,
+        .ranking = kRanking31,
     },
     {
-        .id = 33,
+        .id = 32,
         .problems = 3,
         .margin = 3.27F,
         .regret = 1.00F,
@@ -1223,10 +1186,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 22000000 "
                 "and k > 47 "
                 "and rows / k > 680",
-        .ranking = kRanking33,
+        .ranking = kRanking32,
     },
     {
-        .id = 34,
+        .id = 33,
         .problems = 5,
         .margin = 2.09F,
         .regret = 1.00F,
@@ -1238,10 +1201,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 39000 "
                 "and rows / k > 10000 "
                 "and columns * k <= 5600",
-        .ranking = kRanking34,
+        .ranking = kRanking33,
     },
     {
-        .id = 35,
+        .id = 34,
         .problems = 2,
         .margin = 1.01F,
         .regret = 1.13F,
@@ -1253,10 +1216,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 39000 "
                 "and rows / k > 10000 "
                 "and columns * k > 5600",
-        .ranking = kRanking35,
+        .ranking = kRanking34,
     },
     {
-        .id = 36,
+        .id = 35,
         .problems = 1,
         .margin = 1.21F,
         .regret = 1.00F,
@@ -1267,10 +1230,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 0.68 "
                 "and results <= 3300 "
                 "and rows / k <= 0.0068",
-        .ranking = kRanking36,
+        .ranking = kRanking35,
     },
     {
-        .id = 37,
+        .id = 36,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -1281,20 +1244,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 0.68 "
                 "and results <= 3300 "
                 "and rows / k > 0.0068",
-        .ranking = kRanking37,
+        .ranking = kRanking36,
     },
     {
-        .id = 38,
+        .id = 37,
         .problems = 1,
         .margin = 1.21F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed and order != ascending and rows / k <= 0.68 and results > 3300",
-        .ranking = kRanking38,
+        .ranking = kRanking37,
     },
     {
-        .id = 39,
+        .id = 38,
         .problems = 1,
         .margin = 1.01F,
         .regret = 1.00F,
@@ -1306,10 +1269,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 22000 "
                 "and results <= 8 "
                 "and elements <= 150",
-        .ranking = kRanking39,
+        .ranking = kRanking38,
     },
     {
-        .id = 40,
+        .id = 39,
         .problems = 1,
         .margin = 1.04F,
         .regret = 1.00F,
@@ -1321,12 +1284,27 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 22000 "
                 "and results <= 8 "
                 "and elements > 150",
+        .ranking = kRanking39,
+    },
+    {
+        .id = 40,
+        .problems = 2,
+        .margin = 2.62F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and rows / k > 0.68 "
+                "and rows / k <= 22000 "
+                "and results > 8 "
+                "and results <= 22000",
         .ranking = kRanking40,
     },
     {
         .id = 41,
         .problems = 1,
-        .margin = 1.00F,
+        .margin = 1.74F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -1335,15 +1313,14 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.68 "
                 "and rows / k <= 22000 "
                 "and results > 8 "
-                "and elements <= 180000000 "
-                "and columns / k <= 1000 "
-                "and rows / k <= 4.7",
+                "and results > 22000 "
+                "and columns / k <= 6800",
         .ranking = kRanking41,
     },
     {
         .id = 42,
         .problems = 1,
-        .margin = 1.21F,
+        .margin = 8.47F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -1352,54 +1329,22 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.68 "
                 "and rows / k <= 22000 "
                 "and results > 8 "
-                "and elements <= 180000000 "
-                "and columns / k <= 1000 "
-                "and rows / k > 4.7",
+                "and results > 22000 "
+                "and columns / k > 6800",
         .ranking = kRanking42,
     },
     {
         .id = 43,
         .problems = 1,
-        .margin = 2.73F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and rows / k > 0.68 "
-                "and rows / k <= 22000 "
-                "and results > 8 "
-                "and elements <= 180000000 "
-                "and columns / k > 1000",
+        .margin = 2.07F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed and order != ascending and rows / k > 0.68 and rows / k > 22000",
         .ranking = kRanking43,
     },
     {
         .id = 44,
-        .problems = 1,
-        .margin = 7.78F,
-        .regret = 1.08F,
-        .regret_lo = 1.08F,
-        .regret_hi = 1.08F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and rows / k > 0.68 "
-                "and rows / k <= 22000 "
-                "and results > 8 "
-                "and elements > 180000000",
-        .ranking = kRanking44,
-    },
-    {
-        .id = 45,
-        .problems = 1,
-        .margin = 1.98F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and order != ascending and rows / k > 0.68 and rows / k > 22000",
-        .ranking = kRanking45,
-    },
-    {
-        .id = 46,
         .problems = 6,
         .margin = 1.00F,
         .regret = 1.01F,
@@ -1411,10 +1356,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 56000 "
                 "and k <= 56 "
                 "and columns / k <= 5600",
-        .ranking = kRanking46,
+        .ranking = kRanking44,
     },
     {
-        .id = 47,
+        .id = 45,
         .problems = 1,
         .margin = 1.02F,
         .regret = 1.00F,
@@ -1426,10 +1371,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 56000 "
                 "and k <= 56 "
                 "and columns / k > 5600",
-        .ranking = kRanking47,
+        .ranking = kRanking45,
     },
     {
-        .id = 48,
+        .id = 46,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -1441,10 +1386,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 56000 "
                 "and k > 56 "
                 "and columns <= 6800",
-        .ranking = kRanking48,
+        .ranking = kRanking46,
     },
     {
-        .id = 49,
+        .id = 47,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -1456,10 +1401,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 56000 "
                 "and k > 56 "
                 "and columns > 6800",
-        .ranking = kRanking49,
+        .ranking = kRanking47,
     },
     {
-        .id = 50,
+        .id = 48,
         .problems = 7,
         .margin = 1.95F,
         .regret = 1.00F,
@@ -1470,10 +1415,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 0.0027 "
                 "and columns > 56000 "
                 "and results <= 128",
-        .ranking = kRanking50,
+        .ranking = kRanking48,
     },
     {
-        .id = 51,
+        .id = 49,
         .problems = 3,
         .margin = 2.01F,
         .regret = 1.02F,
@@ -1484,10 +1429,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 0.0027 "
                 "and columns > 56000 "
                 "and results > 128",
-        .ranking = kRanking51,
+        .ranking = kRanking49,
     },
     {
-        .id = 52,
+        .id = 50,
         .problems = 3,
         .margin = 1.14F,
         .regret = 1.00F,
@@ -1499,10 +1444,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 6.8 "
                 "and columns <= 390 "
                 "and elements <= 220000",
-        .ranking = kRanking52,
+        .ranking = kRanking50,
     },
     {
-        .id = 53,
+        .id = 51,
         .problems = 1,
         .margin = 1.14F,
         .regret = 1.00F,
@@ -1515,10 +1460,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 390 "
                 "and elements > 220000 "
                 "and rows / columns <= 64",
-        .ranking = kRanking53,
+        .ranking = kRanking51,
     },
     {
-        .id = 54,
+        .id = 52,
         .problems = 5,
         .margin = 1.20F,
         .regret = 1.00F,
@@ -1531,10 +1476,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 390 "
                 "and elements > 220000 "
                 "and rows / columns > 64",
-        .ranking = kRanking54,
+        .ranking = kRanking52,
     },
     {
-        .id = 55,
+        .id = 53,
         .problems = 1,
         .margin = 1.19F,
         .regret = 1.00F,
@@ -1546,10 +1491,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 6.8 "
                 "and columns > 390 "
                 "and elements <= 32768",
-        .ranking = kRanking55,
+        .ranking = kRanking53,
     },
     {
-        .id = 56,
+        .id = 54,
         .problems = 2,
         .margin = 1.64F,
         .regret = 1.01F,
@@ -1561,10 +1506,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 6.8 "
                 "and columns > 390 "
                 "and elements > 32768",
-        .ranking = kRanking56,
+        .ranking = kRanking54,
     },
     {
-        .id = 57,
+        .id = 55,
         .problems = 1,
         .margin = 1.30F,
         .regret = 1.00F,
@@ -1579,10 +1524,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 100000 "
                 "and columns <= 270 "
                 "and rows / k <= 6",
-        .ranking = kRanking57,
+        .ranking = kRanking55,
     },
     {
-        .id = 58,
+        .id = 56,
         .problems = 1,
         .margin = 1.27F,
         .regret = 1.00F,
@@ -1598,10 +1543,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 270 "
                 "and rows / k > 6 "
                 "and rows <= 3900",
-        .ranking = kRanking58,
+        .ranking = kRanking56,
     },
     {
-        .id = 59,
+        .id = 57,
         .problems = 2,
         .margin = 1.53F,
         .regret = 1.00F,
@@ -1617,10 +1562,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 270 "
                 "and rows / k > 6 "
                 "and rows > 3900",
-        .ranking = kRanking59,
+        .ranking = kRanking57,
     },
     {
-        .id = 60,
+        .id = 58,
         .problems = 3,
         .margin = 1.05F,
         .regret = 1.04F,
@@ -1635,10 +1580,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 100000 "
                 "and columns > 270 "
                 "and rows / k <= 0.68",
-        .ranking = kRanking60,
+        .ranking = kRanking58,
     },
     {
-        .id = 61,
+        .id = 59,
         .problems = 5,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -1655,10 +1600,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.68 "
                 "and elements <= 390000 "
                 "and columns <= 1500",
-        .ranking = kRanking61,
+        .ranking = kRanking59,
     },
     {
-        .id = 62,
+        .id = 60,
         .problems = 1,
         .margin = 1.30F,
         .regret = 1.00F,
@@ -1675,10 +1620,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.68 "
                 "and elements <= 390000 "
                 "and columns > 1500",
-        .ranking = kRanking62,
+        .ranking = kRanking60,
     },
     {
-        .id = 63,
+        .id = 61,
         .problems = 15,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -1694,10 +1639,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 270 "
                 "and rows / k > 0.68 "
                 "and elements > 390000",
-        .ranking = kRanking63,
+        .ranking = kRanking61,
     },
     {
-        .id = 64,
+        .id = 62,
         .problems = 1,
         .margin = 1.03F,
         .regret = 1.00F,
@@ -1711,10 +1656,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 2700 "
                 "and columns * k > 100000 "
                 "and rows / columns <= 0.022",
-        .ranking = kRanking64,
+        .ranking = kRanking62,
     },
     {
-        .id = 65,
+        .id = 63,
         .problems = 4,
         .margin = 1.37F,
         .regret = 1.00F,
@@ -1728,10 +1673,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 2700 "
                 "and columns * k > 100000 "
                 "and rows / columns > 0.022",
-        .ranking = kRanking65,
+        .ranking = kRanking63,
     },
     {
-        .id = 66,
+        .id = 64,
         .problems = 6,
         .margin = 4.58F,
         .regret = 1.00F,
@@ -1743,10 +1688,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 6.8 "
                 "and columns <= 2700 "
                 "and rows / columns > 2700",
-        .ranking = kRanking66,
+        .ranking = kRanking64,
     },
     {
-        .id = 67,
+        .id = 65,
         .problems = 6,
         .margin = 1.40F,
         .regret = 1.02F,
@@ -1759,10 +1704,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 2700 "
                 "and k <= 150 "
                 "and rows <= 180",
-        .ranking = kRanking67,
+        .ranking = kRanking65,
     },
     {
-        .id = 68,
+        .id = 66,
         .problems = 5,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -1777,10 +1722,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 180 "
                 "and columns * k <= 56000 "
                 "and elements <= 150000000",
-        .ranking = kRanking68,
+        .ranking = kRanking66,
     },
     {
-        .id = 69,
+        .id = 67,
         .problems = 1,
         .margin = 2.78F,
         .regret = 1.00F,
@@ -1795,10 +1740,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 180 "
                 "and columns * k <= 56000 "
                 "and elements > 150000000",
-        .ranking = kRanking69,
+        .ranking = kRanking67,
     },
     {
-        .id = 70,
+        .id = 68,
         .problems = 15,
         .margin = 2.99F,
         .regret = 1.01F,
@@ -1812,10 +1757,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 150 "
                 "and rows > 180 "
                 "and columns * k > 56000",
-        .ranking = kRanking70,
+        .ranking = kRanking68,
     },
     {
-        .id = 71,
+        .id = 69,
         .problems = 1,
         .margin = 0.93F,
         .regret = 1.08F,
@@ -1828,10 +1773,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 2700 "
                 "and k > 150 "
                 "and rows / columns <= 0.027",
-        .ranking = kRanking71,
+        .ranking = kRanking69,
     },
     {
-        .id = 72,
+        .id = 70,
         .problems = 2,
         .margin = 1.53F,
         .regret = 1.00F,
@@ -1844,17 +1789,17 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 2700 "
                 "and k > 150 "
                 "and rows / columns > 0.027",
-        .ranking = kRanking72,
+        .ranking = kRanking70,
     },
     {
-        .id = 73,
+        .id = 71,
         .problems = 15,
         .margin = 0.94F,
         .regret = 1.22F,
         .regret_lo = 1.08F,
         .regret_hi = 1.41F,
         .path = "layout != transposed and order != ascending",
-        .ranking = kRanking73,
+        .ranking = kRanking71,
     },
 };
 
@@ -2043,24 +1988,18 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 }
                             } else {
                                 if (problem.k <= 47) {
-                                    if (problem.elements() <= 82'000'000) {
-                                        // warp_select warps=8
-                                        // 1 problems, margin 7.66, regret 1.06 [1.06, 1.06]
-                                        return kLeaves[30];
-                                    } else {
-                                        // warp_select warps=4
-                                        // 7 problems, margin 6.31, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[31];
-                                    }
+                                    // warp_select warps=4
+                                    // 8 problems, margin 6.78, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[30];
                                 } else {
                                     if (ratio(problem.rows, problem.k) <= 680) {
                                         // warp_select warps=16
                                         // 1 problems, margin 4.28, regret 1.30 [1.30, 1.30]
-                                        return kLeaves[32];
+                                        return kLeaves[31];
                                     } else {
                                         // warp_select warps=8
                                         // 3 problems, margin 3.27, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[33];
+                                        return kLeaves[32];
                                     }
                                 }
                             }
@@ -2069,11 +2008,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (product(problem.columns, problem.k) <= 5600) {
                             // register_insertion block=64;texture=0
                             // 5 problems, margin 2.09, regret 1.00 [1.00, 1.01]
-                            return kLeaves[34];
+                            return kLeaves[33];
                         } else {
                             // warp_select warps=4
                             // 2 problems, margin 1.01, regret 1.13 [1.00, 1.27]
-                            return kLeaves[35];
+                            return kLeaves[34];
                         }
                     }
                 }
@@ -2084,17 +2023,17 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (ratio(problem.rows, problem.k) <= 0.0068) {
                         // bitonic_sort_rows block=1024
                         // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                        return kLeaves[36];
+                        return kLeaves[35];
                     } else {
                         // block_rank_merge tile=64
                         // else bitonic_sort_rows block=256
                         // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                        return kLeaves[37];
+                        return kLeaves[36];
                     }
                 } else {
                     // segmented_radix_sort default
                     // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                    return kLeaves[38];
+                    return kLeaves[37];
                 }
             } else {
                 if (ratio(problem.rows, problem.k) <= 22'000) {
@@ -2102,40 +2041,33 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (problem.elements() <= 150) {
                             // warp_select warps=16
                             // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                            return kLeaves[39];
+                            return kLeaves[38];
                         } else {
                             // block_rank_merge tile=64
                             // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                            return kLeaves[40];
+                            return kLeaves[39];
                         }
                     } else {
-                        if (problem.elements() <= 180'000'000) {
-                            if (ratio(problem.columns, problem.k) <= 1000) {
-                                if (ratio(problem.rows, problem.k) <= 4.7) {
-                                    // block_rank_merge tile=64
-                                    // else warp_select warps=16
-                                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[41];
-                                } else {
-                                    // warp_select warps=16
-                                    // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[42];
-                                }
-                            } else {
-                                // warp_select warps=16
-                                // 1 problems, margin 2.73, regret 1.00 [1.00, 1.00]
-                                return kLeaves[43];
-                            }
+                        if (problem.results() <= 22'000) {
+                            // warp_select warps=16
+                            // 2 problems, margin 2.62, regret 1.00 [1.00, 1.00]
+                            return kLeaves[40];
                         } else {
-                            // warp_select warps=8
-                            // 1 problems, margin 7.78, regret 1.08 [1.08, 1.08]
-                            return kLeaves[44];
+                            if (ratio(problem.columns, problem.k) <= 6800) {
+                                // warp_select warps=16
+                                // 1 problems, margin 1.74, regret 1.00 [1.00, 1.00]
+                                return kLeaves[41];
+                            } else {
+                                // warp_select warps=4
+                                // 1 problems, margin 8.47, regret 1.00 [1.00, 1.00]
+                                return kLeaves[42];
+                            }
                         }
                     }
                 } else {
-                    // register_insertion block=64;texture=0
-                    // 1 problems, margin 1.98, regret 1.00 [1.00, 1.00]
-                    return kLeaves[45];
+                    // register_insertion block=32;texture=0
+                    // 1 problems, margin 2.07, regret 1.01 [1.01, 1.01]
+                    return kLeaves[43];
                 }
             }
         }
@@ -2148,34 +2080,34 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             // warp_rows lanes=32
                             // else block_rows threads=512;per_thread=32
                             // 6 problems, margin 1.00, regret 1.01 [1.00, 1.02]
-                            return kLeaves[46];
+                            return kLeaves[44];
                         } else {
                             // split_rows columns=2048
                             // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                            return kLeaves[47];
+                            return kLeaves[45];
                         }
                     } else {
                         if (problem.columns <= 6800) {
                             // warp_cut_rows room=1
                             // else block_rows threads=256;per_thread=16
                             // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[48];
+                            return kLeaves[46];
                         } else {
                             // block_cut_rows per_thread=16
                             // else block_rows threads=512;per_thread=32
                             // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[49];
+                            return kLeaves[47];
                         }
                     }
                 } else {
                     if (problem.results() <= 128) {
                         // split_rows columns=2048
                         // 7 problems, margin 1.95, regret 1.00 [1.00, 1.00]
-                        return kLeaves[50];
+                        return kLeaves[48];
                     } else {
                         // split_rows columns=8192
                         // 3 problems, margin 2.01, regret 1.02 [1.00, 1.04]
-                        return kLeaves[51];
+                        return kLeaves[49];
                     }
                 }
             } else {
@@ -2184,28 +2116,28 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (problem.elements() <= 220'000) {
                             // warp_sort_rows default
                             // 3 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                            return kLeaves[52];
+                            return kLeaves[50];
                         } else {
                             if (ratio(problem.rows, problem.columns) <= 64) {
                                 // warp_cut_rows room=1
                                 // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                return kLeaves[53];
+                                return kLeaves[51];
                             } else {
                                 // warp_rows lanes=8
                                 // else warp_sort_rows default
                                 // 5 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                                return kLeaves[54];
+                                return kLeaves[52];
                             }
                         }
                     } else {
                         if (problem.elements() <= 32'768) {
                             // warp_sort_rows default
                             // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                            return kLeaves[55];
+                            return kLeaves[53];
                         } else {
                             // warp_cut_rows room=1
                             // 2 problems, margin 1.64, regret 1.01 [1.00, 1.02]
-                            return kLeaves[56];
+                            return kLeaves[54];
                         }
                     }
                 } else {
@@ -2216,40 +2148,40 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     if (ratio(problem.rows, problem.k) <= 6) {
                                         // warp_sort_rows default
                                         // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[57];
+                                        return kLeaves[55];
                                     } else {
                                         if (problem.rows <= 3900) {
                                             // warp_rows lanes=16
                                             // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[58];
+                                            return kLeaves[56];
                                         } else {
                                             // warp_rows lanes=8
                                             // 2 problems, margin 1.53, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[59];
+                                            return kLeaves[57];
                                         }
                                     }
                                 } else {
                                     if (ratio(problem.rows, problem.k) <= 0.68) {
                                         // warp_cut_rows room=1
                                         // 3 problems, margin 1.05, regret 1.04 [1.00, 1.10]
-                                        return kLeaves[60];
+                                        return kLeaves[58];
                                     } else {
                                         if (problem.elements() <= 390'000) {
                                             if (problem.columns <= 1500) {
                                                 // warp_rows lanes=16
                                                 // else warp_rows lanes=32
                                                 // 5 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[61];
+                                                return kLeaves[59];
                                             } else {
                                                 // block_rows threads=128;per_thread=16
                                                 // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[62];
+                                                return kLeaves[60];
                                             }
                                         } else {
                                             // warp_rows lanes=16
                                             // else warp_rows lanes=32
                                             // 15 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                                            return kLeaves[63];
+                                            return kLeaves[61];
                                         }
                                     }
                                 }
@@ -2257,52 +2189,52 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (ratio(problem.rows, problem.columns) <= 0.022) {
                                     // block_rows threads=128;per_thread=16
                                     // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[64];
+                                    return kLeaves[62];
                                 } else {
                                     // warp_cut_rows room=2
                                     // 4 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[65];
+                                    return kLeaves[63];
                                 }
                             }
                         } else {
                             // warp_rows lanes=4
                             // else warp_rows lanes=8
                             // 6 problems, margin 4.58, regret 1.00 [1.00, 1.00]
-                            return kLeaves[66];
+                            return kLeaves[64];
                         }
                     } else {
                         if (problem.k <= 150) {
                             if (problem.rows <= 180) {
                                 // block_rows threads=256;per_thread=32
                                 // 6 problems, margin 1.40, regret 1.02 [1.00, 1.05]
-                                return kLeaves[67];
+                                return kLeaves[65];
                             } else {
                                 if (product(problem.columns, problem.k) <= 56'000) {
                                     if (problem.elements() <= 150'000'000) {
                                         // split_rows columns=8192
                                         // else block_rows threads=128;per_thread=16
                                         // 5 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[68];
+                                        return kLeaves[66];
                                     } else {
                                         // block_rows threads=128;per_thread=32
                                         // 1 problems, margin 2.78, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[69];
+                                        return kLeaves[67];
                                     }
                                 } else {
                                     // block_rows threads=128;per_thread=32
                                     // 15 problems, margin 2.99, regret 1.01 [1.00, 1.01]
-                                    return kLeaves[70];
+                                    return kLeaves[68];
                                 }
                             }
                         } else {
                             if (ratio(problem.rows, problem.columns) <= 0.027) {
                                 // block_cut_rows per_thread=32
                                 // 1 problems, margin 0.93, regret 1.08 [1.08, 1.08]
-                                return kLeaves[71];
+                                return kLeaves[69];
                             } else {
                                 // block_cut_rows per_thread=32
                                 // 2 problems, margin 1.53, regret 1.00 [1.00, 1.00]
-                                return kLeaves[72];
+                                return kLeaves[70];
                             }
                         }
                     }
@@ -2312,7 +2244,7 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             // warp_sort_rows default
             // else block_rows threads=256;per_thread=32
             // 15 problems, margin 0.94, regret 1.22 [1.08, 1.41]
-            return kLeaves[73];
+            return kLeaves[71];
         }
     }
 }
