@@ -54,6 +54,7 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.03F},
     {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.13F},
     {VariantId::cpu_openmp, {{"tile", 512}}, 4.52F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 4.70F},
     {VariantId::cpu_scalar, {}, 30.19F},
 };
 
