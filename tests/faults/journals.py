@@ -1,6 +1,8 @@
 """Rows 5, 6, 9, 10, 16, 17 and 18: what stands in a file of records."""
 
+import base64
 import copy
+import hashlib
 import html.parser
 import json
 import re
@@ -273,13 +275,37 @@ def inert_csv(place: Path) -> bool:
 
 
 class Tags(html.parser.HTMLParser):
+    """What could act in a page: its own script alone, which is the one that its policy names, may."""
+
     def __init__(self, text: str):
         super().__init__()
         self.active = False
+        self.allowed: list[str] = []
+        self.script: list[str] | None = None
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
-        self.active |= tag in ("script", "iframe", "object") or any(name.startswith("on") for name, _ in attributes)
+        given = dict(attributes)
+        self.active |= tag in ("iframe", "object") or any(name.startswith("on") for name in given)
+        if tag == "meta" and given.get("http-equiv") == "Content-Security-Policy":
+            self.allowed += re.findall(r"'sha256-([^']+)'", given["content"])
+        if tag == "script":
+            self.script = []
+
+    def handle_data(self, data):
+        if self.script is not None:
+            self.script.append(data)
+
+    def handle_endtag(self, tag):
+        if tag != "script":
+            return
+        text = "".join(self.script or [])
+        self.script = None
+        try:
+            json.loads(text)  # data, which no browser runs
+        except ValueError:
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            self.active |= digest not in self.allowed
 
 
 def inert_page(machine: Machine, folder: Path, journal: Path) -> tuple[bool, str]:
