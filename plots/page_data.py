@@ -64,11 +64,6 @@ def order_of_variants(family: Family) -> list[str]:
     return sorted(family.variants(), key=lambda v: (-wins[v], means.get(v, math.inf), v))
 
 
-def complete(family: Family, problem: str) -> dict:
-    """All features of a problem, those that its key leaves out too."""
-    return family.features[problem] | family.left_out.get(problem, {})
-
-
 def factors_of(name: str, plain: list[str], rows: list[dict]) -> dict | None:
     """The features that a derived one is a constant times the product of; None if it is no such product."""
     def factor(names, some: list[dict]) -> float | None:
@@ -141,7 +136,7 @@ def decided(family: Family, root: trees.Node | None) -> dict[str, tuple[int, flo
     times = {(case.problem, case.variant, case.configuration): case for case in family.cases}
     found = {}
     for problem in family.measured():
-        leaf = trees.leaf_of(root, complete(family, problem))
+        leaf = trees.leaf_of(root, family.complete(problem))
         if leaf is None:
             continue
         regret = math.nan
@@ -213,8 +208,8 @@ def family_data(device: Device, family: Family, root: trees.Node | None) -> dict
     unseen = device.unseen.get(family.name)
     if unseen is not None and not unseen.measured():
         unseen = None
-    rows = [complete(family, problem) for problem in family.measured()]
-    drawn = [complete(unseen, problem) for problem in unseen.measured()] if unseen else []
+    rows = [family.complete(problem) for problem in family.measured()]
+    drawn = [unseen.complete(problem) for problem in unseen.measured()] if unseen else []
     features = describe_features(family, rows + drawn)
     variants, configurations = Words(), Words()
     for variant in order_of_variants(family):

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import results as measured
+import trees
 
 HEAD = """# Beside other people's implementations
 
@@ -18,41 +19,18 @@ arrays; k-NN is timed by the processes' clocks, calls and all, on continuous num
 """
 
 
-def value_of(feature: str, features: dict) -> float | str:
-    """Of a feature, or of a ratio or product of two (kernels/core/pair.hpp)."""
-    match feature.split():
-        case [first, "/", second]:
-            return features[first] / (features[second] or 1)
-        case [first, "*", second]:
-            return features[first] * features[second]
-    return features[feature]
-
-
-def ranking_of(tree: dict, features: dict) -> list:
-    """That of the leaf that a problem falls into."""
-    nodes = {node["id"]: node for node in tree["nodes"]}
-    node = tree["nodes"][0]
-    while "ranking" not in node:
-        value = value_of(node["feature"], features)
-        holds = value <= node["threshold"] if "threshold" in node else value in node["categories"]
-        node = nodes[node["left" if holds else "right"]]
-    return node["ranking"]
-
-
-def chosen(tree: dict, family: measured.Family, problem: str) -> measured.Case | None:
+def chosen(tree: trees.Node, family: measured.Family, problem: str) -> measured.Case | None:
     """The first of the tree's ranking that was measured beside the peers."""
     timed = {(case.variant, case.configuration): case for case in family.cases
              if case.problem == problem and case.status == "ok"}
-    ranking = ranking_of(tree, {**family.left_out.get(problem, {}), **family.features[problem]})
-    return next((timed[key] for choice in ranking if (key := (choice["variant"], choice["configuration"])) in timed),
-                None)
+    return timed.get(trees.first_of(trees.leaf_of(tree, family.complete(problem)), timed))
 
 
 def milliseconds(case: measured.Case) -> str:
     return f"{case.time / 1e6:.4g}"
 
 
-def lines_of(family: measured.Family, tree: dict) -> list:
+def lines_of(family: measured.Family, tree: trees.Node) -> list:
     lines = []
     for problem in family.best():
         peers, ours, best = family.peers_of(problem), chosen(tree, family, problem), family.winner(problem)
@@ -69,7 +47,7 @@ def device_section(path: Path) -> str:
     text = f"## {path.parent.name}\n\n"
     for name, family in measured.read_csv(path).items():
         tree = path.with_name(f"{name}.tree.json")
-        lines = lines_of(family, json.loads(tree.read_text())) if tree.exists() else []
+        lines = lines_of(family, trees.parse(json.loads(tree.read_text()))) if tree.exists() else []
         if not lines:
             continue
         ahead = sum(ratio > 1 for ratio, _ in lines)

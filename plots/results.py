@@ -108,6 +108,10 @@ class Family:
         """The features of the problems that anything succeeded on."""
         return {problem: features for problem, features in self.features.items() if problem in self.best()}
 
+    def complete(self, problem: str) -> dict[str, float | str]:
+        """All features of a problem, those that its key leaves out too."""
+        return self.features[problem] | self.left_out.get(problem, {})
+
     def failed(self) -> set[str]:
         """The variants that were wrong or crashed anywhere: no selector chooses them."""
         return {case.variant for case in self.cases if case.status in ("wrong", "crashed")}

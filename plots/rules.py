@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+import trees
 from evidence import Evidence, number, paragraph, table
 from like_for_like import parts
 
@@ -32,25 +33,17 @@ def ruled(tree: dict, features: dict, times: dict) -> tuple[str, str] | None:
     return None
 
 
-def value_of(feature: str, features: dict) -> float:
-    for sign, operation in ((" / ", lambda a, b: a / b), (" * ", lambda a, b: a * b)):
-        if sign in feature:
-            return operation(*(float(features[name]) for name in feature.split(sign)))
-    return float(features[feature])
+def number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
-def learned(nodes: list[dict], features: dict, times: dict) -> tuple[str, str] | None:
+def learned(root: trees.Node, features: dict, times: dict) -> tuple[str, str] | None:
     """What the first choice of the leaf's ranking that was measured here is."""
-    by_id = {node["id"]: node for node in nodes}
-    node = nodes[0]
-    while "left" in node:
-        if "categories" in node:
-            left = features[node["feature"]] in node["categories"]
-        else:
-            left = value_of(node["feature"], features) <= node["threshold"]
-        node = by_id[node["left" if left else "right"]]
-    choices = ((choice["variant"], choice["configuration"]) for choice in node["ranking"])
-    return next((choice for choice in choices if choice in times), None)
+    leaf = trees.leaf_of(root, {name: number_or_word(value) for name, value in features.items()})
+    return trees.first_of(leaf, times)
 
 
 def measured(rows: list[dict], where: list[str]) -> tuple[Times, dict[str, dict], set[str]]:
@@ -74,13 +67,13 @@ def figures(regrets: list[float]) -> list:
     return [len(regrets), *(f"{value:.3f}" for value in (mean, ordered[int(0.9 * (len(ordered) - 1))], ordered[-1]))]
 
 
-def graded(tree: dict, nodes: list[dict], rows: list[dict]) -> dict[str, list]:
+def graded(tree: dict, root: trees.Node, rows: list[dict]) -> dict[str, list]:
     """Regrets of the rules among all variants, of the rules among documented ones, and of the learned tree."""
     times, features, documented = measured(rows, tree["where"])
     found = {"rules": [], "rules among documented variants": [], "learned tree": []}
     for problem, choices in times.items():
         best = min(choices.values())
-        by_rule, by_tree = ruled(tree, features[problem], choices), learned(nodes, features[problem], choices)
+        by_rule, by_tree = ruled(tree, features[problem], choices), learned(root, features[problem], choices)
         if by_rule is None or by_tree is None:
             continue
         own = min(time for (variant, _), time in choices.items() if variant in documented)
@@ -95,8 +88,8 @@ def describe(rule: dict) -> str:
 
 
 def section(tree: dict, evidence: Evidence) -> str:
-    nodes = json.loads((evidence.folder / f"{tree['family']}.tree.json").read_text())["nodes"]
-    found = graded(tree, nodes, evidence.rows.get(tree["family"], []))
+    root = trees.parse(json.loads((evidence.folder / f"{tree['family']}.tree.json").read_text()))
+    found = graded(tree, root, evidence.rows.get(tree["family"], []))
     text = f"\n### {tree['family']}\n\n" + "".join(f"{i}. {describe(rule)}\n" for i, rule in enumerate(tree["rules"], 1))
     text += "\n" + paragraph("Problems with " + ", ".join(f"`{c}`" for c in tree["where"]) + ":") + "\n"
     text += table(["regret", "problems", "geometric mean", "P90", "largest"],

@@ -1,5 +1,6 @@
 """The trained tree of a family, from the file that `espalier train` writes beside the results."""
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from figures import ratio
@@ -24,7 +25,6 @@ class Node:
 
     def leaves(self) -> list["Node"]:
         return [self] if self.left is None else self.left.leaves() + self.right.leaves()
-
 
 
 def parse(body: dict) -> Node:
@@ -68,13 +68,14 @@ def conditions(node: dict) -> tuple[str, str]:
 
 
 def value_of(expression: str, features: dict) -> float | str | None:
-    """A feature of a problem, or "a * b" or "a / b" of two; None if the problem lacks it."""
+    """A feature of a problem, or "a * b" or "a / b" of two, as kernels/core/pair.hpp has them; None if the problem lacks
+    it."""
     for sign in (" * ", " / "):
         if sign in expression:
             a, b = (features.get(name) for name in expression.split(sign, 1))
-            if not isinstance(a, float) or not isinstance(b, float) or (sign == " / " and b == 0):
+            if not isinstance(a, float) or not isinstance(b, float):
                 return None
-            return a * b if sign == " * " else a / b
+            return a * b if sign == " * " else a / (b or 1)
     return features.get(expression)
 
 
@@ -89,6 +90,12 @@ def leaf_of(root: Node, features: dict) -> Node | None:
         left = value in categories if isinstance(categories, list) else value <= node.split["threshold"]
         node = node.left if left else node.right
     return node
+
+
+def first_of(leaf: Node, among: Container[tuple[str, str]]) -> tuple[str, str] | None:
+    """The first choice of a leaf's ranking, variant and configuration, that is `among` those."""
+    choices = ((str(choice.get("variant")), str(choice.get("configuration", "default"))) for choice in leaf.leaf["ranking"])
+    return next((choice for choice in choices if choice in among), None)
 
 
 def choice_text(choice: dict) -> str:

@@ -17,6 +17,7 @@ ESPALIER = ""
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY / "plots"))
 
+import trees  # noqa: E402
 from evidence import Evidence, newest, number  # noqa: E402
 from like_for_like import QUANTITIES, Compared, Line, Table, Values, matching, parts  # noqa: E402
 from published_page import section  # noqa: E402
@@ -194,10 +195,10 @@ class Suite(unittest.TestCase):
 class Rules(unittest.TestCase):
     TREE = {"where": ["metric=euclidean"], "rules": [{"if": ["k<=21"], "then": "a:block=1", "from": ""},
                                                      {"if": [], "then": "b", "from": ""}]}
-    NODES = [{"id": 0, "feature": "k / n", "threshold": 0.5, "left": 1, "right": 2},
-             {"id": 1, "ranking": [{"variant": "c", "configuration": "default"}]},
-             {"id": 2, "ranking": [{"variant": "gone", "configuration": "default"},
-                                   {"variant": "b", "configuration": "default"}]}]
+    LEARNED = trees.parse({"nodes": [{"id": 0, "feature": "k / n", "threshold": 0.5, "left": 1, "right": 2},
+                                     {"id": 1, "ranking": [{"variant": "c", "configuration": "default"}]},
+                                     {"id": 2, "ranking": [{"variant": "gone", "configuration": "default"},
+                                                           {"variant": "b", "configuration": "default"}]}]})
 
     def test_conditions(self):
         self.assertTrue(holds("k<=21", {"k": "21"}))
@@ -215,8 +216,8 @@ class Rules(unittest.TestCase):
 
     def test_the_learned_trees_leaf(self):
         times = {("b", "default"): 1.0, ("c", "default"): 1.0}
-        self.assertEqual(learned(self.NODES, {"k": 1, "n": 2}, times), ("c", "default"))
-        self.assertEqual(learned(self.NODES, {"k": 2, "n": 2}, times), ("b", "default"))
+        self.assertEqual(learned(self.LEARNED, {"k": 1, "n": 2}, times), ("c", "default"))
+        self.assertEqual(learned(self.LEARNED, {"k": 2, "n": 2}, times), ("b", "default"))
 
     def test_regrets(self):
         def row(variant, time, role="documented", metric="euclidean"):
@@ -224,14 +225,14 @@ class Rules(unittest.TestCase):
                     "n": "9", "metric": metric, "problem": "k=1;metric=" + metric, "time_ns": str(time)}
 
         rows = [row("a", 6), row("b", 3), row("c", 2, "modern"), row("p", 1, "peer"), row("a", 1, metric="cosine")]
-        self.assertEqual(graded(self.TREE, self.NODES, rows),
+        self.assertEqual(graded(self.TREE, self.LEARNED, rows),
                          {"rules": [3.0], "rules among documented variants": [2.0], "learned tree": [1.0]})
 
     def test_committed_rules_are_graded(self):
         h200 = Evidence.load(RESULTS / "nvidia-h200")
         for tree in json.loads((RESULTS / "published/rules.json").read_text())["trees"]:
-            nodes = json.loads((RESULTS / "nvidia-h200" / f"{tree['family']}.tree.json").read_text())["nodes"]
-            found = graded(tree, nodes, h200.rows[tree["family"]])
+            learned_tree = json.loads((RESULTS / "nvidia-h200" / f"{tree['family']}.tree.json").read_text())
+            found = graded(tree, trees.parse(learned_tree), h200.rows[tree["family"]])
             self.assertGreater(len(found["rules"]), 50)
             self.assertGreaterEqual(min(found["rules"]), 1.0)
             self.assertGreaterEqual(min(found["learned tree"]), 1.0)

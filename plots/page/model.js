@@ -42,11 +42,11 @@ const choiceText = (family, entry) => {
                                                       : family.variants[entry.variant];
 };
 
-/** The value of a feature, or of "a * b" or "a / b" of two. */
+/** The value of a feature, or of "a * b" or "a / b" of two, as kernels/core/pair.hpp has them. */
 const valueOf = (expression, values) => {
   for (const sign of [" * ", " / "]) {
     const [a, b] = expression.split(sign);
-    if (b !== undefined) return sign === " * " ? values.get(a) * values.get(b) : values.get(a) / values.get(b);
+    if (b !== undefined) return sign === " * " ? values.get(a) * values.get(b) : values.get(a) / (values.get(b) || 1);
   }
   return values.get(expression);
 };
