@@ -8,6 +8,7 @@ namespace espalier::device {
 
 Ceilings measure_gpu_ceilings() { return {}; }
 void launch_nothing() {}
+void read_through(const void*, std::size_t) {}
 std::string gpu_runtime_version() { return "none"; }
 std::string gpu_driver_version() { return "none"; }
 

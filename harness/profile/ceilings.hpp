@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace espalier::device {
@@ -17,6 +18,9 @@ Ceilings measure_gpu_ceilings();
 
 /// Enqueues a kernel that does nothing on the default stream: what timing subtracts the cost of.
 void launch_nothing();
+
+/// Enqueues a kernel that reads `bytes` of device memory through the L2 on the default stream.
+void read_through(const void* data, std::size_t bytes);
 
 /// Version of the CUDA runtime that this program is linked with, e.g. "CUDA 13.0"; of the host executor
 /// "none".

@@ -28,7 +28,7 @@ struct Provenance {
     std::string runtime;    ///< CUDA runtime version; for a CPU the compiler's
     std::string build;      ///< identity of the build: compiler, flags, version
     std::string source_id;  ///< SHA-256 of the variant's source (see cmake/SourceIds.cmake)
-    std::string cache;      ///< "cold" or "warm"
+    std::string cache;      ///< "cold", "clean" or "warm"
     std::string session;    ///< one run of a sweep; sorts by start; only its own ratios are paired
 };
 

@@ -90,8 +90,8 @@ Provenance decode_provenance(const json& body) {
     fields.done();
     if (provenance.device_key.empty() || provenance.device_key.front() == '.')
         fields.refuse("device_key", "is no device key");
-    if (provenance.cache != "cold" && provenance.cache != "warm")
-        fields.refuse("cache", "is neither \"cold\" nor \"warm\"");
+    if (provenance.cache != "cold" && provenance.cache != "clean" && provenance.cache != "warm")
+        fields.refuse("cache", "is not \"cold\", \"clean\" or \"warm\"");
     return provenance;
 }
 

@@ -14,7 +14,7 @@ namespace espalier::bench {
 struct MergeOptions {
     bool allow_drivers = false;  ///< pool records of different driver or runtime versions
     bool allow_builds = false;   ///< pool records of different builds
-    bool allow_caches = false;   ///< pool cold and warm records
+    bool allow_caches = false;   ///< pool cold, clean and warm records
     bool replace = false;        ///< start over: do not keep what the results folder already has
     bool supersede = false;      ///< leave out what may not be pooled with the latest session's records
     bool latest_plan = false;    ///< a hole is what the latest sweep planned and did not record, whatever others did

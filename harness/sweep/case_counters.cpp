@@ -61,7 +61,7 @@ std::string CaseCounters::refusal() {
     return device_.kind == DeviceKind::cuda ? opened(basic_, device::basic_counters()).reason : kNoGpu;
 }
 
-bool CaseCounters::count(std::vector<CaseToCount> cases, bool every, bool cold, double deadline, ProgressPage& progress,
+bool CaseCounters::count(std::vector<CaseToCount> cases, bool every, Caches caches, double deadline, ProgressPage& progress,
                          const Send& send) {
     if (device_.kind != DeviceKind::cuda) {
         for (const CaseToCount& each : cases) send(Counted{each.candidate, {}, kNoGpu});
@@ -71,7 +71,7 @@ bool CaseCounters::count(std::vector<CaseToCount> cases, bool every, bool cold, 
         cases, [&](const CaseToCount& each) { return every || each.run_seconds < kLongToCount; });
     const std::span<const CaseToCount> quick_cases(cases.begin(), slow.begin()), slow_cases(slow.begin(), slow.end());
     std::unique_ptr<Displacer> displacer;
-    if (cold) displacer = std::make_unique<Displacer>(device_);
+    if (caches != Caches::warm) displacer = std::make_unique<Displacer>(device_, caches);
     return (quick_cases.empty() || count_all({quick_cases,
                                               opened(full_, device::full_counters()),
                                               {},

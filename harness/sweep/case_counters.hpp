@@ -40,7 +40,7 @@ public:
 
     /// Sends a `Counted` for every case: until `deadline` with counters, then with the reason why not. Runs that take
     /// long get those of few passes, unless it shall be `every` one. False if the process must not be used any more.
-    bool count(std::vector<CaseToCount> cases, bool every, bool cold, double deadline, ProgressPage& progress,
+    bool count(std::vector<CaseToCount> cases, bool every, Caches caches, double deadline, ProgressPage& progress,
                const Send& send);
 
 private:

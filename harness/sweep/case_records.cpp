@@ -49,7 +49,7 @@ CaseRecord planned_record(const RecordFrame& frame, const PlannedProblem& planne
                          .runtime = frame.runtime,
                          .build = frame.build,
                          .source_id = std::string(variant.source_id),
-                         .cache = frame.cold ? "cold" : "warm",
+                         .cache = std::string(to_string(frame.caches)),
                          .session = frame.session};
     return record;
 }
@@ -66,7 +66,7 @@ std::vector<CaseRecord> records_of(const RecordFrame& frame, const PlannedProble
         record.reason = ended.reason;
         record.bytes = cost.bytes;
         record.ops = cost.ops();
-        record.floor_ns = floor_ns(cost, frame.device, !frame.cold);
+        record.floor_ns = floor_ns(cost, frame.device, frame.caches == Caches::warm);
         record.features = features;
         if (ended.status == Status::ok) {
             add_times(record, ended);

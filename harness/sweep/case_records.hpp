@@ -15,7 +15,7 @@ namespace espalier::bench {
 struct RecordFrame {
     DeviceInfo device;  ///< its ceilings make the rooflines
     std::string driver, runtime, build, session;
-    bool cold = false;
+    Caches caches = Caches::warm;
     bool counters = false;       ///< asked for
     std::optional<int> ordinal;  ///< of the GPU
 };

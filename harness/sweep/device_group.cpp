@@ -55,8 +55,7 @@ DeviceGroup::DeviceGroup(const SweepOptions& options, std::vector<std::unique_pt
               .runtime = hello.runtime,
               .build = hello.build,
               .session = session,
-              .cold = options.cache == CacheMode::cold ||
-                      (options.cache == CacheMode::automatic && hello.device.kind == DeviceKind::cuda),
+              .caches = options.caches.value_or(hello.device.kind == DeviceKind::cuda ? Caches::cold : Caches::warm),
               .counters = options.counters != CounterMode::off,
               .ordinal = {}};
     plan_ = make_plan(options, hello.device, common_memory(workers, sharing));

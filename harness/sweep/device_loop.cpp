@@ -97,7 +97,7 @@ ProblemOutcome DeviceLoop::run_task(const Task& task, const PlannedProblem& plan
 ProblemBudget DeviceLoop::budget_of(const Task& task) const {
     ProblemBudget budget{.timing_seconds = timing_seconds(shared_.options) * part_of_dozen(task),
                          .seed = shared_.options.seed * 1'000'003 + task.problem + task.visit * 0x9E3779B97F4A7C15,
-                         .cold = frame_.cold};
+                         .caches = frame_.caches};
     if (task.seconds < budget.total_seconds) {
         budget.total_seconds = task.seconds;
         // Judging again after timing takes about as long as before it.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/families/family.hpp"
+#include "harness/sweep/caches.hpp"
 
 namespace espalier::bench {
 
@@ -17,7 +18,6 @@ class Strategy;
 struct Plan;
 struct Recorded;
 
-enum class CacheMode { automatic, cold, warm };  ///< automatic: cold on a GPU, warm on a CPU
 /// How much of a problem's time goes into judging what its variants compute (verify.hpp).
 enum class Verification {
     once,      ///< a run of each case before it is timed and one after, on the same inputs
@@ -30,8 +30,8 @@ enum class CounterMode { off, automatic, require, only };
 /// Makes the strategy of a plan of which something may be recorded.
 using MakeStrategy = std::function<std::unique_ptr<Strategy>(const Plan& plan, const Recorded& recorded)>;
 
-/// The problems of a family on a kind of device, as canonical keys.
-using ProblemsOf = std::function<std::vector<std::string>(const Family&, DeviceKind)>;
+/// The problems of a family on a device, as canonical keys.
+using ProblemsOf = std::function<std::vector<std::string>(const Family&, const DeviceInfo&)>;
 
 /// Whether a case of one of these problems is to be measured.
 using HasCase = std::function<bool(const Family&, std::string_view problem, const VariantInfo&, const Configuration&)>;
@@ -57,7 +57,7 @@ struct SweepOptions {
     double timeout_seconds = 60;
     bool resume = false;
     int shard = 1, shards = 1;
-    CacheMode cache = CacheMode::automatic;
+    std::optional<Caches> caches;  ///< none: cold on a GPU, warm on a CPU
     Verification verification = Verification::budgeted;
     CounterMode counters = CounterMode::automatic;
     MakeStrategy strategy;       ///< what measures less than everything; none: EqualShares

@@ -67,10 +67,10 @@ bool is_required(const FeatureInfo& feature) { return !feature.derived && !featu
 
 /// The default problems with the given axes replaced by every combination of the given values. Where
 /// that makes problems equal, one is kept. All required axes given: just their product.
-std::vector<std::string> problems_of(const Family& family, DeviceKind kind, const SweepOptions& options,
+std::vector<std::string> problems_of(const Family& family, const DeviceInfo& device, const SweepOptions& options,
                                      const Axes& axes) {
-    if (options.problems) return options.problems(family, kind);
-    std::vector<std::string> keys = family.default_problems(kind, options.effort);
+    if (options.problems) return options.problems(family, device);
+    std::vector<std::string> keys = family.default_problems(device.kind, options.effort);
     const auto given = [&](const FeatureInfo& feature) {
         return std::ranges::any_of(axes, [&](const auto& axis) { return axis.first == feature.name; });
     };
@@ -163,7 +163,7 @@ Plan make_plan(const SweepOptions& options, const DeviceInfo& device, const Free
     std::string all_keys;
     std::size_t index = 0;
     for (const Family* family : chosen)
-        for (const std::string& problem : problems_of(*family, device.kind, options, options.axes)) {
+        for (const std::string& problem : problems_of(*family, device, options, options.axes)) {
             PlannedProblem planned = plan_problem(options, *family, problem, device, free);
             if (planned.cases.empty()) continue;
             for (const PlannedCase& planned_case : planned.cases)

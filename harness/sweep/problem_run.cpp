@@ -103,7 +103,7 @@ private:
             .noise = options_.noise,
             .timing_seconds = budget_.timing_seconds,
             .total_seconds = seconds_left,
-            .cold = budget_.cold,
+            .caches = budget_.caches,
             .verification = timing ? options_.verification : Verification::full,
             .baseline = use_baseline_ && timing,
             .counters = options_.counters != CounterMode::off && planned_.counting != Counting::none,

@@ -34,7 +34,7 @@ ProblemOutcome without_running(const PlannedProblem& planned, Status status, con
 struct ProblemBudget {
     double timing_seconds = 10, total_seconds = 1e9;
     std::uint64_t seed = 1;
-    bool cold = false;
+    Caches caches = Caches::warm;
 };
 
 /// Has the worker measure a problem, restarting it without the case it died of for as long as it takes.

@@ -27,7 +27,7 @@ struct Measure {
     double noise = 0.005;
     double timing_seconds = 10;  ///< budget of the timing alone
     double total_seconds = 1e9;  ///< after which nothing new is begun
-    bool cold = false;
+    Caches caches = Caches::warm;
     Verification verification = Verification::budgeted;
     bool baseline = true;        ///< compare with the baseline where the oracle cannot afford the problem
     bool counters = false;       ///< collect hardware counters once everything is timed and judged

@@ -19,6 +19,7 @@ constexpr double kCpuSampleNs = 5e5;
 constexpr double kGpuSampleNs = 2e5;
 constexpr int kLargestBatch = 4096;
 constexpr int kLargestColdBatch = 8;
+constexpr std::size_t kLineBytes = 64;
 
 int batch(double sample_ns, double run_ns, int largest) {
     return static_cast<int>(std::clamp(std::ceil(sample_ns / std::max(run_ns, 1.0)), 1.0, double(largest)));
@@ -26,8 +27,8 @@ int batch(double sample_ns, double run_ns, int largest) {
 
 class CpuSampler final : public Sampler {
 public:
-    CpuSampler(const DeviceInfo& device, bool cold) {
-        if (cold) displacer_.emplace(device);
+    CpuSampler(const DeviceInfo& device, Caches caches) {
+        if (caches != Caches::warm) displacer_.emplace(device, caches);
     }
 
     double sample(const std::function<void()>& run, int batch) override {
@@ -62,8 +63,8 @@ private:
 
 class GpuSampler final : public Sampler {
 public:
-    GpuSampler(const DeviceInfo& device, bool cold) {
-        if (cold) displacer_.emplace(device);
+    GpuSampler(const DeviceInfo& device, Caches caches) {
+        if (caches != Caches::warm) displacer_.emplace(device, caches);
         measure_overhead();
     }
 
@@ -117,9 +118,23 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Sampler> make_sampler(const DeviceInfo& device, bool cold) {
-    if (device.kind == DeviceKind::cpu) return std::make_unique<CpuSampler>(device, cold);
-    return std::make_unique<GpuSampler>(device, cold);
+Displacer::Displacer(const DeviceInfo& device, Caches caches)
+    : memory_(device.kind, 2 * device.l2_bytes), kind_(device.kind), caches_(caches) {
+    memory_.fill(0, memory_.size(), filler_);
+}
+
+void Displacer::displace() {
+    if (caches_ == Caches::cold) return memory_.fill(0, memory_.size(), ++filler_);
+    if (kind_ == DeviceKind::cuda) return device::read_through(memory_.data(), memory_.size());
+    const std::byte* lines = memory_.data();
+    unsigned sum = 0;
+    for (std::size_t i = 0; i < memory_.size(); i += kLineBytes) sum += std::to_integer<unsigned>(lines[i]);
+    [[maybe_unused]] volatile unsigned sink = sum;  // keeps the loads
+}
+
+std::unique_ptr<Sampler> make_sampler(const DeviceInfo& device, Caches caches) {
+    if (device.kind == DeviceKind::cpu) return std::make_unique<CpuSampler>(device, caches);
+    return std::make_unique<GpuSampler>(device, caches);
 }
 
 }  // namespace espalier::bench

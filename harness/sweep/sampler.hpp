@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "harness/families/bench_memory.hpp"
+#include "harness/sweep/caches.hpp"
 #include "kernels/core/device_info.hpp"
 
 namespace espalier::bench {
@@ -21,21 +22,22 @@ public:
     [[nodiscard]] virtual int batch_for(double nanoseconds) const = 0;
 };
 
-/// Displaces what the caches hold by writing twice the last-level cache.
+/// Displaces what the caches hold by writing (`Caches::cold`) or reading (`Caches::clean`) twice the last-level cache.
 class Displacer {
 public:
-    explicit Displacer(const DeviceInfo& device) : memory_(device.kind, 2 * device.l2_bytes) {}
+    Displacer(const DeviceInfo& device, Caches caches);
     /// Enqueued on the default stream of a GPU; done on return on the CPU.
-    void displace() { memory_.fill(0, memory_.size(), ++filler_); }
+    void displace();
 
 private:
     BenchMemory memory_;
+    DeviceKind kind_;
+    Caches caches_;
     std::uint8_t filler_ = 0;
 };
 
-/// For the CPU or the current GPU. Cold: what the caches hold is displaced before every run by writing
-/// twice the last-level cache. A GPU's times are those of its own events, less what an empty launch
-/// costs between them.
-std::unique_ptr<Sampler> make_sampler(const DeviceInfo& device, bool cold);
+/// For the CPU or the current GPU. What the caches hold is displaced before every run unless they are to be warm. A GPU's
+/// times are those of its own events, less what an empty launch costs between them.
+std::unique_ptr<Sampler> make_sampler(const DeviceInfo& device, Caches caches);
 
 }  // namespace espalier::bench

@@ -205,7 +205,7 @@ private:
         const bool fine = guarded_by_page([&] {
             for (const Candidate& candidate : candidates_)
                 verifier_->bench().reserve(candidate.variant, candidate.configuration);
-            const auto sampler = make_sampler(device_, request_.cold);
+            const auto sampler = make_sampler(device_, request_.caches);
             outcome = time_in_rounds(contenders_, *sampler, *conditions,
                                      {request_.noise, request_.timing_seconds, deadline_, request_.seed}, progress_);
         });
@@ -279,7 +279,7 @@ private:
             cases.push_back({candidate.index, candidate.run_seconds, [this, &candidate] {
                                  verifier_->bench().run(candidate.variant, candidate.configuration);
                              }});
-        usable_ = counters_.count(std::move(cases), request_.every_counter, request_.cold, deadline_, progress_, send_);
+        usable_ = counters_.count(std::move(cases), request_.every_counter, request_.caches, deadline_, progress_, send_);
     }
 
     const Measure& request_;

@@ -152,7 +152,7 @@ void add_compare(Command& app, ExitCode& code) {
     command
         .add_option("--threshold", arguments->threshold, "difference that counts, if the whole interval is beyond it")
         .capture_default_str();
-    command.add_option("--allow", arguments->allow, "compare across drivers, builds or caches (cold and warm)")
+    command.add_option("--allow", arguments->allow, "compare across drivers, builds or caches (cold, clean and warm)")
         .delimiter(',')
         .one_of({"drivers", "builds", "caches"});
     command.add_flag("--all", arguments->all, "also the cases that are the same");

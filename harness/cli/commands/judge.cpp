@@ -54,14 +54,16 @@ std::vector<std::string> families_to_judge(const std::vector<std::string>& asked
 
 SweepOptions interpret(const Arguments& arguments) {
     SweepOptions options = arguments.options;
+    if (!options.variants.empty() && !options.resume)
+        throw Failure(ExitCode::usage, "--variant adds to what the journal has of the others: give --resume, too");
     options.families = families_to_judge(options.families);
     interpret_times(arguments.times, options);
     // Apart from the grids' journals, which merging reads all of.
     options.journal_folder = options.results_folder / "journal" / "unseen";
     options.seed = arguments.seed;
     options.problems = [count = static_cast<std::size_t>(arguments.problems), seed = arguments.seed](
-                           const Family& family, DeviceKind kind) {
-        return draw_problems(family, kind, seed, Stream::unseen, count);
+                           const Family& family, const DeviceInfo& device) {
+        return draw_problems(family, device.kind, seed, Stream::unseen, count);
     };
     return options;
 }
@@ -80,7 +82,7 @@ void store(const SweepOptions& options, const SweepSummary& summary) {
         if (results.device.key != summary.device_key) continue;
         std::set<std::pair<std::string, std::string>> drawn;
         for (const std::string& family : options.families)
-            for (const std::string& key : options.problems(family_named(family), results.device.kind))
+            for (const std::string& key : options.problems(family_named(family), results.device))
                 drawn.emplace(family, key);
         const auto others = [&](const auto& entry) { return !drawn.contains({entry.family, entry.problem}); };
         std::erase_if(results.cases, others);
@@ -236,6 +238,11 @@ void add_judge(Command& app, ExitCode& code) {
                     "key of a device")
         .capture_default_str();
     command.add_option("--family", options.families, "only these families").delimiter(',');
+    command
+        .add_option("--variant", options.variants,
+                    "measure only these variants: name or family/name; needs --resume, which keeps what the journal has of "
+                    "the others")
+        .delimiter(',');
     command.add_option("--problems", arguments.problems, "of each family; more are the same ones and further ones")
         .within(1, 100000)
         .capture_default_str();

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "harness/adaptive/adaptive_strategy.hpp"
 #include "harness/cli/command.hpp"
@@ -18,6 +19,7 @@
 #include "harness/cli/sweep_turns.hpp"
 #include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
+#include "harness/records/results.hpp"
 #include "harness/report/winners.hpp"
 #include "harness/sweep/processors.hpp"
 #include "harness/sweep/resume.hpp"
@@ -47,16 +49,18 @@ void measure_adaptively(SweepOptions& options, double share) {
 /// Families that leave nothing to choose keep their default problems.
 void draw_from_domains(SweepOptions& options, std::size_t count) {
     options.sample = true;
-    options.problems = [count, seed = options.seed, effort = options.effort](const Family& family, DeviceKind kind) {
-        return family.domain(kind).empty() ? family.default_problems(kind, effort)
-                                           : draw_problems(family, kind, seed, Stream::sweep, count);
+    options.problems = [count, seed = options.seed, effort = options.effort](const Family& family, const DeviceInfo& device) {
+        return family.domain(device.kind).empty() ? family.default_problems(device.kind, effort)
+                                                  : draw_problems(family, device.kind, seed, Stream::sweep, count);
     };
 }
 
 /// The source documents' own problems and, of each, the choices that they compare. They are filed apart, in folders
 /// called "published": nothing that trains reads these.
 void measure_published(SweepOptions& options, bool own_journals) {
-    options.problems = published_problems;
+    options.problems = [](const Family& family, const DeviceInfo& device) {
+        return published_problems(family, device.kind);
+    };
     const auto of = [known = std::make_shared<std::map<const Family*, std::vector<PublishedProblem>>>()](
                         const Family& family) -> const std::vector<PublishedProblem>& {
         auto [entry, added] = known->try_emplace(&family);
@@ -75,14 +79,27 @@ void measure_published(SweepOptions& options, bool own_journals) {
     if (!own_journals) options.journal_folder /= "published";
 }
 
+/// Those that a device's results have, whoever chose them.
+void measure_recorded(SweepOptions& options) {
+    options.problems = [results = options.results_folder](const Family& family, const DeviceInfo& device) {
+        const std::filesystem::path folder = results / device.key;
+        if (!std::filesystem::exists(folder / "device.json"))
+            throw Failure(ExitCode::bad_data, "--suite recorded: there are no results of " + device.key + " in " +
+                                                  results.string() + "; sweep without --suite, or name --results");
+        std::set<std::string> keys;
+        const std::vector<std::string> families{std::string(family.name())};
+        for (CaseRecord& record : load_results(folder, families).cases)
+            keys.insert(std::move(record.problem));
+        return std::vector<std::string>(keys.begin(), keys.end());
+    };
+}
+
 SweepOptions interpret(const Arguments& arguments) {
     SweepOptions options = arguments.options;
     options.effort = arguments.effort == "quick"  ? Effort::quick
                      : arguments.effort == "full" ? Effort::full
                                                   : Effort::standard;
-    options.cache = arguments.cache == "cold"   ? CacheMode::cold
-                    : arguments.cache == "warm" ? CacheMode::warm
-                                                : CacheMode::automatic;
+    options.caches = caches_named(arguments.cache);
     const bool once = arguments.verify == "once" || (arguments.verify == "auto" && arguments.drawn > 0);
     options.verification = once                         ? Verification::once
                            : arguments.verify == "full" ? Verification::full
@@ -97,7 +114,9 @@ SweepOptions interpret(const Arguments& arguments) {
     if (!arguments.shard.empty()) std::tie(options.shard, options.shards) = parse_shard(arguments.shard);
     for (const auto& axis : arguments.axes) options.axes.push_back(parse_axis(axis));
     if (arguments.drawn > 0) draw_from_domains(options, static_cast<std::size_t>(arguments.drawn));
-    if (!arguments.suite.empty()) measure_published(options, options.journal_folder != SweepOptions{}.journal_folder);
+    if (arguments.suite == "published")
+        measure_published(options, options.journal_folder != SweepOptions{}.journal_folder);
+    if (arguments.suite == "recorded") measure_recorded(options);
     options.merge = !arguments.no_merge;
     if (options.counters == CounterMode::only) {
         if (!arguments.adaptive.empty())
@@ -186,8 +205,9 @@ void add_sweep(Command& app, ExitCode& code) {
         command
             .add_option("--suite", arguments.suite,
                         "a named list of problems and choices instead of the default ones; published: those whose "
-                        "figures the source documents print, merged into RESULTS/published")
-            .one_of({"published"})
+                        "figures the source documents print, merged into RESULTS/published; recorded: all that RESULTS has "
+                        "of the device, for a new --variant")
+            .one_of({"published", "recorded"})
             .excludes(axes);
     command
         .add_option("--drawn", arguments.drawn,
@@ -216,8 +236,10 @@ void add_sweep(Command& app, ExitCode& code) {
         .capture_default_str();
     command.add_flag("--resume", options.resume, "skip what the journal already has");
     command.add_option("--shard", arguments.shard, "i/n: only the i-th of n parts of the problems");
-    command.add_option("--cache", arguments.cache, "caches displaced before each run, or not; auto: cold on GPUs only")
-        .one_of({"auto", "cold", "warm"})
+    command.add_option("--cache", arguments.cache, "before each run; cold: displaced by writing, so that a run writes back what "
+                                                   "lies there; clean: by reading; warm: as they are; auto: cold on GPUs, "
+                                                   "warm on the CPU")
+        .one_of({"auto", "cold", "clean", "warm"})
         .capture_default_str();
     command
         .add_option(
