@@ -356,6 +356,7 @@ std::vector<PublishedTable<Problem>> published() {
     return {{"S1", {base}, {"random_order", "shuffled_order", "shared_hodograph", "global_cached"}, kCounted},
             {"S2", {base}, {"global_cached"}},
             {"S-sums", {base, sums}, {"global_cached"}},
+            {"S-carve-out", {base}, {"global_carved"}, kCounted},
             {"S4", windows, {"global_cached"}},
             {"S5", {maximum_of(1920, 15000, 15625), maximum_of(1920, 15000, 27000)}, {"global_cached:block=256"}}};
 }

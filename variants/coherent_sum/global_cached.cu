@@ -1,23 +1,10 @@
 // One thread per time sample, traces and delays straight from global memory: neighbouring threads read
 // neighbouring samples, and the caches catch what sources share (source S, section 6: the paper's best).
 
-#include "device/kernel.hpp"
+#include "variants/coherent_sum/global_sum.cuh"
 #include "variants/coherent_sum/tolerance.hpp"
-#include "variants/coherent_sum/window.cuh"
 
 namespace espalier::coherent_sum {
-namespace {
-
-__global__ void sum_from_global(Problem problem, Buffers buffers, unsigned long long* peaks) {
-    const std::int64_t source = blockIdx.x;
-    const std::int64_t sample = static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
-    const bool inside = sample < problem.samples;
-    const std::int32_t* delays = buffers.delays + source * problem.receivers;
-    const float sum = inside ? sum_over_receivers(problem, buffers.traces + sample, delays) : 0;
-    keep(problem, buffers, peaks, source, sample, sum, inside);
-}
-
-}  // namespace
 
 Variant<Problem> global_cached() {
     return {

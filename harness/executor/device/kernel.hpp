@@ -82,6 +82,10 @@ void launch(void (*kernel)(Parameters...), Grid grid, dim3 block, std::size_t sh
                   {call, &bound, sizeof bound});
 }
 
+/// Nothing: there are no caches to divide.
+template <class... Parameters>
+void prefer_shared_memory(void (*)(Parameters...), int) {}
+
 /// Copies to a `__constant__` symbol, in stream order.
 template <class T>
 void copy_to_constant(T& symbol, const void* from, std::size_t bytes, Stream) {

@@ -46,6 +46,15 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sh
     check(cudaGetLastError(), "kernel launch");
 }
 
+/// Asks that so many percent of a multiprocessor's L1 memory be kept as shared memory while this kernel runs, from its
+/// next launch on.
+template <class... Parameters>
+void prefer_shared_memory(void (*kernel)(Parameters...), int percent) {
+    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributePreferredSharedMemoryCarveout,
+                               percent),
+          "preferring shared memory");
+}
+
 /// Copies to a `__constant__` symbol, in stream order.
 template <class T>
 void copy_to_constant(T& symbol, const void* from, std::size_t bytes, Stream stream) {
