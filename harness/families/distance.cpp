@@ -232,6 +232,9 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
             for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
                 cases.push_back({{19, 21, 18, metric, missing}, pattern});
         }
+    // Around tiles of 128. Of ascending values neighbours are much nearer to each other than to the mean.
+    cases.push_back({{130, 140, 24}});
+    cases.push_back({{130, 140, 24}, Pattern::ascending});
     // The attribute types' constant memory holds 16,384.
     for (const std::int64_t dims : {16384, 16385})
         cases.push_back({{2, 3, dims, Metric::mixed_euclidean, Missing::none}, Pattern::ascending});
