@@ -54,42 +54,52 @@ private:
     /// What there is of one problem.
     struct Coverage {
         std::size_t present = 0;  ///< choices with a record
+        std::size_t holes = 0;    ///< choices that could run and have none
         bool any = false;         ///< something was measured, or an adaptive sweep had no use for it
         bool baseline = false;    ///< it was tried
+
+        /// Whether what is there says enough to guess the rest by.
+        [[nodiscard]] bool suffices() const { return any && baseline && holes <= present; }
     };
 
     Coverage coverage(std::span<const Row> rows) const {
         const Matrix& matrix = evidence_.matrix;
         Coverage found;
         bool baseline_left_out = false;
+        std::vector<bool> recorded(matrix.candidates.size());
         for (const Row& row : rows) {
-            if (!index_of(row.candidate)) continue;
+            const auto candidate = index_of(row.candidate);
+            if (!candidate) continue;
             const Status status = row.record->status;
-            ++found.present;
+            recorded[*candidate] = true;
             found.any |= status == Status::ok || (adaptive_ && status == Status::not_measured);
             if (row.candidate != matrix.candidates[matrix.baseline]) continue;
             (status == Status::not_measured ? baseline_left_out : found.baseline) = true;
         }
         found.baseline |= baseline_left_out && found.any;
+        for (std::size_t c = 0; c < recorded.size(); ++c)
+            if (recorded[c] || supports(family_, device_, rows.front().problem, matrix.candidates[c]))
+                ++(recorded[c] ? found.present : found.holes);
         return found;
     }
 
     /// The problems to train on, once holes are accounted for.
     void choose_problems() {
         Matrix& matrix = evidence_.matrix;
-        std::size_t problems = 0, missing_rows = 0, with_holes = 0, without_baseline = 0, without_any = 0;
+        std::size_t problems = 0, missing_rows = 0, with_holes = 0, without_baseline = 0, without_any = 0, filled = 0;
         std::string example;
         for (std::span<const Row> left = rows_; !left.empty(); ++problems) {
             const std::string& problem = left.front().problem;
             const auto last = std::ranges::find_if(left, [&](const Row& r) { return r.problem != problem; });
-            const auto [present, any, baseline] = coverage(left.first(static_cast<std::size_t>(last - left.begin())));
-            const std::size_t holes = matrix.candidates.size() - present;
-            if ((holes > 0 || !baseline) && example.empty()) example = problem;
-            missing_rows += holes;
-            with_holes += holes > 0 && baseline;
-            without_baseline += !baseline;
-            without_any += baseline && !any;
-            if (any && baseline && (holes == 0 || options_.allow_partial)) matrix.problems.push_back(problem);
+            const Coverage found = coverage(left.first(static_cast<std::size_t>(last - left.begin())));
+            const bool too_little = found.any && found.baseline && !found.suffices();
+            if ((too_little || !found.baseline) && example.empty()) example = problem;
+            if (too_little) missing_rows += found.holes;
+            with_holes += too_little;
+            without_baseline += !found.baseline;
+            without_any += found.baseline && !found.any;
+            if (found.suffices()) filled += found.holes;
+            if (found.suffices() || (too_little && options_.allow_partial)) matrix.problems.push_back(problem);
             left = left.subspan(static_cast<std::size_t>(last - left.begin()));
         }
         if (const std::size_t incomplete = with_holes + without_baseline; incomplete > 0) {
@@ -102,6 +112,8 @@ private:
                 what = fmt::format("{} of {} problems are left out: {}", incomplete, problems, what);
             evidence_.notices.push_back("incomplete: " + what);
         }
+        if (filled > 0)
+            evidence_.notices.push_back(fmt::format("{} cases have no record, as those of variants that came later", filled));
         if (without_any > 0)
             evidence_.notices.push_back(std::to_string(without_any) +
                                         " problems that nothing could compute are left out");
@@ -172,8 +184,8 @@ private:
             else if (!supports(family_, device_, matrix.problems[problem], matrix.candidates[c]))
                 state = c == matrix.baseline ? CellState::missing : CellState::unsupported;
             else
-                state =
-                    records[c] && records[c]->status == Status::not_measured ? CellState::guessed : CellState::missing;
+                state = !records[c] || records[c]->status == Status::not_measured ? CellState::guessed
+                                                                                  : CellState::missing;
         }
         enter_costs(matrix, problem, logs, [&](std::size_t c, double) {
             return records[c] == best || indistinguishable(*records[c], *best, options_.noise_floor);
