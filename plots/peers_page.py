@@ -46,7 +46,9 @@ def lines_of(family: measured.Family, tree: trees.Node) -> list:
 def device_section(path: Path) -> str:
     text = f"## {path.parent.name}\n\n"
     for name, family in measured.read_csv(path).items():
-        tree = path.with_name(f"{name}.tree.json")
+        tree, swept = path.with_name(f"{name}.tree.json"), path.with_name(f"{name}.csv")
+        if swept.exists():  # a tree may ask for axes that no problem of the peers spells out
+            family.left_out = measured.read_csv(swept)[name].left_out | family.left_out
         lines = lines_of(family, trees.parse(json.loads(tree.read_text()))) if tree.exists() else []
         if not lines:
             continue
