@@ -95,11 +95,18 @@ class CoherencePage:
                 "limit is the load path into L1. Each addition of a warp takes two loads: 32 samples of a trace, which "
                 "lie across two 128-byte lines wherever the delay is no multiple of 32 samples, and the delay itself, "
                 "the same for all threads. L1 looks up one line per clock and multiprocessor. The accesses are counted "
-                "from the code, not by counters, which the rows of this size do not have; the smaller problems that "
-                "have them agree (4.8 sectors per trace load). The peak is taken at the highest clock: if the device ran "
+                f"from the code{self.sectors_counted(row)}. The peak is taken at the highest clock: if the device ran "
                 "slower, the share is larger. What can lift this bound is fewer loads per addition: " +
                 self.fewer_loads())
         return text
+
+    @staticmethod
+    def sectors_counted(row: dict) -> str:
+        """A delay is one sector for a warp, and every other load is one."""
+        loads, sectors = (row.get(f"l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum") for what in ("requests", "sectors"))
+        if not loads or not sectors:
+            return ""
+        return f"; the counters agree with {number(2 * float(sectors) / float(loads) - 1, 3)} sectors per load of a trace"
 
     def fewer_loads(self) -> str:
         row = self.fastest("times_per_thread")
@@ -238,7 +245,7 @@ class CoherencePage:
     def text(self) -> str:
         head = HEAD.format(name=self.device["name"], key=self.device["key"])
         return "\n".join([head, self.s1(), self.s2(), self.s3(), self.s4(), self.like_for_like("S-sums")[0],
-                          self.s5()])
+                          self.like_for_like("S-carve-out")[0], self.s5()])
 
 
 def coherence_page(published: dict, evidence: Evidence) -> str:

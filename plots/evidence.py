@@ -14,6 +14,7 @@ class Evidence:
     folder: Path
     device: dict = field(default_factory=dict)
     rows: dict[str, list[dict]] = field(default_factory=dict)
+    swept: dict[str, list[dict]] = field(default_factory=dict)  # those of sweeps of all variants, without the published suite's
     profiled: dict[str, list[dict]] = field(default_factory=dict)  # those of them that have counters
     applications: dict = field(default_factory=dict)  # what scripts/applications kept; empty if it has not run
 
@@ -25,6 +26,7 @@ class Evidence:
                     {family: newest(published.get(family, []), rows.get(family, [])) for family in {**rows, **published}})
         if (folder / "applications.json").exists():
             found.applications = json.loads((folder / "applications.json").read_text())
+        found.swept = rows
         for family, rows in found.rows.items():
             found.profiled[family] = [row for row in rows if any(value for name, value in row.items() if "__" in name)]
         return found

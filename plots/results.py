@@ -78,7 +78,7 @@ class Family:
     features: dict[str, dict[str, float | str]] = field(default_factory=dict)  # by problem, then by name
     counters: list[str] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
-    left_out: dict[str, dict[str, str]] = field(default_factory=dict)  # words that a key leaves out: its axes' defaults
+    left_out: dict[str, str] = field(default_factory=dict)  # words that keys leave out: their axes' defaults
     derived: set[str] = field(default_factory=set)  # features that are no part of the problem's key
     tree: dict | None = None
 
@@ -110,7 +110,7 @@ class Family:
 
     def complete(self, problem: str) -> dict[str, float | str]:
         """All features of a problem, those that its key leaves out too."""
-        return self.features[problem] | self.left_out.get(problem, {})
+        return self.left_out | self.features[problem]
 
     def failed(self) -> set[str]:
         """The variants that were wrong or crashed anywhere: no selector chooses them."""
@@ -284,7 +284,7 @@ def _add_problem(family: Family, problem: str, row: dict, extra: list[str]) -> N
             features[name] = float(row[name])
             family.derived.add(name)
         except ValueError:
-            family.left_out.setdefault(problem, {})[name] = row[name]
+            family.left_out[name] = row[name]
     family.features[problem] = features
 
 

@@ -89,7 +89,7 @@ def describe(rule: dict) -> str:
 
 def section(tree: dict, evidence: Evidence) -> str:
     root = trees.parse(json.loads((evidence.folder / f"{tree['family']}.tree.json").read_text()))
-    found = graded(tree, root, evidence.rows.get(tree["family"], []))
+    found = graded(tree, root, evidence.swept.get(tree["family"], []))
     text = f"\n### {tree['family']}\n\n" + "".join(f"{i}. {describe(rule)}\n" for i, rule in enumerate(tree["rules"], 1))
     text += "\n" + paragraph("Problems with " + ", ".join(f"`{c}`" for c in tree["where"]) + ":") + "\n"
     text += table(["regret", "problems", "geometric mean", "P90", "largest"],
