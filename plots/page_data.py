@@ -129,8 +129,7 @@ def regret_of(family: Family, problem: str, case) -> float:
 
 
 def decided(family: Family, root: trees.Node | None) -> dict[str, tuple[int, float]]:
-    """By problem the leaf that the tree ends in, and the regret of what it runs there: the first of the ranking that can
-    run."""
+    """By problem the leaf that the tree ends in, and the regret of what the library runs."""
     if root is None:
         return {}
     times = {(case.problem, case.variant, case.configuration): case for case in family.cases}
@@ -139,13 +138,13 @@ def decided(family: Family, root: trees.Node | None) -> dict[str, tuple[int, flo
         leaf = trees.leaf_of(root, family.complete(problem))
         if leaf is None:
             continue
-        regret = math.nan
-        for choice in leaf.leaf["ranking"]:
-            case = times.get((problem, str(choice.get("variant")), str(choice.get("configuration", "default"))))
-            if case is None or case.status != "unsupported":
-                regret = regret_of(family, problem, case)
-                break
-        found[problem] = leaf.place, regret
+
+        def runs(variant: str, configuration: str) -> bool | None:
+            case = times.get((problem, variant, configuration))
+            return None if case is None else case.status != "unsupported"
+
+        picked = trees.dispatched(root, leaf, runs)
+        found[problem] = leaf.place, regret_of(family, problem, times.get((problem, *picked)))
     return found
 
 

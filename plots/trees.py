@@ -1,6 +1,6 @@
 """The trained tree of a family, from the file that `espalier train` writes beside the results."""
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 
 from figures import ratio
@@ -96,6 +96,24 @@ def first_of(leaf: Node, among: Container[tuple[str, str]]) -> tuple[str, str] |
     """The first choice of a leaf's ranking, variant and configuration, that is `among` those."""
     choices = ((str(choice.get("variant")), str(choice.get("configuration", "default"))) for choice in leaf.leaf["ranking"])
     return next((choice for choice in choices if choice in among), None)
+
+
+def dispatched(root: Node, leaf: Node, runs: Callable[[str, str], bool | None]) -> tuple[str, str]:
+    """What the library runs (kernels/dispatch/dispatch.hpp) if it has no other tree: the first of the leaf's ranking, then of
+    any leaf's; the baseline that ends a ranking only where nothing else can. `runs` is None where nobody knows: the leaf's
+    own choices are taken then."""
+    def before_the_baseline(some: Node) -> list[tuple[str, str]]:
+        ranking = [(str(choice.get("variant")), str(choice.get("configuration", "default")))
+                   for choice in some.leaf["ranking"]]
+        return ranking if len(ranking) == 1 else ranking[:-1]
+
+    for choice in before_the_baseline(leaf):
+        if runs(*choice) in (True, None):
+            return choice
+    baseline = leaf.leaf["ranking"][-1]
+    baseline = str(baseline.get("variant")), str(baseline.get("configuration", "default"))
+    others = (choice for other in root.leaves() for choice in before_the_baseline(other) if choice[0] != baseline[0])
+    return next((choice for choice in others if runs(*choice)), baseline)
 
 
 def choice_text(choice: dict) -> str:

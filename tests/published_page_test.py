@@ -232,7 +232,7 @@ class Rules(unittest.TestCase):
         h200 = Evidence.load(RESULTS / "nvidia-h200")
         for tree in json.loads((RESULTS / "published/rules.json").read_text())["trees"]:
             learned_tree = json.loads((RESULTS / "nvidia-h200" / f"{tree['family']}.tree.json").read_text())
-            found = graded(tree, trees.parse(learned_tree), h200.rows[tree["family"]])
+            found = graded(tree, trees.parse(learned_tree), h200.swept[tree["family"]])
             self.assertGreater(len(found["rules"]), 50)
             self.assertGreaterEqual(min(found["rules"]), 1.0)
             self.assertGreaterEqual(min(found["learned tree"]), 1.0)
