@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "harness/families/domain.hpp"
 #include "harness/families/family.hpp"
+#include "harness/records/journal.hpp"
 #include "harness/records/results.hpp"
 #include "tests/run_program.hpp"
 
@@ -52,6 +54,35 @@ TEST_F(DrawnSweeping, EndsWhereItsTimeEndsAndMissesNothing) {
     }
     EXPECT_LT(reached.size(), 2000U) << "nothing was cut";
     EXPECT_EQ(reached, measured) << "what the time did not suffice for is recorded";
+}
+
+TEST_F(DrawnSweeping, AVariantThatComesLaterIsMeasuredOnWhatIsRecorded) {
+    const Finished nothing = sweep("--suite recorded");
+    EXPECT_EQ(nothing.code, 4);
+    expect_holds(nothing.err, {"there are no results of cpu-", "sweep without --suite"});
+    ASSERT_EQ(sweep("--drawn 3 --variant cpu_scalar").code, 0);
+    const Finished later = sweep("--suite recorded --variant dot/cpu_openmp --resume");
+    ASSERT_EQ(later.code, 0) << later.err;
+    std::map<std::string, std::set<std::string>> measured;
+    for (const CaseRecord& record : results().cases) measured[record.variant].insert(record.problem);
+    EXPECT_EQ(measured["cpu_scalar"].size(), 3U);
+    EXPECT_EQ(measured["cpu_openmp"], measured["cpu_scalar"]);
+}
+
+TEST_F(DrawnSweeping, RecordsSayWhatTheCachesHeld) {
+    for (const char* const caches : {"warm", "cold", "clean"}) {
+        const Finished swept =
+            sweep("-p elements=4096 --variant cpu_openmp --no-merge --seconds 0.1 --max-time 20s --cache " +
+                  std::string(caches));
+        ASSERT_EQ(swept.code, 0) << swept.err;
+    }
+    std::multiset<std::string> held;
+    const fs::path journal = fs::directory_iterator(folder_ / "journal")->path();
+    for (const CaseRecord& record : load_journal(journal).cases) held.insert(record.provenance.cache);
+    EXPECT_EQ(held.count("warm"), held.count("clean"));
+    EXPECT_EQ(held.count("cold"), held.count("clean"));
+    EXPECT_GT(held.count("clean"), 0U);
+    EXPECT_EQ(sweep("--cache hot").code, 2);
 }
 
 TEST_F(DrawnSweeping, LeavesNoPlaceForAxes) {

@@ -53,6 +53,9 @@ TEST_F(JudgeCommand, MeasuresUnseenProblemsOfThisMachine) {
     const Finished again = run("judge", options + " --resume");
     ASSERT_EQ(again.code, 0) << again.err;
     EXPECT_EQ(again.out, first.out);
+    const Finished one = run("judge", options + " --resume --variant dot/cpu_openmp");
+    ASSERT_EQ(one.code, 0) << one.err;
+    EXPECT_EQ(one.out, first.out) << "the others stay as they are";
     const Finished graded = run("judge", "--from-results --json --family dot");
     ASSERT_EQ(graded.code, 0) << graded.err;
     EXPECT_EQ(graded.out, first.out);
@@ -81,6 +84,9 @@ TEST_F(JudgeCommand, RefusesWhatCannotBeJudged) {
     EXPECT_EQ(family.code, 2);
     expect_holds(family.err, {"no domain"});
     EXPECT_EQ(run("judge", "--family dots").code, 2);
+    const Finished alone = run("judge", "--family dot --variant cpu_openmp");
+    EXPECT_EQ(alone.code, 2);
+    expect_holds(alone.err, {"--resume"});
     const Finished nothing = run("judge", "--from-results --family dot");
     EXPECT_EQ(nothing.code, 4);
     expect_holds(nothing.err, {"no unseen problems"});

@@ -113,7 +113,8 @@ private:
             evidence_.notices.push_back("incomplete: " + what);
         }
         if (filled > 0)
-            evidence_.notices.push_back(fmt::format("{} cases have no record, as those of variants that came later", filled));
+            evidence_.notices.push_back(
+                fmt::format("{} cases have no record, as those of variants that came later", filled));
         if (without_any > 0)
             evidence_.notices.push_back(std::to_string(without_any) +
                                         " problems that nothing could compute are left out");
@@ -184,8 +185,8 @@ private:
             else if (!supports(family_, device_, matrix.problems[problem], matrix.candidates[c]))
                 state = c == matrix.baseline ? CellState::missing : CellState::unsupported;
             else
-                state = !records[c] || records[c]->status == Status::not_measured ? CellState::guessed
-                                                                                  : CellState::missing;
+                state =
+                    !records[c] || records[c]->status == Status::not_measured ? CellState::guessed : CellState::missing;
         }
         enter_costs(matrix, problem, logs, [&](std::size_t c, double) {
             return records[c] == best || indistinguishable(*records[c], *best, options_.noise_floor);

@@ -61,8 +61,8 @@ std::string CaseCounters::refusal() {
     return device_.kind == DeviceKind::cuda ? opened(basic_, device::basic_counters()).reason : kNoGpu;
 }
 
-bool CaseCounters::count(std::vector<CaseToCount> cases, bool every, Caches caches, double deadline, ProgressPage& progress,
-                         const Send& send) {
+bool CaseCounters::count(std::vector<CaseToCount> cases, bool every, Caches caches, double deadline,
+                         ProgressPage& progress, const Send& send) {
     if (device_.kind != DeviceKind::cuda) {
         for (const CaseToCount& each : cases) send(Counted{each.candidate, {}, kNoGpu});
         return true;

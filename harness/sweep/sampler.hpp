@@ -36,8 +36,8 @@ private:
     std::uint8_t filler_ = 0;
 };
 
-/// For the CPU or the current GPU. What the caches hold is displaced before every run unless they are to be warm. A GPU's
-/// times are those of its own events, less what an empty launch costs between them.
+/// For the CPU or the current GPU. What the caches hold is displaced before every run unless they are to be warm. A
+/// GPU's times are those of its own events, less what an empty launch costs between them.
 std::unique_ptr<Sampler> make_sampler(const DeviceInfo& device, Caches caches);
 
 }  // namespace espalier::bench

@@ -279,7 +279,8 @@ private:
             cases.push_back({candidate.index, candidate.run_seconds, [this, &candidate] {
                                  verifier_->bench().run(candidate.variant, candidate.configuration);
                              }});
-        usable_ = counters_.count(std::move(cases), request_.every_counter, request_.caches, deadline_, progress_, send_);
+        usable_ =
+            counters_.count(std::move(cases), request_.every_counter, request_.caches, deadline_, progress_, send_);
     }
 
     const Measure& request_;

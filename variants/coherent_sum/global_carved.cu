@@ -1,6 +1,6 @@
-// global_cached with the part of a multiprocessor's memory that the driver is to keep as shared memory, which nothing here
-// uses: what is left is L1. Source S names the preference as a parameter where the device has one; its cards knew 16 and
-// 48 of 64 KiB, later ones take any percentage and round it up to what they can do.
+// global_cached with the part of a multiprocessor's memory that the driver is to keep as shared memory, which nothing
+// here uses: what is left is L1. Source S names the preference as a parameter where the device has one; its cards knew
+// 16 and 48 of 64 KiB, later ones take any percentage and round it up to what they can do.
 
 #include "variants/coherent_sum/global_sum.cuh"
 #include "variants/coherent_sum/tolerance.hpp"

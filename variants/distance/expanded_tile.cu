@@ -1,8 +1,8 @@
-// |x - y|^2 as |x|^2 + |y|^2 - 2 xy: one multiply-add for each term, where `register_tile` has a subtraction as well. What
-// that form is known for, that distances between items far from the origin cancel, is met twice. Both sets are centred
-// first, on the mean of 32 points, and what still cancels to less than a quarter of the norms is computed again, term by
-// term: by its own thread where such distances are few, else by the warp for its whole part of the tile. Two items at the
-// same place are 0 apart, and infinities and NaN come out as of the direct sum.
+// |x - y|^2 as |x|^2 + |y|^2 - 2 xy: one multiply-add for each term, where `register_tile` has a subtraction as well.
+// What that form is known for, that distances between items far from the origin cancel, is met twice. Both sets are
+// centred first, on the mean of 32 points, and what still cancels to less than a quarter of the norms is computed
+// again, term by term: by its own thread where such distances are few, else by the warp for its whole part of the tile.
+// Two items at the same place are 0 apart, and infinities and NaN come out as of the direct sum.
 //
 // A first kernel writes centred copies whose rows end at whole tiles, so that the second copies 16 bytes at a time to
 // shared memory, without looking for ends.
@@ -21,18 +21,19 @@ namespace {
 
 using namespace device;
 
-constexpr int kEach = 8;                      ///< distances per thread and side
-constexpr int kTile = kSide * kEach;          ///< distances per block and side
+constexpr int kEach = 8;              ///< distances per thread and side
+constexpr int kTile = kSide * kEach;  ///< distances per block and side
 constexpr int kWarp = 32;
-constexpr int kRowsAtOnce = 8;                ///< of attributes, by the first kernel
-constexpr float kLeft = 0.25F;                ///< of the norms: what cancels to less is computed again
-constexpr unsigned kFewAgain = 64;            ///< of a warp's 2,048 distances
+constexpr int kRowsAtOnce = 8;      ///< of attributes, by the first kernel
+constexpr float kLeft = 0.25F;      ///< of the norms: what cancels to less is computed again
+constexpr unsigned kFewAgain = 64;  ///< of a warp's 2,048 distances
 constexpr std::int64_t kLeastDims = 16;
 constexpr unsigned kAll = 0xFFFFFFFFU;
 
 using Direct = Accumulator<Metric::euclidean, Missing::none>;
 
-/// A set as the caller has it, and its centred copy: `padded` items to a row, the last of them 0, and their squared norms.
+/// A set as the caller has it, and its centred copy: `padded` items to a row, the last of them 0, and their squared
+/// norms.
 struct Set {
     const float* values;
     std::int64_t count, padded;
@@ -41,8 +42,8 @@ struct Set {
 
 constexpr std::int64_t padded(std::int64_t count) { return (count + kTile - 1) / kTile * kTile; }
 
-/// A block per 32 items, of the queries first. Each warp has a row of them, and the centre of the row's attribute from a
-/// point per lane: any centre would do, a near one makes norms small.
+/// A block per 32 items, of the queries first. Each warp has a row of them, and the centre of the row's attribute from
+/// a point per lane: any centre would do, a near one makes norms small.
 __global__ void __launch_bounds__(kWarp* kRowsAtOnce) centre_sets(Set queries, Set points, std::int64_t dims) {
     auto& parts = shared<float[kRowsAtOnce][kWarp]>();
     const std::int64_t of_queries = queries.padded / kWarp, block = blockIdx.x;
@@ -74,8 +75,8 @@ __global__ void __launch_bounds__(kWarp* kRowsAtOnce) centre_sets(Set queries, S
 }
 
 /// kDepth attributes of a tile's items, without waiting.
-__device__ void copy_slice(float (&tile)[kDepth][kTile], const Set& set, std::int64_t first_item, std::int64_t attribute,
-                           std::int64_t dims, unsigned thread) {
+__device__ void copy_slice(float (&tile)[kDepth][kTile], const Set& set, std::int64_t first_item,
+                           std::int64_t attribute, std::int64_t dims, unsigned thread) {
     const unsigned row = thread / kWarp, piece = thread % kWarp * kVector;
     static_assert(kSide * kSide == kDepth * kWarp && kTile == kWarp * kVector);
     if (attribute + row < dims)
@@ -131,7 +132,8 @@ __device__ void compute_one_by_one(const Place& place, const Set& queries, const
 
 /// All of a thread's distances, of four points at a time, from what the caches have of the tile. 8 x 8 sums and their
 /// addresses do not fit the registers.
-__device__ void compute_all(const Place& place, const Set& queries, const Set& points, std::int64_t dims, float* result) {
+__device__ void compute_all(const Place& place, const Set& queries, const Set& points, std::int64_t dims,
+                            float* result) {
     for (int first = 0; first < kEach; first += kVector) {
         Direct sums[kVector][kEach] = {};
         for (std::int64_t a = 0; a < dims; ++a) {
@@ -210,8 +212,7 @@ __global__ void __launch_bounds__(kSide* kSide, 2)
     }
     const unsigned how_many = __reduce_add_sync(kAll, static_cast<unsigned>(__popc(again[0]) + __popc(again[1])));
     if (how_many > kFewAgain) return compute_all(place, queries, points, dims, result);
-    store_tile(place, queries.count, points.count, vector_stores, result,
-               [&](int i, int j) { return products[j][i]; });
+    store_tile(place, queries.count, points.count, vector_stores, result, [&](int i, int j) { return products[j][i]; });
 #pragma unroll
     for (int half = 0; half < 2; ++half)
         compute_one_by_one(place, queries, points, dims, half * kVector, again[half], result);
@@ -267,7 +268,8 @@ Variant<Problem> expanded_tile() {
             .limits = "euclidean, no missing values, 16 attributes or more, compute capability 8.0",
             .tolerance = {.absolute = 1e-18,
                           .relative = 0x1p-22,
-                          .reason = "of the norms' sum a quarter is left at least: four times the roundings of a direct sum"},
+                          .reason =
+                              "of the norms' sum a quarter is left at least: four times the roundings of a direct sum"},
             .supports = supports,
             .workspace = [](const Problem& problem, const Configuration&,
                             const DeviceInfo&) { return Layout(problem).bytes; },

@@ -239,9 +239,10 @@ void add_judge(Command& app, ExitCode& code) {
         .capture_default_str();
     command.add_option("--family", options.families, "only these families").delimiter(',');
     command
-        .add_option("--variant", options.variants,
-                    "measure only these variants: name or family/name; needs --resume, which keeps what the journal has of "
-                    "the others")
+        .add_option(
+            "--variant", options.variants,
+            "measure only these variants: name or family/name; needs --resume, which keeps what the journal has of "
+            "the others")
         .delimiter(',');
     command.add_option("--problems", arguments.problems, "of each family; more are the same ones and further ones")
         .within(1, 100000)

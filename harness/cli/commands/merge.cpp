@@ -70,7 +70,8 @@ void add_merge(Command& app, ExitCode&) {
     command.add_option("journals", arguments.journals, "journal files, or folders of them").capture_default_str();
     command.add_option("--results", arguments.results, "folder of the results").capture_default_str();
     command
-        .add_option("--allow", arguments.allow, "pool records of different drivers, builds or caches (cold, clean and warm)")
+        .add_option("--allow", arguments.allow,
+                    "pool records of different drivers, builds or caches (cold, clean and warm)")
         .delimiter(',')
         .one_of({"drivers", "builds", "caches"});
     command.add_flag("--replace", arguments.replace, "forget what the results folder has of these devices");

@@ -49,7 +49,8 @@ void measure_adaptively(SweepOptions& options, double share) {
 /// Families that leave nothing to choose keep their default problems.
 void draw_from_domains(SweepOptions& options, std::size_t count) {
     options.sample = true;
-    options.problems = [count, seed = options.seed, effort = options.effort](const Family& family, const DeviceInfo& device) {
+    options.problems = [count, seed = options.seed, effort = options.effort](const Family& family,
+                                                                             const DeviceInfo& device) {
         return family.domain(device.kind).empty() ? family.default_problems(device.kind, effort)
                                                   : draw_problems(family, device.kind, seed, Stream::sweep, count);
     };
@@ -88,8 +89,7 @@ void measure_recorded(SweepOptions& options) {
                                                   results.string() + "; sweep without --suite, or name --results");
         std::set<std::string> keys;
         const std::vector<std::string> families{std::string(family.name())};
-        for (CaseRecord& record : load_results(folder, families).cases)
-            keys.insert(std::move(record.problem));
+        for (CaseRecord& record : load_results(folder, families).cases) keys.insert(std::move(record.problem));
         return std::vector<std::string>(keys.begin(), keys.end());
     };
 }
@@ -203,10 +203,11 @@ void add_sweep(Command& app, ExitCode& code) {
         command.add_option("-p,--problem", arguments.axes, "axis=value,value: instead of the default problems' values");
     const Option suite =
         command
-            .add_option("--suite", arguments.suite,
-                        "a named list of problems and choices instead of the default ones; published: those whose "
-                        "figures the source documents print, merged into RESULTS/published; recorded: all that RESULTS has "
-                        "of the device, for a new --variant")
+            .add_option(
+                "--suite", arguments.suite,
+                "a named list of problems and choices instead of the default ones; published: those whose "
+                "figures the source documents print, merged into RESULTS/published; recorded: all that RESULTS has "
+                "of the device, for a new --variant")
             .one_of({"published", "recorded"})
             .excludes(axes);
     command
@@ -236,9 +237,11 @@ void add_sweep(Command& app, ExitCode& code) {
         .capture_default_str();
     command.add_flag("--resume", options.resume, "skip what the journal already has");
     command.add_option("--shard", arguments.shard, "i/n: only the i-th of n parts of the problems");
-    command.add_option("--cache", arguments.cache, "before each run; cold: displaced by writing, so that a run writes back what "
-                                                   "lies there; clean: by reading; warm: as they are; auto: cold on GPUs, "
-                                                   "warm on the CPU")
+    command
+        .add_option("--cache", arguments.cache,
+                    "before each run; cold: displaced by writing, so that a run writes back what "
+                    "lies there; clean: by reading; warm: as they are; auto: cold on GPUs, "
+                    "warm on the CPU")
         .one_of({"auto", "cold", "clean", "warm"})
         .capture_default_str();
     command

@@ -129,8 +129,8 @@ Ceilings measure_gpu_ceilings() {
 
 void read_through(const void* data, std::size_t bytes) {
     constexpr unsigned kBlocks = 1024;
-    launch(read, dim3(kBlocks), dim3(kBlock), 0, nullptr, static_cast<const uint4*>(data), static_cast<unsigned*>(nullptr),
-           bytes / sizeof(uint4), 1);
+    launch(read, dim3(kBlocks), dim3(kBlock), 0, nullptr, static_cast<const uint4*>(data),
+           static_cast<unsigned*>(nullptr), bytes / sizeof(uint4), 1);
 }
 
 void launch_nothing() { launch(nothing, dim3(1), dim3(1), 0, nullptr); }
