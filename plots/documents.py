@@ -40,7 +40,7 @@ def pages(program: Path | None) -> dict[Path, str]:
     published, counterparts = (json.loads((results / "published" / f"{name}.json").read_text())
                                for name in ("tables", "counterparts"))
     # Of 4 threads, like the larger of the sources' CPUs.
-    cpu_of_published = Evidence.load(results / "cpu-emeraldrapids-avx512vnni-4t")
+    cpu_of_published = Evidence.load(results / "cpu-emeraldrapids-avx512vnni-2t")
     found = {
         ROOT / "docs/performance/published.md": published_page(published, counterparts, h200, cpu_of_published,
                                                                   rules_section(results / "published", h200)),
