@@ -335,6 +335,22 @@ TEST(Merge, AnotherBuildSupersedesWhatTheResultsHold) {
     EXPECT_EQ(cases[0].provenance.build, newer.provenance.build);
 }
 
+TEST(Merge, AnotherMachineOfTheKindSupersedesWhatTheResultsHold) {
+    const TemporaryFolder folder;
+    const std::string before = journal(folder, "before.jsonl", {sample_record(0), sample_record(1)});
+    merge_journals({before}, folder / "results", {});
+    DeviceInfo machine = sample_device();
+    machine.name = "Test processor @ 2.10GHz";
+    const std::string after = journal(folder, "after.jsonl", {sample_record(1)}, machine);
+    expect_holds(message_of<BadData>([&] { merge_journals({after}, folder / "results", {}); }),
+                 {"two different devices", "--supersede"});
+    const auto report = merge_journals({after}, folder / "results", {.supersede = true}).at(0);
+    EXPECT_EQ(report.superseded, 2U);
+    const auto results = load_results(folder / "results/cpu-test-2t");
+    EXPECT_EQ(results.device.name, machine.name);
+    EXPECT_EQ(results.cases.size(), 1U);
+}
+
 TEST(Merge, AnImpossibleTimeIsLeftOutAndItsCaseIsAHole) {
     const TemporaryFolder folder;
     CaseRecord impossible = sample_record(1);

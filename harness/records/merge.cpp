@@ -111,9 +111,11 @@ void refuse_mixture(const std::vector<CaseRecord>& cases, bool allowed, const ch
 void refuse_mixtures(const Pool& pool, const std::vector<CaseRecord>& cases, const MergeOptions& options) {
     for (const DeviceInfo& device : pool.devices)
         if (device.name != pool.devices.front().name)
-            throw BadData("the device key " + device.key + " stands for two different devices, '" +
-                          pool.devices.front().name + "' and '" + device.name +
-                          "': merge their journals into different --results folders");
+            throw BadData(
+                "the device key " + device.key + " stands for two different devices, '" + pool.devices.front().name +
+                "' and '" + device.name +
+                "': merge their journals into different --results folders, or pass --supersede to leave out what "
+                "the results folder holds");
     refuse_mixture(cases, options.allow_drivers, "drivers", "drivers",
                    [](const CaseRecord& r) { return r.provenance.driver + " / " + r.provenance.runtime; });
     refuse_mixture(cases, options.allow_builds, "builds", "builds",
@@ -134,7 +136,7 @@ void leave_out_superseded(Pool& pool, MergeReport& report) {
     };
     pool.from_results -= static_cast<std::size_t>(std::count_if(
         pool.cases.begin(), pool.cases.begin() + static_cast<std::ptrdiff_t>(pool.from_results), superseded));
-    report.superseded = std::erase_if(pool.cases, superseded);
+    report.superseded += std::erase_if(pool.cases, superseded);
 }
 
 std::size_t count_unpaired(const std::vector<CaseRecord>& cases) {
@@ -242,6 +244,11 @@ MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root
     clean(key, pool, report);
     if (!options.replace && fs::exists(folder / "device.json")) {
         DeviceResults before = load_results(folder);
+        // Another machine that goes by the same key, as one where the hypervisor names the processor otherwise.
+        if (options.supersede && before.device.name != pool.devices.back().name) {
+            report.superseded += before.cases.size();
+            before = {.device = pool.devices.back(), .cases = {}, .holes = {}};
+        }
         pool.devices.insert(pool.devices.begin(), before.device);
         pool.from_results = before.cases.size();
         pool.cases.insert(pool.cases.begin(), std::make_move_iterator(before.cases.begin()),

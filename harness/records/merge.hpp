@@ -24,7 +24,7 @@ struct MergeReport {
     std::string device_key;
     std::size_t cases = 0;
     std::size_t kept = 0;               ///< of these, from the results folder as it was
-    std::size_t superseded = 0;         ///< records of other drivers, builds or cache modes, left out
+    std::size_t superseded = 0;         ///< records of other machines, drivers, builds or cache modes, left out
     std::size_t unpaired_problems = 0;  ///< whose cases come from more than one session
     std::size_t kept_wrong = 0;         ///< `wrong` once, `ok` later, of the same source: stays wrong
     std::vector<Hole> holes;

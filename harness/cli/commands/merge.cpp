@@ -76,7 +76,7 @@ void add_merge(Command& app, ExitCode&) {
         .one_of({"drivers", "builds", "caches"});
     command.add_flag("--replace", arguments.replace, "forget what the results folder has of these devices");
     command.add_flag("--supersede", arguments.supersede,
-                     "leave out records of other drivers, builds or cache modes than the latest");
+                     "leave out records of other machines, drivers, builds or cache modes than the latest");
     command.add_flag("--latest-plan", arguments.latest_plan,
                      "only what the latest sweep had planned may be missing: an earlier one was given up");
     command.add_flag("--json", arguments.json, "what was merged, as JSON on stdout");
