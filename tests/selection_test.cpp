@@ -10,8 +10,10 @@
 #include "harness/families/family.hpp"
 #include "kernels/core/isa.hpp"
 #include "kernels/device/runtime.hpp"
+#include "kernels/dispatch/choose.hpp"
 #include "kernels/dispatch/dispatch.hpp"
 #include "kernels/dispatch/families.hpp"
+#include "kernels/problems/distance.hpp"
 #include "tests/each_family.hpp"
 
 namespace espalier::bench {
@@ -143,6 +145,17 @@ TEST(Selection, BaselineRunsOnlyWhereItIsFastestOrAlone) {
             }
         EXPECT_GT(related, 0) << name;
     });
+}
+
+TEST(Selection, StagesKeepTiesOfWholeNumbers) {
+    const auto devices = all_devices();
+    const auto h200 = std::ranges::find(devices, "nvidia-h200", &DeviceInfo::key);
+    ASSERT_NE(h200, devices.end());
+    const distance::Problem problem{16384, 16384, 128, Metric::euclidean, Missing::none};
+    const auto alone = decide(problem, *h200);
+    ASSERT_TRUE(alone) << alone.error().message;
+    EXPECT_FALSE(alone.value().entry->variant.rounds.empty()) << "nothing rounds here: take another problem";
+    EXPECT_TRUE(choose(problem, *h200).variant->rounds.empty());
 }
 
 }  // namespace

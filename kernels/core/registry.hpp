@@ -29,6 +29,7 @@ struct Registered {
 struct Demands {
     bool deterministic = false;  ///< equal runs on one device give equal bits
     bool only_enqueues = false;  ///< `run` neither waits for its GPU nor allocates
+    bool exact = false;          ///< of whole numbers, what is equal comes out equal
 };
 
 /// What of the demands a variant does not meet, in words; empty if it meets them.
@@ -38,6 +39,7 @@ std::string unmet(const Registered<P>& entry, const Demands& demands) {
     if (demands.deterministic && !variant.nondeterminism.empty())
         return "equal calls may differ: " + std::string(variant.nondeterminism);
     if (demands.only_enqueues && !variant.waits.empty()) return "no plan can have it: " + std::string(variant.waits);
+    if (demands.exact && !variant.rounds.empty()) return "ties may come out unequal: " + std::string(variant.rounds);
     return {};
 }
 
@@ -45,7 +47,8 @@ std::string unmet(const Registered<P>& entry, const Demands& demands) {
 template <class P>
 bool meets(const Registered<P>& entry, const Demands& demands) {
     return !(demands.deterministic && !entry.variant.nondeterminism.empty()) &&
-           !(demands.only_enqueues && !entry.variant.waits.empty());
+           !(demands.only_enqueues && !entry.variant.waits.empty()) &&
+           !(demands.exact && !entry.variant.rounds.empty());
 }
 
 /// Why a variant that is code for other processors is not in this build.

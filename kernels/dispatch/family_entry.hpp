@@ -36,7 +36,8 @@ std::unique_ptr<LoadedTable> loaded_table(std::span<const LoadedTree* const> tre
 
 template <class P>
 Chosen<P> choose(const P& problem, const DeviceInfo& device) {
-    const auto decision = decide(problem, device);
+    // A stage must not break ties of its input, which the whole settles by index.
+    const auto decision = decide(problem, device, {}, {.exact = true});
     if (!decision) throw NoChoice(decision.error().message);
     return {&decision.value().entry->variant, decision.value().configuration};
 }

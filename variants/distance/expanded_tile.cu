@@ -270,6 +270,7 @@ Variant<Problem> expanded_tile() {
                           .relative = 0x1p-22,
                           .reason =
                               "of the norms' sum a quarter is left at least: four times the roundings of a direct sum"},
+            .rounds = "attributes are centred on a mean",
             .supports = supports,
             .workspace = [](const Problem& problem, const Configuration&,
                             const DeviceInfo&) { return Layout(problem).bytes; },
