@@ -39,7 +39,7 @@ def pages(program: Path | None) -> dict[Path, str]:
     h200, cpu = Evidence.load(results / "nvidia-h200"), Evidence.load(results / "cpu-graniterapids-avx512vnni-2t")
     published, counterparts = (json.loads((results / "published" / f"{name}.json").read_text())
                                for name in ("tables", "counterparts"))
-    # Of 4 threads, like the larger of the sources' CPUs.
+    # The CPU that the published suite was run on.
     cpu_of_published = Evidence.load(results / "cpu-emeraldrapids-avx512vnni-2t")
     found = {
         ROOT / "docs/performance/published.md": published_page(published, counterparts, h200, cpu_of_published,

@@ -14,7 +14,7 @@ class Evidence:
     folder: Path
     device: dict = field(default_factory=dict)
     rows: dict[str, list[dict]] = field(default_factory=dict)
-    swept: dict[str, list[dict]] = field(default_factory=dict)  # those of sweeps of all variants, without the published suite's
+    swept: dict[str, list[dict]] = field(default_factory=dict)  # those without the published suite's
     profiled: dict[str, list[dict]] = field(default_factory=dict)  # those of them that have counters
     applications: dict = field(default_factory=dict)  # what scripts/applications kept; empty if it has not run
 

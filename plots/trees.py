@@ -92,10 +92,14 @@ def leaf_of(root: Node, features: dict) -> Node | None:
     return node
 
 
+def choices_of(leaf: Node) -> list[tuple[str, str]]:
+    """Its ranking as variants and configurations."""
+    return [(str(choice.get("variant")), str(choice.get("configuration", "default"))) for choice in leaf.leaf["ranking"]]
+
+
 def first_of(leaf: Node, among: Container[tuple[str, str]]) -> tuple[str, str] | None:
     """The first choice of a leaf's ranking, variant and configuration, that is `among` those."""
-    choices = ((str(choice.get("variant")), str(choice.get("configuration", "default"))) for choice in leaf.leaf["ranking"])
-    return next((choice for choice in choices if choice in among), None)
+    return next((choice for choice in choices_of(leaf) if choice in among), None)
 
 
 def dispatched(root: Node, leaf: Node, runs: Callable[[str, str], bool | None]) -> tuple[str, str]:
@@ -103,15 +107,13 @@ def dispatched(root: Node, leaf: Node, runs: Callable[[str, str], bool | None]) 
     any leaf's; the baseline that ends a ranking only where nothing else can. `runs` is None where nobody knows: the leaf's
     own choices are taken then."""
     def before_the_baseline(some: Node) -> list[tuple[str, str]]:
-        ranking = [(str(choice.get("variant")), str(choice.get("configuration", "default")))
-                   for choice in some.leaf["ranking"]]
+        ranking = choices_of(some)
         return ranking if len(ranking) == 1 else ranking[:-1]
 
     for choice in before_the_baseline(leaf):
         if runs(*choice) in (True, None):
             return choice
-    baseline = leaf.leaf["ranking"][-1]
-    baseline = str(baseline.get("variant")), str(baseline.get("configuration", "default"))
+    baseline = choices_of(leaf)[-1]
     others = (choice for other in root.leaves() for choice in before_the_baseline(other) if choice[0] != baseline[0])
     return next((choice for choice in others if runs(*choice)), baseline)
 

@@ -246,13 +246,13 @@ MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root
         DeviceResults before = load_results(folder);
         // Another machine that goes by the same key, as one where the hypervisor names the processor otherwise.
         if (options.supersede && before.device.name != pool.devices.back().name) {
-            report.superseded += before.cases.size();
-            before = {.device = pool.devices.back(), .cases = {}, .holes = {}};
+            report.superseded = before.cases.size();
+        } else {
+            pool.devices.insert(pool.devices.begin(), before.device);
+            pool.from_results = before.cases.size();
+            pool.cases.insert(pool.cases.begin(), std::make_move_iterator(before.cases.begin()),
+                              std::make_move_iterator(before.cases.end()));
         }
-        pool.devices.insert(pool.devices.begin(), before.device);
-        pool.from_results = before.cases.size();
-        pool.cases.insert(pool.cases.begin(), std::make_move_iterator(before.cases.begin()),
-                          std::make_move_iterator(before.cases.end()));
     }
     if (options.supersede) leave_out_superseded(pool, report);
     if (options.latest_plan) keep_latest_plan(pool.plans);
