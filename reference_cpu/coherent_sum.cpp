@@ -4,7 +4,7 @@
 
 namespace espalier::reference {
 
-std::vector<double> coherent_sum(const std::vector<float>& traces, std::int64_t trace_samples,
+std::vector<double> coherent_sum(std::span<const float> traces, std::int64_t trace_samples,
                                  const std::int32_t* delays, std::int64_t receivers, std::int64_t samples,
                                  std::vector<double>& magnitude) {
     std::vector<double> sums(static_cast<std::size_t>(samples), 0.0);

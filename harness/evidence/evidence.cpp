@@ -185,8 +185,7 @@ private:
             else if (!supports(family_, device_, matrix.problems[problem], matrix.candidates[c]))
                 state = c == matrix.baseline ? CellState::missing : CellState::unsupported;
             else
-                state =
-                    !records[c] || records[c]->status == Status::not_measured ? CellState::guessed : CellState::missing;
+                state = !records[c] || records[c]->is_open() ? CellState::guessed : CellState::missing;
         }
         enter_costs(matrix, problem, logs, [&](std::size_t c, double) {
             return records[c] == best || indistinguishable(*records[c], *best, options_.noise_floor);

@@ -70,13 +70,7 @@ void GuardedOutput::poison(std::uint8_t pattern) {
     memory_.fill(kGuard + bytes_, kGuard, kGuardByte);
 }
 
-std::vector<std::byte> GuardedOutput::load() const {
-    std::vector<std::byte> values(bytes_);
-    memory_.load(kGuard, values);
-    return values;
-}
-
-void GuardedOutput::load(std::span<std::byte> to) const { memory_.load(kGuard, to); }
+void GuardedOutput::load(std::size_t offset, std::span<std::byte> to) const { memory_.load(kGuard + offset, to); }
 
 BenchMemory GuardedOutput::copy() const {
     BenchMemory values(kind_, bytes_);

@@ -43,8 +43,7 @@ public:
     [[nodiscard]] std::byte* data() const { return memory_.data() + kGuard; }
     [[nodiscard]] std::size_t size() const { return bytes_; }
     void poison(std::uint8_t pattern);
-    [[nodiscard]] std::vector<std::byte> load() const;
-    void load(std::span<std::byte> to) const;
+    void load(std::size_t offset, std::span<std::byte> to) const;
     [[nodiscard]] Mismatch check_guards() const;
     /// A copy of the values beside them, and whether they still are the same. On the device: neither moves
     /// gigabytes to the host.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 
+#include "harness/families/host_array.hpp"
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
@@ -18,26 +18,26 @@ namespace {
 
 /// Travel times are smooth: neighbouring receivers differ by a few samples. A random walk keeps that, which caches see,
 /// and every delay within the span.
-std::vector<std::int32_t> delays_of_walk(const Problem& problem, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
+HostArray<std::int32_t> delays_of_walk(const Problem& problem, std::uint64_t seed) {
     const auto span = static_cast<std::int32_t>(problem.span);
-    std::uniform_int_distribution<std::int32_t> first(0, span);
-    std::vector<std::int32_t> delays;
-    delays.reserve(static_cast<std::size_t>(problem.sources * problem.receivers));
-    for (std::int64_t source = 0; source < problem.sources; ++source) {
-        std::int32_t at = first(random);
-        for (std::int64_t r = 0; r < problem.receivers; ++r) {
-            at = std::clamp<std::int32_t>(at + static_cast<std::int32_t>(random() % 9) - 4, 0, span);
-            delays.push_back(at);
+    const auto receivers = static_cast<std::uint64_t>(problem.receivers);
+    HostArray<std::int32_t> delays(static_cast<std::size_t>(problem.sources * problem.receivers));
+    in_parallel(problem.sources, [&](std::int64_t source) {
+        const std::uint64_t begin = static_cast<std::uint64_t>(source) * receivers;
+        auto at = static_cast<std::int32_t>(random_bits(2 * seed + 1, static_cast<std::uint64_t>(source)) %
+                                            (static_cast<std::uint64_t>(span) + 1));
+        for (std::uint64_t i = begin; i < begin + receivers; ++i) {
+            at = std::clamp<std::int32_t>(at + static_cast<std::int32_t>(random_bits(2 * seed, i) % 9) - 4, 0, span);
+            delays[i] = at;
         }
-    }
+    });
     return delays;
 }
 
 /// From the nodes of a cube, 50 m apart and layer by layer, to receivers on a square mesh 40 m apart, 500 m above it:
 /// the time after the first arrival of all, at 2,500 m/s and 2 ms a sample, or longer samples where the span would not
 /// hold it.
-std::vector<std::int32_t> delays_of_cube(const Problem& problem) {
+HostArray<std::int32_t> delays_of_cube(const Problem& problem) {
     constexpr double kNodes = 50, kMesh = 40, kAbove = 500, kMetresPerSample = 5;
     if (problem.sources == 0 || problem.receivers == 0) return {};
     const auto edge = static_cast<std::int64_t>(std::ceil(std::cbrt(static_cast<double>(problem.sources)) - 1e-9));
@@ -45,21 +45,21 @@ std::vector<std::int32_t> delays_of_cube(const Problem& problem) {
     const auto centred = [](std::int64_t i, std::int64_t count, double spacing) {
         return (static_cast<double>(i) - 0.5 * static_cast<double>(count - 1)) * spacing;
     };
-    std::vector<float> metres;
-    metres.reserve(static_cast<std::size_t>(problem.sources * problem.receivers));
-    for (std::int64_t node = 0; node < problem.sources; ++node)
-        for (std::int64_t r = 0; r < problem.receivers; ++r) {
-            const double x = centred(node % edge, edge, kNodes) - centred(r % side, side, kMesh);
-            const double y = centred(node / edge % edge, edge, kNodes) - centred(r / side, side, kMesh);
-            const double z = kAbove + static_cast<double>(node / edge / edge) * kNodes;
-            metres.push_back(static_cast<float>(std::sqrt(x * x + y * y + z * z)));
-        }
+    HostArray<float> metres(static_cast<std::size_t>(problem.sources * problem.receivers));
+    generate(metres, [&](std::size_t i) {
+        const auto node = static_cast<std::int64_t>(i) / problem.receivers,
+                   r = static_cast<std::int64_t>(i) % problem.receivers;
+        const double x = centred(node % edge, edge, kNodes) - centred(r % side, side, kMesh);
+        const double y = centred(node / edge % edge, edge, kNodes) - centred(r / side, side, kMesh);
+        const double z = kAbove + static_cast<double>(node / edge / edge) * kNodes;
+        return static_cast<float>(std::sqrt(x * x + y * y + z * z));
+    });
     const auto [nearest, farthest] = std::ranges::minmax(metres);
     const float scale = std::max(static_cast<float>(kMetresPerSample),
                                  (farthest - nearest) / std::max(static_cast<float>(problem.span), 1.0F));
-    std::vector<std::int32_t> delays(metres.size());
-    std::ranges::transform(metres, delays.begin(), [&](float distance) {
-        return std::min(static_cast<std::int32_t>(std::lround((distance - nearest) / scale)),
+    HostArray<std::int32_t> delays(metres.size());
+    generate(delays, [&](std::size_t i) {
+        return std::min(static_cast<std::int32_t>(std::lround((metres[i] - nearest) / scale)),
                         static_cast<std::int32_t>(problem.span));
     });
     return delays;
@@ -107,9 +107,9 @@ public:
 
     bool adopt(std::span<const std::span<const std::byte>> outputs) override {
         const auto values = values_of<float>(outputs[0]);
-        adopted_.assign(values.begin(), values.end());
-        largest_ = 0;
-        for (const float value : traces_) largest_ = std::max(largest_, std::abs(value));
+        adopted_.resize(values.size());
+        generate(adopted_, [&](std::size_t i) { return values[i]; });
+        largest_ = largest_magnitude(traces_);
         return true;
     }
 
@@ -224,10 +224,10 @@ private:
 
     Problem problem_;
     Pattern pattern_;
-    std::vector<float> traces_;
-    std::vector<std::int32_t> delays_;
+    HostArray<float> traces_;
+    HostArray<std::int32_t> delays_;
     std::vector<Expected> expected_;  ///< of every source; empty: not computed yet
-    std::vector<float> adopted_;      ///< sums or maxima to compare with instead, if any
+    HostArray<float> adopted_;        ///< sums or maxima to compare with instead, if any
     float largest_ = 0;               ///< magnitude of any sample, known where something is adopted
 };
 

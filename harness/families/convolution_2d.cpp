@@ -4,6 +4,7 @@
 #include <optional>
 #include <random>
 
+#include "harness/families/host_array.hpp"
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
@@ -95,7 +96,7 @@ private:
     Problem problem_;
     Pattern pattern_;
     Filter5x5 filter_{};
-    std::vector<std::uint8_t> image_;
+    HostArray<std::uint8_t> image_;
     std::optional<std::vector<std::uint8_t>> expected_;
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "harness/families/host_array.hpp"
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
@@ -24,12 +25,14 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Every attribute whose number leaves 1 after division by 3 is nominal.
 bool is_nominal(std::size_t attribute) { return attribute % 3 == 1; }
 
-std::vector<float> attribute_major(const std::vector<float>& items, std::int64_t dims) {
-    std::vector<float> values(items.size());
+HostArray<float> attribute_major(const HostArray<float>& items, std::int64_t dims) {
+    HostArray<float> values(items.size());
     if (dims == 0) return values;
     const auto attributes = static_cast<std::size_t>(dims), count = items.size() / attributes;
-    for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t a = 0; a < attributes; ++a) values[a * count + i] = items[i * attributes + a];
+    in_parallel(dims, [&](std::int64_t attribute) {
+        const auto a = static_cast<std::size_t>(attribute);
+        for (std::size_t i = 0; i < count; ++i) values[a * count + i] = items[i * attributes + a];
+    });
     return values;
 }
 
@@ -74,7 +77,8 @@ public:
 
     bool adopt(std::span<const std::span<const std::byte>> outputs) override {
         const auto distances = values_of<float>(outputs[0]);
-        expected_.emplace(distances.begin(), distances.end());
+        expected_.emplace(distances.size());
+        generate(*expected_, [&](std::size_t i) { return static_cast<double>(distances[i]); });
         sides_ = 2;
         return true;
     }
@@ -89,9 +93,9 @@ public:
     }
 
 private:
-    std::vector<float> items(std::int64_t count, std::uint64_t seed) const {
+    HostArray<float> items(std::int64_t count, std::uint64_t seed) const {
         const auto dims = static_cast<std::size_t>(problem_.dims);
-        std::vector<float> values(static_cast<std::size_t>(count) * dims);
+        HostArray<float> values(static_cast<std::size_t>(count) * dims);
         generate(values, [&](std::size_t i) { return value(i / dims, i % dims, random_bits(seed, i)); });
         return values;
     }
@@ -110,11 +114,11 @@ private:
     }
 
     void compute_expected() {
-        const auto item = [&](const std::vector<float>& all, std::int64_t i) {
+        const auto item = [&](const HostArray<float>& all, std::int64_t i) {
             return std::span(all).subspan(static_cast<std::size_t>(i * problem_.dims),
                                           static_cast<std::size_t>(problem_.dims));
         };
-        std::vector<double> distances(static_cast<std::size_t>(problem_.distances()));
+        HostArray<double> distances(static_cast<std::size_t>(problem_.distances()));
         in_parallel(problem_.points, [&](std::int64_t p) {
             for (std::int64_t q = 0; q < problem_.queries; ++q)
                 distances[static_cast<std::size_t>(p * problem_.queries + q)] = reference::distance(
@@ -143,8 +147,8 @@ private:
     Problem problem_;
     Pattern pattern_;
     std::vector<AttributeType> types_;
-    std::vector<float> query_items_, point_items_, query_values_, point_values_;
-    std::optional<std::vector<double>> expected_;
+    HostArray<float> query_items_, point_items_, query_values_, point_values_;
+    std::optional<HostArray<double>> expected_;
     double sides_ = 1;  ///< 2 if what is expected has been rounded too
 };
 

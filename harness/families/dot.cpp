@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "harness/families/host_array.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "kernels/problems/dot.hpp"
@@ -61,7 +62,7 @@ public:
     }
 
 private:
-    void fill(std::vector<float>& values, std::size_t offset, std::uint64_t seed) const {
+    void fill(HostArray<float>& values, std::size_t offset, std::uint64_t seed) const {
         values.resize(offset + size_);
         generate(values, [&](std::size_t i) { return value(i, static_cast<std::uint32_t>(random_bits(seed, i))); });
     }
@@ -83,7 +84,7 @@ private:
 
     std::size_t size_, offset_a_, offset_b_;
     Pattern pattern_;
-    std::vector<float> a_, b_;
+    HostArray<float> a_, b_;
     std::optional<reference::Dot> expected_;
 };
 

@@ -81,6 +81,8 @@ public:
     /// From now until `refresh`, `check` compares with the first kept outputs instead of the oracle's: for
     /// problems that are too large for it. False if the family cannot do so.
     [[nodiscard]] virtual bool adopt_first_kept() = 0;
+    /// Keeps none of them any longer.
+    virtual void forget_outputs() = 0;
 
     /// The outputs as they are now, for comparing runs with each other.
     [[nodiscard]] virtual std::vector<std::vector<std::byte>> outputs() = 0;
@@ -90,6 +92,8 @@ public:
 
     /// Copies the inputs to the device and the outputs back, as a caller does whose data is in host memory.
     virtual void transfer() = 0;
+    /// Whether it was so before, or outputs were compared: memory that is new to the process is slow to write.
+    [[nodiscard]] virtual bool host_memory_is_touched() const = 0;
 
     /// Makes sure that `variant` has its workspace, so that `run` allocates nothing, and returns its bytes. Throws if
     /// it cannot.

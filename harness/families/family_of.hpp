@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/families/bench_memory.hpp"
+#include "harness/families/host_array.hpp"
 #include "harness/families/suite.hpp"
 #include "kernels/core/feature.hpp"
 #include "kernels/core/registry.hpp"
@@ -52,8 +53,7 @@ public:
 
     Mismatch check(std::size_t variant) override {
         if (auto overrun = check_guards()) return overrun;
-        const auto values = outputs();
-        return workload_->check(views_of(values), registry_[variant].variant.tolerance);
+        return workload_->check(on_host(outputs_), registry_[variant].variant.tolerance);
     }
 
     Mismatch check_guards() override {
@@ -85,15 +85,13 @@ public:
         });
     }
 
-    bool adopt_first_kept() override {
-        std::vector<std::vector<std::byte>> values;
-        for (const auto& output : kept_.front().outputs) output.load(0, values.emplace_back(output.size()));
-        return workload_->adopt(views_of(values));
-    }
+    bool adopt_first_kept() override { return workload_->adopt(on_host(kept_.front().outputs)); }
+
+    void forget_outputs() override { kept_.clear(); }
 
     std::vector<std::vector<std::byte>> outputs() override {
         std::vector<std::vector<std::byte>> values;
-        for (const auto& output : outputs_) values.push_back(output.load());
+        for (const auto& output : outputs_) output.load(0, values.emplace_back(output.size()));
         return values;
     }
 
@@ -105,12 +103,10 @@ public:
 
     void transfer() override {
         copy_inputs();
-        returned_.resize(outputs_.size());  // kept: memory that is new to the process is slow to write
-        for (std::size_t i = 0; i < outputs_.size(); ++i) {
-            returned_[i].resize(outputs_[i].size());
-            outputs_[i].load(returned_[i]);
-        }
+        (void)on_host(outputs_);
     }
+
+    [[nodiscard]] bool host_memory_is_touched() const override { return !on_host_.empty(); }
 
 private:
     struct Kept {
@@ -128,8 +124,15 @@ private:
         buffers_ = bind();  // here and not in `run`, which is timed
     }
 
-    static std::vector<std::span<const std::byte>> views_of(const std::vector<std::vector<std::byte>>& values) {
-        return {values.begin(), values.end()};
+    /// Copies that hold until the next ones. Their memory is kept: what is new to the process is slow to write.
+    template <class Output>
+    std::vector<std::span<const std::byte>> on_host(const std::vector<Output>& outputs) {
+        on_host_.resize(outputs.size());
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            on_host_[i].resize(outputs[i].size());
+            outputs[i].load(0, on_host_[i]);
+        }
+        return {on_host_.begin(), on_host_.end()};
     }
 
     typename P::Buffers bind() const {
@@ -147,7 +150,7 @@ private:
     std::vector<BenchMemory> inputs_;
     std::vector<GuardedOutput> outputs_;
     std::vector<Kept> kept_;
-    std::vector<std::vector<std::byte>> returned_;
+    std::vector<HostArray<std::byte>> on_host_;
     BenchMemory workspace_{device_.kind, 0};
     typename P::Buffers buffers_{};
 };

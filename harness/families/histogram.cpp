@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "harness/families/host_array.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
 #include "kernels/problems/histogram.hpp"
@@ -87,7 +88,7 @@ private:
     std::size_t size_, offset_;
     Pattern pattern_;
     Distribution distribution_;
-    std::vector<std::uint8_t> memory_;
+    HostArray<std::uint8_t> memory_;
     std::optional<Histogram256> expected_;
 };
 

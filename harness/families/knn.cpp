@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/families/knn_judge.hpp"
+#include "harness/families/host_array.hpp"
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
@@ -106,9 +107,9 @@ private:
     [[nodiscard]] bool classifies() const { return problem_.task == Task::classification; }
 
     /// Attribute-major.
-    std::vector<float> items(std::int64_t count, std::uint64_t seed) const {
+    HostArray<float> items(std::int64_t count, std::uint64_t seed) const {
         const auto n = static_cast<std::size_t>(count);
-        std::vector<float> values(n * dims());
+        HostArray<float> values(n * dims());
         generate(values, [&](std::size_t i) { return value(i % n, i / n, random_bits(seed, i)); });
         return values;
     }
@@ -204,7 +205,8 @@ private:
     Problem problem_;
     Pattern pattern_;
     std::vector<AttributeType> types_;
-    std::vector<float> query_values_, point_values_, point_targets_;
+    HostArray<float> query_values_, point_values_;
+    std::vector<float> point_targets_;
     std::vector<std::int32_t> point_classes_;
     mutable std::vector<std::byte> predictions_on_host_;  ///< written by variants, through `bind`
     std::uint64_t sample_seed_ = 0;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace espalier::bench {
 
@@ -21,6 +23,14 @@ std::size_t first_where(std::size_t count, const Wrong& wrong) {
     for (std::size_t i = 0; i < count; ++i)
         if (i < first && wrong(i)) first = i;
     return first;
+}
+
+/// The largest magnitude among them, 0 if there are none.
+inline float largest_magnitude(std::span<const float> values) {
+    float largest = 0;
+#pragma omp parallel for schedule(static) reduction(max : largest) if (values.size() > 100'000)
+    for (std::size_t i = 0; i < values.size(); ++i) largest = std::max(largest, std::abs(values[i]));
+    return largest;
 }
 
 }  // namespace espalier::bench

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace espalier::bench {
 
@@ -17,8 +16,8 @@ constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i) {
 
 /// values[i] = value(i) for all i, on all threads. A GPU's problems have gigabytes of input, which one
 /// thread would take longer to make than the GPU to work through.
-template <class T, class Value>
-void generate(std::vector<T>& values, const Value& value) {
+template <class Values, class Value>
+void generate(Values& values, const Value& value) {
     const auto count = static_cast<std::int64_t>(values.size());
 #pragma omp parallel for schedule(static) if (count > 100'000)
     for (std::int64_t i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = value(static_cast<std::size_t>(i));

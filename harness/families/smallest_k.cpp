@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/families/host_array.hpp"
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
@@ -244,7 +245,7 @@ private:
 
     Problem problem_;
     Pattern pattern_;
-    std::vector<float> matrix_;
+    HostArray<float> matrix_;
     std::optional<std::vector<reference::Neighbour>> expected_;  ///< laid out as the outputs
 };
 

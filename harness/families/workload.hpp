@@ -56,8 +56,8 @@ public:
 };
 
 /// View of typed memory as bytes and back, for implementing the interface above.
-template <class T>
-std::span<const std::byte> bytes_of(const std::vector<T>& values) {
+template <class T, class Allocator>
+std::span<const std::byte> bytes_of(const std::vector<T, Allocator>& values) {
     return std::as_bytes(std::span(values));
 }
 template <class T>

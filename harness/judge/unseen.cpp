@@ -40,6 +40,9 @@ std::string with_reason(const CaseRecord& record) {
     return std::string(to_string(record.status)) + (record.reason.empty() ? "" : ": " + record.reason);
 }
 
+/// Too slow to be run counts like a hang.
+bool has_failed(const CaseRecord& record) { return is_failure(record.status) || record.reason == kTooSlow; }
+
 class Grader {
 public:
     Grader(std::set<std::string> excluded, bool disturbed_too)
@@ -50,7 +53,7 @@ public:
         const CaseRecord* const pick = find(cases, verdict.pick);
         take_times(verdict, cases, pick);
         verdict.unjudged = why_unjudged(verdict, cases, pick);
-        if (verdict.unjudged.empty() && is_failure(pick->status)) verdict.failed = with_reason(*pick);
+        if (verdict.unjudged.empty() && has_failed(*pick)) verdict.failed = with_reason(*pick);
         return verdict;
     }
 
@@ -74,7 +77,7 @@ private:
         if (!verdict.pick.refused.empty()) return verdict.pick.refused;
         if (!(verdict.best_ns > 0)) return "nothing was measured";
         if (!pick) return "the pick has no record";
-        if (pick->status != Status::ok && !is_failure(pick->status)) return "the pick is " + with_reason(*pick);
+        if (pick->status != Status::ok && !has_failed(*pick)) return "the pick is " + with_reason(*pick);
         if (disturbed_too_) return {};
         for (const CaseRecord* record : cases)
             if (record->status == Status::ok)

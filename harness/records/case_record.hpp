@@ -43,6 +43,10 @@ inline constexpr const char* kNotAskedFor = "--adaptive: not asked for";
 /// The reason of a `not_measured` case that the sweep's time did not suffice for.
 inline constexpr const char* kTimeBudget = "time budget";
 
+/// The reason of a `not_measured` case of a sample that a smaller problem took hundreds of times too long for. It is an
+/// outcome: nobody asks for the case again.
+inline constexpr const char* kTooSlow = "too slow: hundreds of times the fastest, by a smaller problem";
+
 /// The condition of a case on a GPU that says which of its host's GPUs it was, counted from 0.
 inline constexpr const char* kOrdinalCondition = "gpu_ordinal";
 
@@ -55,7 +59,8 @@ struct CaseRecord {
     Status status = Status::not_measured;
     std::string reason;  ///< why not ok; never empty then
 
-    /// What an `ok` result was compared with: "oracle", "twin", "twin+baseline" or "baseline" (sweep/verify.hpp).
+    /// What an `ok` result was compared with: "oracle", "twin", "twin+baseline", "twin+fastest" or "baseline"
+    /// (sweep/verify.hpp).
     std::string verification;
 
     std::vector<double> samples_ns;  ///< raw, in the order taken; sample i of all candidates is from round i
@@ -70,9 +75,11 @@ struct CaseRecord {
 
     Provenance provenance;
 
-    /// What makes two records the same case within a device's results.
+    /// Whether there is something to be found out yet: it was not reached, or not asked for.
+    [[nodiscard]] bool is_open() const { return status == Status::not_measured && reason != kTooSlow; }
     /// The value of an axis in the problem's key; nothing if the key leaves it out.
     [[nodiscard]] std::optional<std::string_view> axis(std::string_view name) const;
+    /// What makes two records the same case within a device's results.
     [[nodiscard]] std::string key() const { return family + "/" + variant + "|" + problem + "|" + configuration; }
 };
 

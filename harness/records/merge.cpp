@@ -39,7 +39,7 @@ struct Pool {
     std::size_t from_results = 0;  ///< the first so many cases
 };
 
-bool measured(const CaseRecord& record) { return record.status != Status::not_measured; }
+bool measured(const CaseRecord& record) { return !record.is_open(); }
 
 /// Whether `later` replaces `earlier`; both are of one case.
 bool supersedes(const CaseRecord& later, const CaseRecord& earlier) {

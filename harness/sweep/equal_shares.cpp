@@ -70,8 +70,7 @@ std::optional<Task> EqualShares::undisturbed(const Situation& situation) {
 }
 
 void EqualShares::finished(const Task& task, std::span<const CaseRecord> records) {
-    const bool cut =
-        std::ranges::any_of(records, [](const CaseRecord& record) { return record.status == Status::not_measured; });
+    const bool cut = std::ranges::any_of(records, &CaseRecord::is_open);
     if (cut && std::isfinite(task.seconds)) {
         cut_.push_back({task.problem, task.seconds});
         return;

@@ -53,7 +53,7 @@ Recorded what_is_recorded(const std::vector<fs::path>& journals, const Plan& pla
             if (known.name == frame.device.name && known.key == frame.device.key && known.bytes_per_second > 0)
                 frame.device = known;
         for (CaseRecord& record : journal.cases) {
-            if (record.status == Status::not_measured || !wanted.contains(code_identity(record))) continue;
+            if (record.is_open() || !wanted.contains(code_identity(record))) continue;
             Latest& latest = done[code_identity(record)];
             if (record.provenance.session >= latest.session)
                 latest = {record.provenance.session, disturbance_of(record.conditions).has_value()};

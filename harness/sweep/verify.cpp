@@ -1,6 +1,9 @@
 #include "harness/sweep/verify.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/twin.hpp"
@@ -14,6 +17,11 @@ constexpr int kMostRuns = 48;      // a race that shows in one run of ten escape
 constexpr double kLongRun = 0.02;  // seconds: such a run is not repeated just for another poison
 
 }  // namespace
+
+bool too_slow(double seconds_by_twin, double fastest_seconds) {
+    constexpr double kSeconds = 0.3, kTimes = 300;
+    return seconds_by_twin > std::max(kSeconds, kTimes * fastest_seconds) && std::isfinite(seconds_by_twin);
+}
 
 void finish(const DeviceInfo& device) {
     if (device.kind == DeviceKind::cuda) device::synchronize();
@@ -31,8 +39,10 @@ Verifier::Verifier(const Family& family, std::string problem, const DeviceInfo& 
 }
 
 Verdict Verifier::judge(std::size_t variant, const Configuration& configuration, Repeats repeats) {
-    Verdict verdict = judge_here_or_on_the_twin(variant, configuration, repeats);
-    // What returned before its work was done must not go on to write another's outputs.
+    return settled(judge_here_or_on_the_twin(variant, configuration, repeats));
+}
+
+Verdict Verifier::settled(Verdict verdict) const {
     if (device_.kind == DeviceKind::cuda) device::synchronize_all();
     return verdict;
 }
@@ -41,26 +51,83 @@ Verdict Verifier::judge_here_or_on_the_twin(std::size_t variant, const Configura
     if (twin_.empty()) return judge_on(*bench_, variant, configuration, repeats);
     const bool has_twin = bool(family_.supports(variant, twin_, configuration, device_));
     Verdict verdict;
-    if (has_twin) {
-        verdict = judge_on(*twin_bench_, variant, configuration, repeats);
-        verdict.how = "twin";
-        if (verdict.wrong) verdict.wrong.description = "on " + twin_ + ": " + verdict.wrong.description;
-        if (verdict.wrong) return verdict;
-    }
-    const double start = steady_seconds();
-    bench_->poison(kPoisons[round_ % kPoisons.size()]);
-    bench_->run(variant, configuration);
-    finish(device_);
-    verdict.run_seconds = steady_seconds() - start;
-    verdict.wrong = bench_->check_guards();
-    verdict.overran = bool(verdict.wrong);
+    if (has_twin) verdict = judge_there(variant, configuration, repeats);
     if (verdict.wrong) return verdict;
-    if (auto compared = compare_with_baseline(variant)) {
+    verdict = run_here(variant, configuration);
+    if (verdict.wrong) return verdict;
+    verdict.how = "twin";
+    if (auto compared = compare_with_reference(variant)) {
         verdict.how = has_twin ? "twin+baseline" : "baseline";
         verdict.wrong = std::move(*compared);
     } else if (!has_twin) {
         return judge_on(*bench_, variant, configuration, repeats);
     }
+    return verdict;
+}
+
+Verdict Verifier::judge_there(std::size_t variant, const Configuration& configuration, Repeats repeats) {
+    Verdict verdict = judge_on(*twin_bench_, variant, configuration, repeats);
+    verdict.how = "twin";
+    if (verdict.wrong) verdict.wrong.description = "on " + twin_ + ": " + verdict.wrong.description;
+    return verdict;
+}
+
+double Verifier::times_the_twin() const { return operations_of(family_, problem_) / operations_of(family_, twin_); }
+
+bool Verifier::is_precise(std::size_t variant) const {
+    const std::size_t baseline = family_.baseline(device_.kind);
+    if (baseline == Family::npos) return true;
+    const Tolerance &its = family_.variants()[variant].tolerance, &most = family_.variants()[baseline].tolerance;
+    return its.absolute <= most.absolute && its.relative <= most.relative && its.any_order <= most.any_order;
+}
+
+Verdict Verifier::judge_on_twin(std::size_t variant, const Configuration& configuration) {
+    if (family_.supports(variant, twin_, configuration, device_))
+        return settled(judge_there(variant, configuration, {.least = 1, .seconds = 0}));
+    Verdict verdict;
+    verdict.run_seconds = std::numeric_limits<double>::infinity();
+    return verdict;
+}
+
+Verdict Verifier::judge_at_full_size(std::size_t variant, const Configuration& configuration) {
+    return settled(judge_beside_the_reference(variant, configuration));
+}
+
+Verdict Verifier::judge_beside_the_reference(std::size_t variant, const Configuration& configuration) {
+    const bool has_twin = bool(family_.supports(variant, twin_, configuration, device_));
+    if (!has_twin && reference_ == Family::npos)
+        return judge_on(*bench_, variant, configuration, {.least = 1, .seconds = 0});
+    Verdict verdict = run_here(variant, configuration);
+    if (verdict.wrong) return verdict;
+    verdict.how = "twin";
+    if (reference_ == Family::npos) {
+        bench_->keep_outputs({});
+        reference_ = variant;
+        return verdict;
+    }
+    auto compared = compare_with_reference(variant);
+    if (compared && *compared && !baseline_is_reference() && needs_baseline()) {
+        run_baseline();
+        verdict = run_here(variant, configuration);
+        compared = verdict.wrong ? verdict.wrong : compare_with_reference(variant);
+    }
+    if (!compared) return verdict;
+    const std::string with = baseline_is_reference() ? "baseline" : "fastest";
+    verdict.how = has_twin ? "twin+" + with : "baseline";
+    verdict.wrong = std::move(*compared);
+    return verdict;
+}
+
+Verdict Verifier::run_here(std::size_t variant, const Configuration& configuration) {
+    Verdict verdict;
+    bench_->poison(kPoisons[round_ % kPoisons.size()]);
+    finish(device_);
+    const double start = steady_seconds();
+    bench_->run(variant, configuration);
+    finish(device_);
+    verdict.run_seconds = steady_seconds() - start;
+    verdict.wrong = bench_->check_guards();
+    verdict.overran = bool(verdict.wrong);
     return verdict;
 }
 
@@ -92,15 +159,15 @@ Mismatch Verifier::check_values(Bench& bench, std::size_t variant) const {
     return wrong;
 }
 
-std::optional<Mismatch> Verifier::compare_with_baseline(std::size_t variant) {
-    if (!baseline_ran_) return std::nullopt;
+std::optional<Mismatch> Verifier::compare_with_reference(std::size_t variant) {
+    if (reference_ == Family::npos) return std::nullopt;
     if (bench_->outputs_are_kept(family_.variants()[variant].tolerance)) return Mismatch{};
     // Rounding may differ, and only the family knows by how much.
     if (!adopted_) adopted_ = bench_->adopt_first_kept();
     if (!adopted_) return std::nullopt;
     Mismatch wrong = check_values(*bench_, variant);
     if (wrong)
-        wrong.description = "differs from " + std::string(family_.variants()[family_.baseline(device_.kind)].name) +
+        wrong.description = "differs from " + std::string(family_.variants()[reference_].name) +
                             " at full size: " + wrong.description;
     return wrong;
 }
@@ -113,11 +180,13 @@ bool Verifier::needs_baseline() const {
 
 void Verifier::run_baseline() {
     const std::size_t baseline = family_.baseline(device_.kind);
+    bench_->forget_outputs();
+    adopted_ = false;
     bench_->poison(kPoisons[2]);
     bench_->run(baseline, family_.variants()[baseline].configurations.front());
     finish(device_);
     bench_->keep_outputs({});
-    baseline_ran_ = true;
+    reference_ = baseline;
 }
 
 void Verifier::refresh(std::uint64_t seed) {

@@ -13,7 +13,7 @@ namespace espalier::bench {
 struct Verdict {
     Mismatch wrong;
     bool overran = false;    ///< it wrote outside of its outputs: this process's memory is not to be trusted
-    std::string how;         ///< "oracle", "twin", "twin+baseline" or "baseline"
+    std::string how;         ///< "oracle", "twin", "twin+baseline", "twin+fastest" or "baseline"
     double run_seconds = 0;  ///< of one run, launch to completion, untuned: a first estimate
 };
 
@@ -34,6 +34,10 @@ struct Repeats {
 ///
 /// Each judgement runs the candidate several times over differently poisoned outputs, so that what was
 /// left by an earlier run, and a race that shows now and then, is seen.
+///
+/// Of a sample of problems (`Verification::once`) the same variants are judged over and over, and a naive baseline at
+/// full size would take most of the time. There all candidates run on the twin first, and at full size are compared
+/// with the one that was fastest there. Where they differ the baseline says which is right.
 class Verifier {
 public:
     Verifier(const Family& family, std::string problem, const DeviceInfo& device, std::uint64_t seed,
@@ -49,25 +53,49 @@ public:
     /// Runs and judges.
     Verdict judge(std::size_t variant, const Configuration& configuration, Repeats repeats);
 
+    [[nodiscard]] bool has_twin() const { return !twin_.empty(); }
+    /// How many times as much the problem itself computes.
+    [[nodiscard]] double times_the_twin() const;
+    /// One run there. `run_seconds` is infinite if the candidate declines the twin.
+    Verdict judge_on_twin(std::size_t variant, const Configuration& configuration);
+    /// Whether its results differ from the oracle's by no more than the baseline's may.
+    [[nodiscard]] bool is_precise(std::size_t variant) const;
+    /// One run at full size of a candidate that was judged on the twin or declines it. The first one's outputs are what
+    /// the next ones' are compared with.
+    Verdict judge_at_full_size(std::size_t variant, const Configuration& configuration);
+
     /// Fresh inputs for whatever the oracle computes, and another poison for long runs, which get one.
     void refresh(std::uint64_t seed);
 
 private:
     Verdict judge_here_or_on_the_twin(std::size_t variant, const Configuration& configuration, Repeats repeats);
     Verdict judge_on(Bench& bench, std::size_t variant, const Configuration& configuration, Repeats repeats);
+    Verdict judge_beside_the_reference(std::size_t variant, const Configuration& configuration);
+    /// The verdict, once nothing is in flight: what returned before its work was done must not go on to write another's
+    /// outputs.
+    [[nodiscard]] Verdict settled(Verdict verdict) const;
+    Verdict judge_there(std::size_t variant, const Configuration& configuration, Repeats repeats);
+    /// One run at full size: its time and its guard bands.
+    Verdict run_here(std::size_t variant, const Configuration& configuration);
     /// The oracle's judgement, taken from equal outputs that had it before where there are some.
     Mismatch check_values(Bench& bench, std::size_t variant) const;
-    /// What differs from the baseline's outputs; unset if there is nothing to compare with.
-    std::optional<Mismatch> compare_with_baseline(std::size_t variant);
+    /// What differs from the reference's outputs; unset if there is nothing to compare with.
+    std::optional<Mismatch> compare_with_reference(std::size_t variant);
+    [[nodiscard]] bool baseline_is_reference() const { return reference_ == family_.baseline(device_.kind); }
 
     const Family& family_;
     std::string problem_;
     DeviceInfo device_;
     std::string twin_;  ///< empty where the oracle judges the problem itself
     std::unique_ptr<Bench> bench_, twin_bench_;
-    bool baseline_ran_ = false, adopted_ = false;
+    std::size_t reference_ = Family::npos;  ///< the variant whose outputs at full size the others' are compared with
+    bool adopted_ = false;                  ///< they have taken the place of the oracle's
     std::size_t round_ = 0;  ///< of judgements: how often the inputs have been made anew
 };
+
+/// Whether a candidate of a sample is not worth its time at full size: by its time on the twin it would take a good part
+/// of a second and hundreds of times as long as the fastest. No choice depends on how much longer.
+[[nodiscard]] bool too_slow(double seconds_by_twin, double fastest_seconds);
 
 /// Waits for what the bench's device still has to do.
 void finish(const DeviceInfo& device);

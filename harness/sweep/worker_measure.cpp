@@ -1,6 +1,7 @@
 #include "harness/sweep/worker_measure.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <new>
@@ -32,7 +33,7 @@ struct Candidate {
     std::size_t variant = 0;
     Configuration configuration;
     std::string name;
-    double run_seconds = 0;
+    double run_seconds = 0, twin_seconds = 0;
 };
 
 std::vector<Candidate> candidates_of(const Measure& request, const Family& family) {
@@ -73,13 +74,17 @@ private:
         const double fair = kJudgeShare * request_.total_seconds / static_cast<double>(candidates_.size());
         judge_seconds_ = once() ? 0 : std::min(kJudgeSeconds, fair);
         // What is verified must also be timed: the rest of the candidates goes without both.
-        judge_all(judge_seconds_, deadline_ - request_.total_seconds / 2);
+        const double judged = deadline_ - request_.total_seconds / 2;
+        if (once() && verifier_->has_twin()) judge_on_twin(judged);
+        judge_all(judge_seconds_, judged);
+        set_hopeless_ones_aside();
         if (usable_ && !candidates_.empty()) time_all();
         if (usable_ && !contenders_.empty()) judge_again();
         if (usable_ && !contenders_.empty() && device_.kind == DeviceKind::cuda) time_transfer();
         if (!usable_) return false;
         for (const Contender& contender : contenders_)
             if (contender.samples_ns.size() >= kLeastRounds) send_(Timed{contender.candidate, contender.samples_ns});
+        for (const Candidate& candidate : hopeless_) send_(Timed{candidate.index, {candidate.run_seconds * 1e9}});
         if (request_.counters) count_all();
         if (usable_) send_(done_);
         return usable_;
@@ -136,7 +141,7 @@ private:
         Status status = Status::out_of_memory;
         try {
             verifier_.emplace(family_, request_.problem, device_, request_.seed, oracle_operations());
-            return !request_.baseline || !verifier_->needs_baseline() || run_baseline();
+            return !request_.baseline || once() || !verifier_->needs_baseline() || run_baseline();
         } catch (const device::DeviceError& error) {
             reason = error.what();
             if (!error.out_of_memory()) status = Status::crashed, usable_ = false;
@@ -161,10 +166,64 @@ private:
         return usable_;
     }
 
-    /// Where time is short the oracle gets a smaller twin: it runs twice, at some 5e8 operations a second.
+    /// Where time is short the oracle gets a smaller twin: it runs twice, at some 5e8 operations a second. So it does
+    /// for a sample, where naive variants take as long for the oracle's problems as the rest for a hundred of them.
     double oracle_operations() const {
         if (request_.verification == Verification::full) return std::numeric_limits<double>::infinity();
-        return std::min(kOracleOperations, kJudgeShare / 2 * 5e8 * request_.total_seconds);
+        const double most = once() ? kOracleOperations / 10 : kOracleOperations;
+        return std::min(most, kJudgeShare / 2 * 5e8 * request_.total_seconds);
+    }
+
+    /// What is right on the twin, the fastest first. The first of all is one that the others can be compared with.
+    void judge_on_twin(double deadline) {
+        const Stopwatch watch(done_.verification_seconds);
+        std::vector<Candidate> right;
+        for (Candidate& candidate : candidates_) {
+            if (!usable_ || steady_seconds() > deadline) break;
+            progress_.step(Phase::verifying, candidate.index);
+            Verdict verdict;
+            if (!guarded(candidate.index, [&] { verdict = run_on_twin(candidate); })) continue;
+            if (!is_right(candidate, verdict)) continue;
+            right.push_back(candidate);
+        }
+        std::ranges::stable_sort(right, {}, &Candidate::twin_seconds);
+        const auto first = std::ranges::find_if(right, [&](const Candidate& candidate) {
+            return std::isfinite(candidate.twin_seconds) && verifier_->is_precise(candidate.variant);
+        });
+        if (first != right.end()) std::rotate(right.begin(), first, first + 1);
+        candidates_ = std::move(right);
+    }
+
+    /// The shorter of two runs if it takes long: the first launch of a kernel loads it.
+    Verdict run_on_twin(Candidate& candidate) {
+        Verdict verdict = verifier_->judge_on_twin(candidate.variant, candidate.configuration);
+        if (!verdict.wrong && too_slow(verdict.run_seconds * verifier_->times_the_twin(), 0)) {
+            const double first = verdict.run_seconds;
+            verdict = verifier_->judge_on_twin(candidate.variant, candidate.configuration);
+            verdict.run_seconds = std::min(verdict.run_seconds, first);
+        }
+        candidate.twin_seconds = verdict.run_seconds;
+        return verdict;
+    }
+
+    /// If not, the candidate has been reported.
+    bool is_right(const Candidate& candidate, const Verdict& verdict, std::string_view when = "") {
+        if (!verdict.wrong) return true;
+        fail(candidate.index, Status::wrong, std::string(when) + verdict.wrong.description);
+        usable_ = !verdict.overran;
+        return false;
+    }
+
+    Verdict judge(const Candidate& candidate, double seconds) {
+        if (once() && verifier_->has_twin())
+            return verifier_->judge_at_full_size(candidate.variant, candidate.configuration);
+        return verifier_->judge(candidate.variant, candidate.configuration,
+                                {.least = once() ? 1 : 2, .seconds = seconds});
+    }
+
+    bool is_too_slow(const Candidate& candidate) const {
+        return once() && verifier_->has_twin() &&
+               too_slow(candidate.twin_seconds * verifier_->times_the_twin(), fastest_);
     }
 
     /// Judges every candidate and drops those that fail or that there is no time for.
@@ -173,24 +232,34 @@ private:
         std::vector<Candidate> right;
         for (const Candidate& candidate : candidates_) {
             if (!usable_ || steady_seconds() > deadline) break;
-            progress_.step(Phase::verifying, candidate.index);
-            Verdict verdict;
-            if (!guarded(candidate.index, [&] {
-                    verdict = verifier_->judge(candidate.variant, candidate.configuration,
-                                               {.least = once() ? 1 : 2, .seconds = seconds});
-                }))
-                continue;
-            if (verdict.wrong) {
-                fail(candidate.index, Status::wrong,
-                     (first ? "" : "after timing, on fresh inputs: ") + verdict.wrong.description);
-                usable_ = !verdict.overran;
+            if (first && is_too_slow(candidate)) {
+                fail(candidate.index, Status::not_measured, kTooSlow);
                 continue;
             }
+            progress_.step(Phase::verifying, candidate.index);
+            Verdict verdict;
+            if (!guarded(candidate.index, [&] { verdict = judge(candidate, seconds); })) continue;
+            if (!is_right(candidate, verdict, first ? "" : "after timing, on fresh inputs: ")) continue;
             if (first) send_(Verified{candidate.index, verdict.how});
             right.push_back(candidate);
             right.back().run_seconds = verdict.run_seconds;
+            fastest_ = std::min(fastest_, verdict.run_seconds);
         }
         candidates_ = std::move(right);
+    }
+
+    /// Of a sample, on a GPU, where no other program makes one seem slow: what took far longer than the fastest is not
+    /// run again. The run that was judged is its sample, if loading the kernel is no part of it or a small one.
+    void set_hopeless_ones_aside() {
+        constexpr double kTimes = 20, kSeconds = 0.01, kSecondsWithLoading = 0.1;
+        if (!once() || device_.kind != DeviceKind::cuda) return;
+        std::erase_if(candidates_, [&](const Candidate& candidate) {
+            const bool loaded = verifier_->has_twin() && std::isfinite(candidate.twin_seconds);
+            const bool hopeless =
+                candidate.run_seconds > std::max(loaded ? kSeconds : kSecondsWithLoading, kTimes * fastest_);
+            if (hopeless) hopeless_.push_back(candidate);
+            return hopeless;
+        });
     }
 
     void time_all() {
@@ -254,9 +323,9 @@ private:
         const Stopwatch watch(done_.timing_seconds);
         progress_.step(Phase::preparing);
         std::vector<double> samples_ns;
-        const double begin = steady_seconds();
         try {
-            verifier_->bench().transfer();  // the first touches memory that is new to the process
+            if (!verifier_->bench().host_memory_is_touched()) verifier_->bench().transfer();
+            const double begin = steady_seconds();
             while (samples_ns.size() < kMost && (samples_ns.empty() || steady_seconds() - begin < kSeconds)) {
                 const double start = steady_seconds();
                 verifier_->bench().transfer();
@@ -292,9 +361,11 @@ private:
     double deadline_;
     std::vector<Candidate> candidates_;
     std::vector<Contender> contenders_;
+    std::vector<Candidate> hopeless_;  ///< judged, and not worth another run
     std::optional<Verifier> verifier_;
     Done done_;
     double judge_seconds_ = kJudgeSeconds;
+    double fastest_ = std::numeric_limits<double>::infinity();  ///< of what was judged: seconds of a run
     bool usable_ = true;
 };
 
