@@ -18,7 +18,7 @@ COLUMNS = (
     "family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,"
     "bytes,ops,gb_per_s,gop_per_s,roofline_share,regret"
 ).split(",")
-STATUSES = ("ok", "unsupported", "wrong", "timeout", "crashed", "out_of_memory", "not_measured")
+STATUSES = ("ok", "unsupported", "wrong", "timeout", "crashed", "out_of_memory", "too_slow", "not_measured")
 LARGEST_FILE = 1 << 30
 LARGEST_CELL = 1 << 20
 # The sweep rejects what lies beyond its ceilings; this is the last resort against a file that nothing checked.

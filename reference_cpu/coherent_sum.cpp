@@ -4,9 +4,8 @@
 
 namespace espalier::reference {
 
-std::vector<double> coherent_sum(std::span<const float> traces, std::int64_t trace_samples,
-                                 const std::int32_t* delays, std::int64_t receivers, std::int64_t samples,
-                                 std::vector<double>& magnitude) {
+std::vector<double> coherent_sum(std::span<const float> traces, std::int64_t trace_samples, const std::int32_t* delays,
+                                 std::int64_t receivers, std::int64_t samples, std::vector<double>& magnitude) {
     std::vector<double> sums(static_cast<std::size_t>(samples), 0.0);
     magnitude.assign(sums.size(), 0.0);
     for (std::int64_t r = 0; r < receivers; ++r)

@@ -14,9 +14,8 @@ std::int64_t mirrored(std::int64_t i, std::int64_t size) {
 
 }  // namespace
 
-std::vector<std::uint8_t> convolution_2d(std::span<const std::uint8_t> image, std::int64_t width,
-                                         std::int64_t height, std::int64_t channels, const Filter5x5& filter,
-                                         Border border) {
+std::vector<std::uint8_t> convolution_2d(std::span<const std::uint8_t> image, std::int64_t width, std::int64_t height,
+                                         std::int64_t channels, const Filter5x5& filter, Border border) {
     const auto pixel = [&](std::int64_t y, std::int64_t x, std::int64_t c) -> double {
         const bool outside = y < 0 || y >= height || x < 0 || x >= width;
         if (outside && border == Border::zero) return 0;

@@ -251,6 +251,17 @@ TEST_F(EvidenceTest, ABudgetThatRanOutIsNoHole) {
     EXPECT_EQ(std::find(left.begin(), left.end(), problem), left.end());
 }
 
+TEST_F(EvidenceTest, WhatIsTooSlowIsNotGuessed) {
+    const std::string problem = record("beta").problem;
+    record("beta").status = Status::too_slow;
+    const Evidence evidence = read();
+    const auto& problems = evidence.matrix.problems;
+    const auto names = variants(evidence);
+    const auto p = static_cast<std::size_t>(std::ranges::find(problems, problem) - problems.begin());
+    const auto beta = static_cast<std::size_t>(std::ranges::find(names, "beta") - names.begin());
+    EXPECT_EQ(evidence.matrix.state(p, beta), CellState::missing);
+}
+
 TEST_F(EvidenceTest, ABaselineThatTimedOutStaysChoosableAsTheSlowest) {
     const std::string problem = record("base").problem;
     record("base").status = Status::timeout;

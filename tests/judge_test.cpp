@@ -77,12 +77,14 @@ TEST(Judge, PicksWithoutATimeAreReportedAndNotDropped) {
 }
 
 TEST(Judge, PicksThatFailCountAsTheSlowest) {
-    const std::vector<CaseRecord> records{record("elements=1", "a", 0, Status::timeout), record("elements=1", "b", 10),
-                                          record("elements=1", "c", 70)};
-    const auto verdicts = grade(records, first);
-    EXPECT_EQ(verdicts[0].failed, "timeout: made up");
-    EXPECT_DOUBLE_EQ(verdicts[0].regret(), 7);
-    EXPECT_EQ(grades_of(verdicts).failed, 1U);
+    for (const Status status : {Status::timeout, Status::too_slow}) {
+        const std::vector<CaseRecord> records{record("elements=1", "a", 0, status), record("elements=1", "b", 10),
+                                              record("elements=1", "c", 70)};
+        const auto verdicts = grade(records, first);
+        EXPECT_EQ(verdicts[0].failed, std::string(to_string(status)) + ": made up");
+        EXPECT_DOUBLE_EQ(verdicts[0].regret(), 7);
+        EXPECT_EQ(grades_of(verdicts).failed, 1U);
+    }
 }
 
 TEST(Judge, WhatWasWrongAnywhereIsNobodysBest) {

@@ -68,6 +68,7 @@ constexpr Fault kFaults[] = {
     {"aborts", Status::crashed, "SIGABRT"},
     {"before_the_start", Status::wrong, "before the output's start"},
     {"crashes_when_timed", Status::crashed, "SIGSEGV"},
+    {"crawls", Status::ok, ""},
     {"declines", Status::unsupported, "never, and it says"},
     {"exits", Status::crashed, "exit status 0"},
     {"greedy", Status::unsupported, "1125899906842624 of workspace"},
@@ -86,6 +87,7 @@ constexpr Fault kFaults[] = {
     {"sometimes", Status::wrong, "value 0"},
     {"throws", Status::crashed, "told \\x1b[31m\"so\""},
     {"wants_too_much", Status::out_of_memory, "memory"},
+    {"wrong_when_large", Status::ok, ""},
 };
 
 TEST_F(Sweeping, EveryFaultBecomesItsStatusAndTheOthersAreMeasured) {
@@ -352,6 +354,42 @@ TEST_F(Sweeping, ABaselineThatHangsAtFullSizeTakesNobodyAlong) {
         EXPECT_EQ(record.status, baseline ? Status::timeout : Status::ok) << record.variant << ": " << record.reason;
         EXPECT_EQ(record.verification, baseline ? "" : "twin");
     }
+}
+
+TEST_F(Sweeping, ASampleIsComparedWithTheFastestOnATwin) {
+    EXPECT_EQ(run(sweep("--verify once --variant right,only_the_tail -p size=13000077 -p seed=0")).code, 1);
+    std::map<std::string, int> compared;
+    for (const CaseRecord& record : results().cases)
+        if (record.variant == "only_the_tail") {
+            EXPECT_EQ(record.status, Status::wrong);
+            expect_holds(record.reason, {"on size="});
+        } else {
+            ++compared[record.verification];
+        }
+    EXPECT_EQ(compared, (std::map<std::string, int>{{"twin", 1}, {"twin+fastest", 1}}));
+}
+
+TEST_F(Sweeping, WhoeverIsWrongAtFullSizeOnlyIsFoundByTheBaseline) {
+    for (const auto& [seed, reference] : {std::pair{"776", "wrong_when_large"}, {"778", "another"}}) {
+        SCOPED_TRACE(reference);
+        fs::remove_all(folder_ / "results");
+        fs::remove_all(folder_ / "journal");
+        const std::string problem = std::string("-p size=13000077 -p seed=") + seed;
+        EXPECT_EQ(run(sweep("--verify once --variant right,right_baseline,wrong_when_large " + problem)).code, 1);
+        for (const CaseRecord& record : results().cases)
+            EXPECT_EQ(to_string(record.status), record.variant == "wrong_when_large" ? "wrong" : "ok")
+                << record.variant << ": " << record.reason;
+    }
+}
+
+TEST_F(Sweeping, ASampleLeavesOutWhatCrawls) {
+    EXPECT_EQ(run(sweep("--verify once --variant right,crawls -p size=13000077 -p seed=0")).code, 0);
+    for (const CaseRecord& record : results().cases)
+        EXPECT_EQ(to_string(record.status), record.variant == "crawls" ? "too_slow" : "ok") << record.reason;
+    // It is an outcome: nobody asks again.
+    const Finished again =
+        run(sweep("--verify once --variant right,crawls -p size=13000077 -p seed=0 --resume --json"));
+    EXPECT_EQ(nlohmann::json::parse(again.out).at(0).at("resumed_cases"), 3);
 }
 
 TEST_F(Sweeping, ADryRunMeasuresNothing) {

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "harness/sweep/statistics.hpp"
+#include "harness/sweep/verify.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -63,6 +64,19 @@ protected:
     std::vector<std::uint32_t> order_;
     std::size_t fail_at_ = 0;
 };
+
+TEST(TooSlow, TheSmallerProblemHasToShowIt) {
+    const TwinTime crawling{.seconds = 0.4, .fastest_seconds = 1e-3, .times_the_twin = 100};
+    EXPECT_TRUE(takes_long(crawling));
+    EXPECT_TRUE(too_slow(crawling, 0.01));
+    EXPECT_FALSE(too_slow(crawling, 0.2)) << "200 times the fastest at full size";
+    // What fills a device only with a large problem, or allocates much memory, is as good as others there.
+    EXPECT_FALSE(too_slow({.seconds = 3e-5, .fastest_seconds = 1e-5, .times_the_twin = 1e6}, 0.01));
+    EXPECT_FALSE(too_slow({.seconds = 0.04, .fastest_seconds = 1e-5, .times_the_twin = 1e6}, 0.01));
+    // What the twin cannot have, nobody knows of.
+    EXPECT_FALSE(too_slow({.seconds = INFINITY, .fastest_seconds = 1e-5, .times_the_twin = 10}, 0.01));
+    EXPECT_FALSE(takes_long({.seconds = 1e-3, .fastest_seconds = 1e-6, .times_the_twin = 100}));
+}
 
 TEST_F(Timing, RatiosArePairedAgainstDrift) {
     add("a", 1000);

@@ -8,8 +8,8 @@
 #include <random>
 #include <utility>
 
-#include "harness/families/knn_judge.hpp"
 #include "harness/families/host_array.hpp"
+#include "harness/families/knn_judge.hpp"
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"

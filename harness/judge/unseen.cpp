@@ -41,7 +41,7 @@ std::string with_reason(const CaseRecord& record) {
 }
 
 /// Too slow to be run counts like a hang.
-bool has_failed(const CaseRecord& record) { return is_failure(record.status) || record.reason == kTooSlow; }
+bool has_failed(const CaseRecord& record) { return is_failure(record.status) || record.status == Status::too_slow; }
 
 class Grader {
 public:

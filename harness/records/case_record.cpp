@@ -5,12 +5,13 @@
 namespace espalier::bench {
 namespace {
 
-constexpr std::array<std::pair<Status, std::string_view>, 7> kNames{{{Status::ok, "ok"},
+constexpr std::array<std::pair<Status, std::string_view>, 8> kNames{{{Status::ok, "ok"},
                                                                      {Status::unsupported, "unsupported"},
                                                                      {Status::wrong, "wrong"},
                                                                      {Status::timeout, "timeout"},
                                                                      {Status::crashed, "crashed"},
                                                                      {Status::out_of_memory, "out_of_memory"},
+                                                                     {Status::too_slow, "too_slow"},
                                                                      {Status::not_measured, "not_measured"}}};
 
 }  // namespace

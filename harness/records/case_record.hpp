@@ -10,7 +10,9 @@
 namespace espalier::bench {
 
 /// How a case ended.
-enum class Status { ok, unsupported, wrong, timeout, crashed, out_of_memory, not_measured };
+/// `too_slow` is an outcome of samples alone: a smaller problem took hundreds of times as long as the fastest there.
+/// `not_measured` is the only one that leaves something to be found out.
+enum class Status { ok, unsupported, wrong, timeout, crashed, out_of_memory, too_slow, not_measured };
 
 std::string_view to_string(Status status);
 std::optional<Status> parse_status(std::string_view text);
@@ -43,10 +45,6 @@ inline constexpr const char* kNotAskedFor = "--adaptive: not asked for";
 /// The reason of a `not_measured` case that the sweep's time did not suffice for.
 inline constexpr const char* kTimeBudget = "time budget";
 
-/// The reason of a `not_measured` case of a sample that a smaller problem took hundreds of times too long for. It is an
-/// outcome: nobody asks for the case again.
-inline constexpr const char* kTooSlow = "too slow: hundreds of times the fastest, by a smaller problem";
-
 /// The condition of a case on a GPU that says which of its host's GPUs it was, counted from 0.
 inline constexpr const char* kOrdinalCondition = "gpu_ordinal";
 
@@ -76,7 +74,7 @@ struct CaseRecord {
     Provenance provenance;
 
     /// Whether there is something to be found out yet: it was not reached, or not asked for.
-    [[nodiscard]] bool is_open() const { return status == Status::not_measured && reason != kTooSlow; }
+    [[nodiscard]] bool is_open() const { return status == Status::not_measured; }
     /// The value of an axis in the problem's key; nothing if the key leaves it out.
     [[nodiscard]] std::optional<std::string_view> axis(std::string_view name) const;
     /// What makes two records the same case within a device's results.

@@ -26,8 +26,8 @@ constexpr double kLongestTime = 1e18;  // ns: 31 years
 constexpr std::string_view kKeyCharacters = "_=;.-";  // beside letters and digits
 constexpr std::string_view kSlugCharacters = "-_.";
 constexpr std::string_view kNameCharacters = "_.";  // CUPTI metrics, features
-constexpr std::array<std::string_view, 6> kVerifications{"",         "oracle",       "twin", "twin+baseline",
-                                                         "twin+fastest", "baseline"};
+constexpr std::array<std::string_view, 6> kVerifications{"",        "oracle", "twin", "twin+baseline", "twin+fastest",
+                                                         "baseline"};
 
 double checked(double value, const char* name) {
     if (!std::isfinite(value)) throw BadData(std::string(name) + " is not finite and cannot be recorded");

@@ -56,7 +56,8 @@ std::string_view invalidity(Status status) {
     switch (status) {
         case Status::ok: return "correct";
         case Status::wrong: return "correctness";
-        case Status::timeout: return "timeout";
+        case Status::timeout:
+        case Status::too_slow: return "timeout";
         case Status::unsupported: return "constraints";
         case Status::crashed:
         case Status::out_of_memory:

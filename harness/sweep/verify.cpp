@@ -18,9 +18,15 @@ constexpr double kLongRun = 0.02;  // seconds: such a run is not repeated just f
 
 }  // namespace
 
-bool too_slow(double seconds_by_twin, double fastest_seconds) {
-    constexpr double kSeconds = 0.3, kTimes = 300;
-    return seconds_by_twin > std::max(kSeconds, kTimes * fastest_seconds) && std::isfinite(seconds_by_twin);
+bool takes_long(const TwinTime& time) {
+    constexpr double kSeconds = 0.3;
+    return std::isfinite(time.seconds) && time.seconds * time.times_the_twin > kSeconds;
+}
+
+bool too_slow(const TwinTime& time, double fastest_seconds) {
+    constexpr double kTimes = 300, kFixedCosts = 0.05;  // seconds
+    return takes_long(time) && time.seconds > std::max(kFixedCosts, kTimes * time.fastest_seconds) &&
+           time.seconds * time.times_the_twin > kTimes * fastest_seconds;
 }
 
 void finish(const DeviceInfo& device) {
@@ -167,8 +173,8 @@ std::optional<Mismatch> Verifier::compare_with_reference(std::size_t variant) {
     if (!adopted_) return std::nullopt;
     Mismatch wrong = check_values(*bench_, variant);
     if (wrong)
-        wrong.description = "differs from " + std::string(family_.variants()[reference_].name) +
-                            " at full size: " + wrong.description;
+        wrong.description =
+            "differs from " + std::string(family_.variants()[reference_].name) + " at full size: " + wrong.description;
     return wrong;
 }
 

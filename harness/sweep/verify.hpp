@@ -90,12 +90,24 @@ private:
     std::unique_ptr<Bench> bench_, twin_bench_;
     std::size_t reference_ = Family::npos;  ///< the variant whose outputs at full size the others' are compared with
     bool adopted_ = false;                  ///< they have taken the place of the oracle's
-    std::size_t round_ = 0;  ///< of judgements: how often the inputs have been made anew
+    std::size_t round_ = 0;                 ///< of judgements: how often the inputs have been made anew
 };
 
-/// Whether a candidate of a sample is not worth its time at full size: by its time on the twin it would take a good part
-/// of a second and hundreds of times as long as the fastest. No choice depends on how much longer.
-[[nodiscard]] bool too_slow(double seconds_by_twin, double fastest_seconds);
+/// What is known of a candidate of a sample before it runs at full size.
+struct TwinTime {
+    double seconds = 0;          ///< on the twin
+    double fastest_seconds = 0;  ///< the fastest there
+    double times_the_twin = 1;   ///< by how much more work the problem is
+};
+
+/// Whether it would take a good part of a second, in proportion to the twin.
+[[nodiscard]] bool takes_long(const TwinTime& time);
+
+/// Whether it is not worth its time at full size, where the fastest took `fastest_seconds`: in proportion it takes long
+/// and hundreds of times as long as that. Proportion alone would condemn whoever has fixed costs or needs a large
+/// problem to fill the device, so the twin has to show the same: hundreds of times the fastest there, and more than
+/// what a run costs whatever its size. No choice depends on how much longer.
+[[nodiscard]] bool too_slow(const TwinTime& time, double fastest_seconds);
 
 /// Waits for what the bench's device still has to do.
 void finish(const DeviceInfo& device);

@@ -28,6 +28,8 @@ using namespace protocol;
 constexpr double kJudgeSeconds = 0.02;
 constexpr double kJudgeShare = 0.15;
 
+constexpr const char* kTooSlow = "hundreds of times the fastest on a smaller problem, and in proportion here";
+
 struct Candidate {
     std::uint32_t index = 0;  ///< in the request
     std::size_t variant = 0;
@@ -187,6 +189,7 @@ private:
             right.push_back(candidate);
         }
         std::ranges::stable_sort(right, {}, &Candidate::twin_seconds);
+        if (!right.empty()) time_fastest_on_twin(right.front());
         const auto first = std::ranges::find_if(right, [&](const Candidate& candidate) {
             return std::isfinite(candidate.twin_seconds) && verifier_->is_precise(candidate.variant);
         });
@@ -194,13 +197,24 @@ private:
         candidates_ = std::move(right);
     }
 
+    /// A second run where somebody takes long: the first one may have loaded the kernel.
+    void time_fastest_on_twin(const Candidate& candidate) {
+        fastest_on_twin_ = candidate.twin_seconds;
+        if (!any_takes_long_) return;
+        guarded(candidate.index, [&] {
+            const Verdict again = verifier_->judge_on_twin(candidate.variant, candidate.configuration);
+            fastest_on_twin_ = std::min(fastest_on_twin_, again.run_seconds);
+        });
+    }
+
     /// The shorter of two runs if it takes long: the first launch of a kernel loads it.
     Verdict run_on_twin(Candidate& candidate) {
         Verdict verdict = verifier_->judge_on_twin(candidate.variant, candidate.configuration);
-        if (!verdict.wrong && too_slow(verdict.run_seconds * verifier_->times_the_twin(), 0)) {
+        if (!verdict.wrong && takes_long(on_twin(verdict.run_seconds))) {
             const double first = verdict.run_seconds;
             verdict = verifier_->judge_on_twin(candidate.variant, candidate.configuration);
             verdict.run_seconds = std::min(verdict.run_seconds, first);
+            any_takes_long_ |= takes_long(on_twin(verdict.run_seconds));
         }
         candidate.twin_seconds = verdict.run_seconds;
         return verdict;
@@ -221,9 +235,12 @@ private:
                                 {.least = once() ? 1 : 2, .seconds = seconds});
     }
 
-    bool is_too_slow(const Candidate& candidate) const {
-        return once() && verifier_->has_twin() &&
-               too_slow(candidate.twin_seconds * verifier_->times_the_twin(), fastest_);
+    [[nodiscard]] TwinTime on_twin(double seconds) const {
+        return {.seconds = seconds, .fastest_seconds = fastest_on_twin_, .times_the_twin = verifier_->times_the_twin()};
+    }
+
+    [[nodiscard]] bool is_too_slow(const Candidate& candidate) const {
+        return once() && verifier_->has_twin() && too_slow(on_twin(candidate.twin_seconds), fastest_);
     }
 
     /// Judges every candidate and drops those that fail or that there is no time for.
@@ -233,7 +250,7 @@ private:
         for (const Candidate& candidate : candidates_) {
             if (!usable_ || steady_seconds() > deadline) break;
             if (first && is_too_slow(candidate)) {
-                fail(candidate.index, Status::not_measured, kTooSlow);
+                fail(candidate.index, Status::too_slow, kTooSlow);
                 continue;
             }
             progress_.step(Phase::verifying, candidate.index);
@@ -366,6 +383,8 @@ private:
     Done done_;
     double judge_seconds_ = kJudgeSeconds;
     double fastest_ = std::numeric_limits<double>::infinity();  ///< of what was judged: seconds of a run
+    double fastest_on_twin_ = std::numeric_limits<double>::infinity();
+    bool any_takes_long_ = false;  ///< at full size, in proportion to the twin
     bool usable_ = true;
 };
 

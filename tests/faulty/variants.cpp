@@ -17,9 +17,10 @@ namespace {
 
 using Run = void (*)(Context&, const Problem&, const Buffers&, const Configuration&);
 
-/// What is right takes its time for one seed: longer than a fair share of a short sweep.
+/// What is right takes its time for two seeds: for one longer than a fair share of a short sweep.
 void doubling(Context&, const Problem& problem, const Buffers& buffers, const Configuration&) {
     if (problem.seed == 777) std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    if (problem.seed == 776) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     for (std::int64_t i = 0; i < problem.size; ++i) buffers.out[i] = 2 * buffers.in[i];
 }
 
@@ -27,6 +28,19 @@ void doubling(Context&, const Problem& problem, const Buffers& buffers, const Co
 void right_unless_large(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& c) {
     while (problem.size > 10'000'000 && problem.seed == 666) pause();
     doubling(context, problem, buffers, c);
+}
+
+/// Right, and hundreds of times slower than its like where there is much to do.
+void crawls(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& c) {
+    if (problem.size > 100'000) std::this_thread::sleep_for(std::chrono::microseconds(2 * problem.size));
+    doubling(context, problem, buffers, c);
+}
+
+/// What an index of too few bits does. For one seed the fastest of all, for another the slowest.
+void wrong_when_large(Context&, const Problem& problem, const Buffers& buffers, const Configuration&) {
+    if (problem.seed == 778) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    for (std::int64_t i = 0; i < problem.size; ++i) buffers.out[i] = 2 * buffers.in[i];
+    if (problem.size > 5'000'000) buffers.out[problem.size / 2] ^= 1;
 }
 
 /// Right up to and without the nth run of this process.
@@ -127,6 +141,7 @@ std::span<const Registered<Problem>> cpu_registry() {
         entry("aborts", aborts),
         entry("before_the_start", before_the_start),
         entry("crashes_when_timed", crashes_when_timed),
+        entry("crawls", crawls),
         declining(entry("declines", doubling)),
         entry("segfaults", segfaults),
         entry("exits", exits),
@@ -145,6 +160,7 @@ std::span<const Registered<Problem>> cpu_registry() {
         entry("sometimes", sometimes),
         entry("throws", throws),
         entry("wants_too_much", wants_too_much),
+        entry("wrong_when_large", wrong_when_large),
     };
     return all;
 }
