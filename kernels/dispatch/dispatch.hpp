@@ -15,6 +15,10 @@ namespace espalier {
 /// What runs for one problem, and which tree said so. Holds no memory of its own.
 template <class P>
 struct Decision {
+    Decision() = default;
+    Decision(const Registered<P>* e, const Configuration& c, const Selector<P>* t, const Leaf<P>* l)
+        : entry(e), configuration(c), tree(t), leaf(l) {}
+
     const Registered<P>* entry = nullptr;
     Configuration configuration;
     const Selector<P>* tree = nullptr;  ///< null if there is no tree for this kind of device
@@ -127,12 +131,10 @@ std::optional<Decision<P>> decide_by_other_leaves(const Tables<P>& tables, const
             const Choice<P>* choice = first_that_runs(tables, leaf, problem, device, demands);
             if (!choice) continue;
             const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice->variant)];
-            if (entry.variant.role != Role::baseline)
-                return Decision<P>{.entry = &entry,
-                                   .configuration = choice->configuration,
-                                   .tree = tree,
-                                   .leaf = &leaf,
-                                   .other_leaf = true};
+            if (entry.variant.role == Role::baseline) continue;
+            Decision<P> decision{&entry, choice->configuration, tree, &leaf};
+            decision.other_leaf = true;
+            return decision;
         }
     return std::nullopt;
 }
@@ -187,16 +189,14 @@ Result<Decision<P>> decide(const Tables<P>& tables, const P& problem, const Devi
     const Selector<P>* const nearest = trees.next();
     const Leaf<P>* const nearest_leaf = nearest ? &nearest->leaf_of(problem, device) : nullptr;
     if (forced)
-        return detail::decide_forced(tables, problem, device, {.tree = nearest, .leaf = nearest_leaf}, *forced,
-                                     demands);
+        return detail::decide_forced(tables, problem, device, {nullptr, {}, nearest, nearest_leaf}, *forced, demands);
     const Leaf<P>* leaf = nearest_leaf;
     for (const Selector<P>* tree = nearest; tree; tree = trees.next()) {
         if (tree != nearest) leaf = &tree->leaf_of(problem, device);
-        // A decision is made whole and not filled in: copying one whose parts were just written waits for the stores,
-        // which cost 6 of 40 ns.
         if (const Choice<P>* choice = detail::first_that_runs(tables, *leaf, problem, device, demands))
-            return Decision<P>{&tables.registry[static_cast<std::size_t>(choice->variant)], choice->configuration, tree,
-                               leaf};
+            // In its place at once: a decision that is copied when its parts were just written waits for the stores.
+            return Result<Decision<P>>(std::in_place, &tables.registry[static_cast<std::size_t>(choice->variant)],
+                                       choice->configuration, tree, leaf);
     }
     if (auto decision = detail::decide_by_other_leaves(tables, problem, device, demands)) return *decision;
     return detail::decide_baseline(tables, problem, device, nearest, nearest_leaf, demands);

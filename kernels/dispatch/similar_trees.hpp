@@ -32,7 +32,7 @@ public:
     const Selector<P>* next() {
         if (place_++ == 0)
             for (const Selector<P>& tree : all_)
-                if (tree.device_key == device_.key && tree.device.kind == device_.kind) return exact_ = &tree;
+                if (tree.device.kind == device_.kind && tree.device_key == device_.key) return exact_ = &tree;
         const DeviceTraits traits = traits_of(device_);
         const Selector<P>* nearest = nullptr;
         for (const Selector<P>& tree : all_) {

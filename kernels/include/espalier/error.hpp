@@ -31,6 +31,10 @@ class [[nodiscard]] Result {
 public:
     Result(T value) : state_(std::move(value)) {}
     Result(Error error) : state_(std::move(error)) {}
+    /// A value that is made where it is to be.
+    template <class... Arguments>
+    explicit Result(std::in_place_t, Arguments&&... arguments)
+        : state_(std::in_place_index<0>, std::forward<Arguments>(arguments)...) {}
 
     [[nodiscard]] bool ok() const { return state_.index() == 0; }
     explicit operator bool() const { return ok(); }
