@@ -115,13 +115,25 @@ private:
         return declined;
     }
 
-    /// `first`, then what is best for the rows that all before it decline, until every row is served.
+    /// Whether any of these rows could have had another choice than the baseline.
+    bool have_a_choice(const Rows& rows) const {
+        return std::ranges::any_of(rows, [&](std::size_t r) {
+            for (std::size_t c = 0; c < matrix_.candidates.size(); ++c)
+                if (c != matrix_.baseline && matrix_.state(r, c) != CellState::unsupported) return true;
+            return false;
+        });
+    }
+
+    /// `first`, then what is best for the rows that all before it decline, until every row is served. The baseline that
+    /// ends a ranking is what runs where no tree knows anything else: one that is the best here stands before it, too.
     std::vector<std::size_t> covering(std::size_t first) const {
         std::vector<std::size_t> ranking{first};
         while (ranking.back() != matrix_.baseline) {
             const Rows declined = declined_by(ranking);
             if (declined.empty()) break;
-            ranking.push_back(ranking.size() < kMostBeforeBaseline ? best_behind(declined, ranking) : matrix_.baseline);
+            const bool any = ranking.size() < kMostBeforeBaseline;
+            ranking.push_back(any ? best_behind(declined, ranking) : matrix_.baseline);
+            if (any && ranking.back() == matrix_.baseline && have_a_choice(declined)) ranking.push_back(matrix_.baseline);
         }
         return ranking;
     }

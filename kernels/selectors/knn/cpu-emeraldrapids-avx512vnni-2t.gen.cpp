@@ -55,6 +55,8 @@ constexpr Choice<Problem> kRanking4[] = {
 constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_fused_avx512, {}, 1.00F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {

@@ -22,6 +22,8 @@ namespace {
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::cpu_fused_avx512, {}, 1.03F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.14F},
+    {VariantId::cpu_fused_avx2, {}, 1.18F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.14F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {

@@ -82,6 +82,8 @@ constexpr Choice<Problem> kRanking9[] = {
 constexpr Choice<Problem> kRanking10[] = {
     {VariantId::screened_tile, {{"branches", 16}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.21F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.21F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.21F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
@@ -121,6 +123,7 @@ constexpr Choice<Problem> kRanking16[] = {
 constexpr Choice<Problem> kRanking17[] = {
     {VariantId::screened_tile, {{"branches", 16}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.71F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.73F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.73F},
 };
 

@@ -2,6 +2,7 @@
 //
 // Data:     results/nvidia-h100-80gb-hbm3/travel_time.jsonl, 9 problems x 4 choices
 // SHA-256:  ab394a2af139be39c0f0b65efcb77ccf1e5bbfb8ea096382385dc944a4839b3d
+// Guesses:  6 of 36 times, and so the margins and regrets below
 // Device:   NVIDIA H100 80GB HBM3, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0
@@ -23,7 +24,7 @@ constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
         .problems = 9,
-        .margin = 1.00F,
+        .margin = 26.39F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -34,7 +35,7 @@ constexpr Leaf<Problem> kLeaves[] = {
 
 const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
     // global default
-    // 9 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+    // 9 problems, margin 26.39, regret 1.00 [1.00, 1.00]
     return kLeaves[0];
 }
 
