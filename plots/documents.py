@@ -49,7 +49,10 @@ def pages(program: Path | None) -> dict[Path, str]:
         ROOT / "docs/performance/peers.md": peers_page(results),
     }
     selectors = ROOT / "docs/performance/selectors.md"
-    devices = {h200.device["key"]: h200.device["name"], cpu.device["key"]: cpu.device["key"]}
+    devices = {h200.device["key"]: h200.device["name"]}
+    devices |= {path.parent.name: json.loads((path.parent / "device.json").read_text())["device"]["name"]
+                for path in sorted(results.glob("nvidia-*/selector.json"))}
+    devices[cpu.device["key"]] = cpu.device["key"]
     devices |= {path.parent.name: path.parent.name for path in sorted(results.glob("cpu-*/selector.json"))}
     found[selectors] = with_figures(selectors.read_text(encoding="utf-8"), results, devices)
     if program:

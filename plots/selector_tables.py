@@ -11,16 +11,21 @@ HEADER = ("problems", "leaves", "unseen", "trained", "held out", "best single", 
 TARGETS = {"regret_geomean": 1.02, "regret_p90": 1.06, "regret_max": 1.25}
 
 
-def three(figures: dict) -> str:
+def three(figures: dict | None) -> str:
+    """A dash where one problem is all there is: held out, it leaves nothing."""
+    if not figures or figures["regret_geomean"] is None:
+        return number(None)
     return " / ".join(f"{figures[name]:.3f}" for name in TARGETS)
 
 
+def held_out(figures: dict | None) -> str:
+    """Bold where the targets are met."""
+    met = figures and all(figures[name] is not None and figures[name] <= most for name, most in TARGETS.items())
+    return f"**{three(figures)}**" if met else three(figures)
+
+
 def mean(figures: dict | None) -> str:
-    return f"{figures['regret_geomean']:.3f}" if figures else number(None)
-
-
-def meets(figures: dict) -> bool:
-    return all(figures[name] <= most for name, most in TARGETS.items())
+    return number(None) if not figures or figures["regret_geomean"] is None else f"{figures['regret_geomean']:.3f}"
 
 
 def unseen(figures: dict | None) -> str:
@@ -34,8 +39,7 @@ def unseen(figures: dict | None) -> str:
 
 def device_table(title: str, families: dict) -> str:
     rows = [[family, found["problems"], found["leaves"], unseen(found.get("unseen")), three(found),
-             f"**{three(found['held_out'])}**" if meets(found["held_out"]) else three(found["held_out"]),
-             mean(found["held_out_best_single"]), mean(found["held_out_nearest_neighbour"]),
+             held_out(found["held_out"]), mean(found["held_out_best_single"]), mean(found["held_out_nearest_neighbour"]),
              mean(found["held_out_sklearn"]), number(found["dispatch_ns"])]
             for family, found in families.items()]
     return table([title, *HEADER], rows)
