@@ -21,6 +21,7 @@
 
 namespace espalier::smallest_k {
 Variant<Problem> warp_rows();
+Variant<Problem> warp_packed_rows();
 Variant<Problem> warp_sort_rows();
 Variant<Problem> block_rows();
 Variant<Problem> split_rows();
@@ -255,9 +256,10 @@ std::vector<float> zeros_and_few_below() {
     return values;
 }
 
-/// More neighbouring keys than the bits tell apart that a sort in 32 bits leaves to them, the larger ones first.
-std::vector<float> nearly_equal_beside_a_large_one() {
-    std::vector<float> values{1e30F};
+/// More neighbouring keys than the bits tell apart that a sort in 32 bits leaves to them, the larger ones first, beside
+/// one far away.
+std::vector<float> nearly_equal_beside(float far) {
+    std::vector<float> values{far};
     for (int i = 199; i >= 0; --i) values.push_back(1 + static_cast<float>(i) * Floats::epsilon());
     return values;
 }
@@ -277,8 +279,8 @@ TEST_P(SmallestKRows, TakeTiesInTheOrderOfTheirColumns) {
         device::Buffer distances(matrix.size() * 4), values(results * 4), indices(results * 4);
         device::copy_to_device(distances.data(), matrix.data(), distances.size());
         const Buffers buffers{distances.as<float>(), values.as<float>(), indices.as<std::int32_t>()};
-        for (const Variant<Problem>& variant :
-             {warp_rows(), warp_sort_rows(), block_rows(), split_rows(), warp_cut_rows(), block_cut_rows()})
+        for (const Variant<Problem>& variant : {warp_rows(), warp_packed_rows(), warp_sort_rows(), block_rows(),
+                                                split_rows(), warp_cut_rows(), block_cut_rows()})
             for (const Configuration& configuration : variant.space.enumerate()) {
                 if (!variant.supports(problem, configuration, device)) continue;
                 SCOPED_TRACE(variant.summary);
@@ -313,7 +315,8 @@ TEST(SmallestKThreshold, TakesTiesAtTheEndsOfTheNumbers) {
             device::Buffer distances(matrix.size() * 4), values(results * 4), indices(results * 4);
             device::copy_to_device(distances.data(), matrix.data(), distances.size());
             const Buffers buffers{distances.as<float>(), values.as<float>(), indices.as<std::int32_t>()};
-            for (const Variant<Problem>& variant : {warp_rows(), block_rows(), warp_cut_rows(), block_cut_rows()})
+            for (const Variant<Problem>& variant :
+                 {warp_rows(), warp_packed_rows(), block_rows(), warp_cut_rows(), block_cut_rows()})
                 for (const Configuration& configuration : variant.space.enumerate()) {
                     if (!variant.supports(problem, configuration, device)) continue;
                     SCOPED_TRACE(problem_key(problem) + " " + configuration.text());
@@ -334,7 +337,8 @@ TEST(SmallestKThreshold, TakesTiesAtTheEndsOfTheNumbers) {
 
 INSTANTIATE_TEST_SUITE_P(Values, SmallestKRows,
                          testing::Values(RowsOfFewValues{"signed zeros", {-0.0F, 0.0F, 1}},
-                                         RowsOfFewValues{"nearly equal", nearly_equal_beside_a_large_one()},
+                                         RowsOfFewValues{"nearly equal", nearly_equal_beside(1e30F)},
+                                         RowsOfFewValues{"nearly equal above a small one", nearly_equal_beside(-1e30F)},
                                          RowsOfFewValues{"zeros and few below", zeros_and_few_below()},
                                          RowsOfFewValues{"eight", {0, 1, 2, 3, 4, 5, 6, 7}},
                                          RowsOfFewValues{"infinities", {Floats::infinity(), -Floats::infinity()}},

@@ -59,12 +59,13 @@ __device__ void merge_strides(std::uint32_t (&packed)[registers], unsigned lane)
     }
 }
 
-/// Bitonic, runs merged from both ends, so that all ascend.
-template <int size = 2, int registers>
+/// Bitonic, runs merged from both ends, so that all ascend. Every `places` / registers neighbouring lanes sort a list
+/// of their own.
+template <int places, int size = 2, int registers>
 __device__ void sort_packed(std::uint32_t (&packed)[registers], unsigned lane) {
     compare_places<size - 1, size / 2>(packed, lane);
     merge_strides<size / 4>(packed, lane);
-    if constexpr (size < registers * kLanes) sort_packed<size * 2>(packed, lane);
+    if constexpr (size < places) sort_packed<places, size * 2>(packed, lane);
 }
 
 /// What a warp sorts in: entries, and where each of them comes.
@@ -132,7 +133,7 @@ private:
             packed[r] = place < count_ ? (packed[r] - least) >> shift << kPlaceBits | static_cast<std::uint32_t>(place)
                                        : 0xFFFFFFFF;
         }
-        sort_packed(packed, lane_);
+        sort_packed<kPlaces>(packed, lane_);
 #pragma unroll
         for (int r = 0; r < registers; ++r) space_.sorted[Space::padded(first * registers + r)] = packed[r];
         __syncwarp();

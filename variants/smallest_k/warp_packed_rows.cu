@@ -1,0 +1,274 @@
+// Row-major rows of up to 2,048 columns, each in the registers of a warp or a part of one, cut like those of warp_rows
+// (row_cut.cuh). Half of what warp_rows takes for k = 32 goes into sorting the 40 elements that are left of each row,
+// 64 bits each, a whole warp for one row after the other. Here all rows of a warp are sorted at once, 32 bits of each
+// element, several in the registers of a lane (packed_sort.cuh): a quarter of the instructions.
+//
+// The 32 bits are the leading ones of the key, measured from the list's least, and the place in the list. What a cut
+// takes is listed in the order of its columns, so that equal keys come in the right order by their places. Different
+// keys with the same leading bits may not, where the list's keys are far apart: such neighbours are compared in full,
+// and if one pair stands wrong the places of all are counted.
+//
+// `lanes` per row: several short rows share a warp.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "device/kernel.hpp"
+#include "kernels/core/variant.hpp"
+#include "kernels/problems/smallest_k.hpp"
+#include "variants/smallest_k/lane_group.cuh"
+#include "variants/smallest_k/packed_sort.cuh"
+#include "variants/smallest_k/row_cut.cuh"
+
+namespace espalier::smallest_k {
+namespace {
+
+using namespace device;
+
+constexpr int kWarps = 4;  ///< per block; they have nothing to do with each other
+
+/// What differs with k: elements that may be left beside the k, and room for all that is taken.
+struct UpTo8 {
+    static constexpr int kMost = 8, kSlack = 3, kCapacity = 16;
+};
+struct UpTo32 {
+    static constexpr int kMost = 32, kSlack = 10, kCapacity = 64;
+};
+struct UpTo128 {
+    static constexpr int kMost = 128, kSlack = 24, kCapacity = 256;
+};
+
+/// What a row has of the shared memory. Lists and orders of rows that are read together meet in no bank.
+template <int lanes, class Size>
+struct RowSpace {
+    static constexpr int kRegisters = std::max(Size::kCapacity / lanes, 1), kPlaces = kRegisters * lanes;
+    static constexpr int padded(int place) { return place + place / kRegisters; }
+
+    std::uint64_t entries[Size::kCapacity + lanes];  ///< raw, in the order of their columns, ties with the cut last
+    std::uint32_t order[kPlaces + lanes];            ///< the entries' places, with bits of their keys above them
+};
+
+/// Writes what the cut takes to `to`, raw, in the order of the columns. Returns how many there are.
+template <int capacity, class Group, int count>
+__device__ int take_in_order(Group& group, const float (&values)[count], const Cut& cut, int columns,
+                             std::uint64_t* to) {
+    // How many are taken of the lane's vectors, several counts to a word, whose sums do not overflow.
+    constexpr int kBits = capacity < 128 ? 8 : 16, kCounts = 32 / kBits, kOfWord = kCounts * kVector;
+    constexpr int kWords = (count + kOfWord - 1) / kOfWord;
+    std::uint32_t counts[kWords] = {};
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+        counts[i / kOfWord] += values[i] <= cut.bound ? 1U << i % kOfWord / kVector * kBits : 0;
+    int first = 0;
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+        int total = 0;
+        const int before = group.before(static_cast<int>(counts[w]), total);
+#pragma unroll
+        for (int i = w * kOfWord; i < std::min(count, (w + 1) * kOfWord); i += kVector) {
+            const int shift = i % kOfWord / kVector * kBits;
+            std::uint64_t* place = to + first + (before >> shift & ((1 << kBits) - 1));
+#pragma unroll
+            for (int e = 0; e < kVector; ++e)
+                if (values[i + e] <= cut.bound) *place++ = raw_entry(values[i + e], column_of(group, i + e));
+            first += total >> shift & ((1 << kBits) - 1);
+        }
+    }
+    if (group.any(cut.ties > 0)) first += take_ties(group, values, cut, columns, to + cut.count);
+    return first;
+}
+
+/// Sorts the lists of a warp's rows, each by its group, and writes their first k.
+template <int lanes, class Size>
+class PackedRows {
+public:
+    using Space = RowSpace<lanes, Size>;
+
+    /// `count` raw entries in `space`, of which all lanes know.
+    __device__ PackedRows(Space& space, int count) : space_(space), count_(count) {}
+
+    __device__ void sort() {
+        std::uint32_t packed[kRegisters];
+        const bool exact = pack(packed);
+        sort_packed<Space::kPlaces>(packed, static_cast<unsigned>(group_.rank()));
+#pragma unroll
+        for (int r = 0; r < kRegisters; ++r) space_.order[Space::padded(group_.rank() * kRegisters + r)] = packed[r];
+        __syncwarp();
+        // All lanes ask, as some of a warp's rows may have to.
+        if (!group_.any(!exact) || !group_.any(any_alike(packed)) || !group_.any(stands_wrong())) return;
+        count_places();
+        __syncwarp();
+    }
+
+    /// Then entries without an element.
+    __device__ void write(int k, float* values, std::int32_t* indices) const {
+        for (int j = group_.rank(); j < k; j += lanes) {
+            const bool filled = j < count_;
+            const std::uint64_t raw = filled ? space_.entries[place_at(j)] : 0;
+            values[j] = filled ? __uint_as_float(static_cast<std::uint32_t>(raw >> 32))
+                               : std::numeric_limits<float>::quiet_NaN();
+            indices[j] = filled ? static_cast<std::int32_t>(raw) : kNoIndex;
+        }
+    }
+
+private:
+    static constexpr int kRegisters = Space::kRegisters;
+    static constexpr int kPlaceBits = std::bit_width(static_cast<unsigned>(Space::kPlaces - 1));
+    static constexpr std::uint32_t kNoPlace = 0xFFFFFFFF;  ///< after every other one
+
+    [[nodiscard]] __device__ int place_at(int j) const {
+        return static_cast<int>(space_.order[Space::padded(j)] & (Space::kPlaces - 1));
+    }
+    [[nodiscard]] __device__ std::uint64_t sorted_entry(int j) const { return sortable(space_.entries[place_at(j)]); }
+
+    /// Returns whether the bits hold the keys whole.
+    __device__ bool pack(std::uint32_t (&packed)[kRegisters]) {
+        std::uint32_t least = kEmptyKey, most = 0;
+#pragma unroll
+        for (int r = 0; r < kRegisters; ++r) {
+            const int place = r * lanes + group_.rank();
+            packed[r] = kNoPlace;
+            if (place >= count_) continue;
+            packed[r] = key_of(__uint_as_float(static_cast<std::uint32_t>(space_.entries[place] >> 32)));
+            least = std::min(least, packed[r]), most = std::max(most, packed[r]);
+        }
+        group_.extremes(least, most);
+        const int shift = std::max(static_cast<int>(std::bit_width(most - least)) - (32 - kPlaceBits), 0);
+#pragma unroll
+        for (int r = 0; r < kRegisters; ++r) {
+            const int place = r * lanes + group_.rank();
+            if (place < count_)
+                packed[r] = (packed[r] - least) >> shift << kPlaceBits | static_cast<std::uint32_t>(place);
+        }
+        return shift == 0;
+    }
+
+    /// Whether neighbours of the lane have the same bits of their keys, the next lane's first among them.
+    __device__ bool any_alike(const std::uint32_t (&packed)[kRegisters]) const {
+        const std::uint32_t after = __shfl_down_sync(kAll, packed[0], 1, lanes);
+        bool alike = false;
+#pragma unroll
+        for (int r = 0; r < kRegisters; ++r) {
+            const bool last = r + 1 == kRegisters;
+            const std::uint32_t next = last ? after : packed[last ? r : r + 1];
+            const bool exists = next != kNoPlace && (!last || group_.rank() + 1 < lanes);
+            alike = alike || (exists && (packed[r] ^ next) >> kPlaceBits == 0);
+        }
+        return alike;
+    }
+
+    [[nodiscard]] __device__ bool stands_wrong() const {
+        bool wrong = false;
+        for (int j = group_.rank(); j + 1 < count_; j += lanes) wrong = wrong || sorted_entry(j + 1) < sorted_entry(j);
+        return wrong;
+    }
+
+    /// The place of an entry is how many come before it.
+    __device__ void count_places() {
+        for (int place = group_.rank(); place < count_; place += lanes) {
+            const std::uint64_t entry = sortable(space_.entries[place]);
+            int before = 0;
+            for (int other = 0; other < count_; ++other) before += sortable(space_.entries[other]) < entry ? 1 : 0;
+            space_.order[Space::padded(before)] = static_cast<std::uint32_t>(place);
+        }
+    }
+
+    Space& space_;
+    int count_;
+    LaneGroup<lanes> group_;
+};
+
+/// A warp takes 32 / lanes rows, each `per_lane` registers of every lane.
+template <int lanes, int per_lane, class Size>
+__global__ void __launch_bounds__(kLanes* kWarps)
+    select_packed(Problem problem, bool aligned, const float* distances, float* values, std::int32_t* indices) {
+    constexpr int kRows = kLanes / lanes, kParts = std::min(per_lane, std::max(4 * Size::kMost / lanes, kVector));
+    const int own = static_cast<int>(threadIdx.x) / lanes, k = static_cast<int>(problem.k);
+    auto& space = shared<RowSpace<lanes, Size>[kWarps][kRows], struct PackedSpace>()[threadIdx.y][own];
+    LaneGroup<lanes> group;
+    const std::int64_t row = (static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.y) * kRows + own;
+    const int columns = row < problem.rows ? static_cast<int>(problem.columns) : 0;
+
+    float elements[per_lane];
+    load_stripe(group, elements, distances + row * problem.columns, columns, aligned);
+    const Cut cut = find_cut<kParts>(group, elements, kInfinityKey, k, k, Size::kSlack, Size::kCapacity);
+    const int taken = take_in_order<Size::kCapacity>(group, elements, cut, columns, space.entries);
+    __syncwarp();
+    PackedRows<lanes, Size> list(space, taken);
+    list.sort();
+    if (row < problem.rows) list.write(k, values + row * k, indices + row * k);
+}
+
+struct Instance {
+    int lanes, columns, k;
+    void (*kernel)(Problem, bool, const float*, float*, std::int32_t*);
+};
+
+template <int lanes, int per_lane, class Size>
+constexpr Instance instance() {
+    return {lanes, lanes * per_lane, Size::kMost, select_packed<lanes, per_lane, Size>};
+}
+
+/// By lanes; the first that fits is taken.
+constexpr std::array kInstances{
+    instance<32, 8, UpTo8>(),    instance<32, 16, UpTo8>(),   instance<32, 32, UpTo8>(),   instance<32, 64, UpTo8>(),
+    instance<32, 8, UpTo32>(),   instance<32, 16, UpTo32>(),  instance<32, 32, UpTo32>(),  instance<32, 64, UpTo32>(),
+    instance<32, 16, UpTo128>(), instance<32, 32, UpTo128>(), instance<32, 64, UpTo128>(), instance<16, 8, UpTo8>(),
+    instance<16, 16, UpTo8>(),   instance<16, 32, UpTo8>(),   instance<16, 8, UpTo32>(),   instance<16, 16, UpTo32>(),
+    instance<16, 32, UpTo32>(),  instance<8, 8, UpTo8>(),     instance<8, 16, UpTo8>(),    instance<8, 32, UpTo8>(),
+    instance<8, 8, UpTo32>(),    instance<8, 16, UpTo32>(),   instance<8, 32, UpTo32>(),   instance<4, 8, UpTo8>(),
+    instance<4, 16, UpTo8>(),    instance<4, 32, UpTo8>(),    instance<4, 16, UpTo32>(),   instance<4, 32, UpTo32>()};
+
+const Instance* find_instance(const Problem& problem, int lanes) {
+    for (const Instance& instance : kInstances)
+        if (instance.lanes == lanes && problem.columns <= instance.columns && problem.k <= instance.k) return &instance;
+    return nullptr;
+}
+
+std::int64_t blocks_of(const Problem& problem, int lanes) {
+    const std::int64_t rows = kWarps * kLanes / lanes;
+    return (problem.rows + rows - 1) / rows;
+}
+
+Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
+    const int lanes = configuration["lanes"];
+    if (!problem.has_rows()) return Support::no("reads rows: needs layout=row_major");
+    if (!find_instance(problem, lanes)) {
+        int columns = 0, k = 0;
+        for (const Instance& instance : kInstances)
+            if (instance.lanes == lanes) columns = std::max(columns, instance.columns), k = std::max(k, instance.k);
+        return Support::no(std::to_string(lanes) + " lanes hold rows of up to " + std::to_string(columns) +
+                           " columns and lists of up to " + std::to_string(k));
+    }
+    if (blocks_of(problem, lanes) > 2147483647) return Support::no("more than 2,147,483,647 blocks exceed the grid");
+    return Support::yes();
+}
+
+void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
+    if (problem.results() == 0) return;
+    const int lanes = configuration["lanes"];
+    const bool aligned =
+        problem.columns % kVector == 0 && reinterpret_cast<std::uintptr_t>(buffers.distances) % sizeof(float4) == 0;
+    launch(find_instance(problem, lanes)->kernel, dim3(static_cast<unsigned>(blocks_of(problem, lanes))),
+           dim3(kLanes, kWarps), 0, context.stream, problem, aligned, buffers.distances, buffers.values,
+           buffers.indices);
+}
+
+}  // namespace
+
+Variant<Problem> warp_packed_rows() {
+    return {.role = Role::modern,
+            .summary = "as warp_rows; what is left of all rows of a warp is sorted at once, 32 bits of each element",
+            .limits = "row-major or a single row; 2,048 columns, k <= 128 with 32 lanes",
+            .tolerance = {.reason = "selects, computes nothing"},
+            .space = {{"lanes", {32, 16, 8, 4}}},
+            .optional_features = {"layout"},
+            .supports = supports,
+            .run = run};
+}
+
+}  // namespace espalier::smallest_k
