@@ -15,6 +15,7 @@
 
 #include "harness/families/family.hpp"
 #include "harness/families/suite.hpp"
+#include "kernels/device/host_cpu.hpp"
 #include "kernels/device/runtime.hpp"
 #include "variants/smallest_k/order.hpp"
 #include "variants/smallest_k/sorted_rows.cuh"
@@ -27,6 +28,8 @@ Variant<Problem> block_rows();
 Variant<Problem> split_rows();
 Variant<Problem> warp_cut_rows();
 Variant<Problem> block_cut_rows();
+Variant<Problem> cpu_minima_avx2();
+Variant<Problem> cpu_minima_avx512();
 }  // namespace espalier::smallest_k
 
 namespace espalier::bench::smallest_k {
@@ -345,6 +348,47 @@ INSTANTIATE_TEST_SUITE_P(Values, SmallestKRows,
                                          RowsOfFewValues{"infinity and NaN", {Floats::infinity(), Floats::quiet_NaN()}},
                                          RowsOfFewValues{"NaN", {Floats::quiet_NaN()}}),
                          [](const auto& instance) { return "Values" + std::to_string(instance.index); });
+
+/// Rows that bounds of blocks may go wrong at: their orders, numbers that are few among NaN, and ends of the numbers.
+std::vector<std::vector<float>> rows_for_bounds(std::size_t columns) {
+    std::mt19937 random(static_cast<unsigned>(columns));
+    std::vector<std::vector<float>> rows(8, std::vector<float>(columns));
+    for (std::size_t i = 0; i < columns; ++i) {
+        const auto x = static_cast<float>(random() >> 8) * 0x1p-24F - 0.25F;
+        rows[0][i] = x;
+        rows[1][i] = static_cast<float>(i);
+        rows[2][i] = -static_cast<float>(i);
+        rows[3][i] = static_cast<float>(random() % 3);
+        rows[4][i] = random() % 50 == 0 ? x : Floats::quiet_NaN();
+        rows[5][i] = random() % 2 ? Floats::infinity() : random() % 100 == 0 ? x : Floats::quiet_NaN();
+        rows[6][i] = i * 2 < columns ? x : -Floats::infinity();
+        rows[7][i] = random() % 2 ? -0.0F : 0.0F;
+    }
+    return rows;
+}
+
+TEST(SmallestKMinima, BoundNothingAway) {
+    const DeviceInfo cpu = device::describe_cpu();
+    int tried = 0;
+    for (const Variant<Problem>& variant : {cpu_minima_avx2(), cpu_minima_avx512()})
+        for (const std::int64_t columns : {1, 31, 32, 33, 1000, 8191, 8192, 8193, 40'000}) {
+            const auto rows = rows_for_bounds(static_cast<std::size_t>(columns));
+            for (const std::int64_t k : {1, 8, 127, 129, 1000}) {
+                const Problem problem{1, columns, k, MatrixLayout::row_major};
+                if (!variant.supports(problem, {}, cpu)) continue;
+                ++tried;
+                for (std::size_t r = 0; r < rows.size(); ++r) {
+                    std::vector<float> values(static_cast<std::size_t>(k));
+                    std::vector<std::int32_t> indices(values.size()), expected;
+                    Context context{cpu, nullptr, {}};
+                    variant.run(context, problem, {rows[r].data(), values.data(), indices.data()}, {});
+                    for (const auto& [value, index] : reference::smallest_k(rows[r], k)) expected.push_back(index);
+                    ASSERT_EQ(indices, expected) << columns << " columns, k = " << k << ", row " << r;
+                }
+            }
+        }
+    if (tried == 0) GTEST_SKIP() << "needs a processor with AVX2";
+}
 
 TEST(SmallestKSortedRows, WorkspaceOfABatchIsBounded) {
     EXPECT_EQ(Batch({1000000, 1000, 5}).rows, (1 << 26) / 1000);

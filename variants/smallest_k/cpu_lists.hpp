@@ -85,13 +85,16 @@ public:
     }
 
     /// Elements begin..end-1 of a row whose elements are neighbours.
-    void scan(const float* row, std::int64_t begin, std::int64_t end) {
+    void scan(const float* row, std::int64_t begin, std::int64_t end) { scan_by(Kernel::scan, row, begin, end); }
+
+    /// Of the first row, k elements that are scanned sooner or later are at most `bound`: none beyond it is taken.
+    void bound_by(Key bound) {
         List& list = lists_.front();
-        while (begin < end) {
-            begin = Kernel::scan(row, begin, end, list, capacity_);
-            if (list.count > capacity_) cut(0);
-        }
+        const Key limit = bound + 1;
+        if (!list.limited || limit < list.limit) limit_to(list, limit);
     }
+
+    [[nodiscard]] const List& first() const { return lists_.front(); }
 
     /// All rows side by side, kMostRows at most; a column's elements are neighbours, columns are `stride` apart.
     void scan_columns(const float* first, std::int64_t columns, std::int64_t stride) {
@@ -107,8 +110,7 @@ public:
 
     /// The k best of a row in order, filled up with empty entries.
     void finish(std::size_t i, std::vector<std::uint64_t>& to) {
-        const List& list = lists_[i];
-        if (list.count > enough()) cut(i);
+        const List& list = shortened(i);
         to.clear();
         for (std::int64_t j = 0; j < list.count; ++j) to.push_back(entry_of_signed(list.keys[j], list.indices[j]));
         best_in_order(to, k_);
@@ -117,6 +119,28 @@ public:
     static void best_in_order(std::vector<std::uint64_t>& entries, std::int64_t k) {
         std::sort(entries.begin(), entries.end());
         entries.resize(static_cast<std::size_t>(k), kEmptyEntry);
+    }
+
+protected:
+    /// The row's candidates, cut back if they are many more than k.
+    const List& shortened(std::size_t i) {
+        if (lists_[i].count > enough()) cut(i);
+        return lists_[i];
+    }
+
+    /// Scans elements begin..end-1 of the first row by `step`, which is called like Kernel::scan. Returns how many
+    /// became candidates.
+    template <class Step>
+    std::int64_t scan_by(Step step, const float* row, std::int64_t begin, std::int64_t end) {
+        List& list = lists_.front();
+        std::int64_t added = 0;
+        while (begin < end) {
+            added -= list.count;
+            begin = step(row, begin, end, list, capacity_);
+            added += list.count;
+            if (list.count > capacity_) cut(0);
+        }
+        return added;
     }
 
 private:
@@ -139,11 +163,16 @@ private:
         // A whole number of vectors: the largest key after all that there are.
         const auto whole = (list.count + kKeysAtOnce - 1) / kKeysAtOnce * kKeysAtOnce;
         std::fill(list.keys + list.count, list.keys + whole, std::numeric_limits<Key>::max());
-        list.limit = Kernel::bound(list.keys, static_cast<std::size_t>(whole), static_cast<std::int32_t>(k_), enough());
-        list.limited = true;
-        list.limit_value = value_of(static_cast<std::uint32_t>(list.limit) ^ 0x80000000U);
+        limit_to(list,
+                 Kernel::bound(list.keys, static_cast<std::size_t>(whole), static_cast<std::int32_t>(k_), enough()));
         const std::int64_t smaller = Kernel::keep(list, list.limit);
         if (list.count > enough()) drop_ties(list, k_ - smaller);
+    }
+
+    static void limit_to(List& list, Key limit) {
+        list.limited = true;
+        list.limit = limit;
+        list.limit_value = value_of(static_cast<std::uint32_t>(limit) ^ 0x80000000U);
     }
 
     /// All but the first `wanted` of those at the limit.
@@ -175,8 +204,8 @@ inline void store(const Problem& problem, const Buffers& buffers, std::int64_t r
     }
 }
 
-/// Rows are dealt to the threads; of fewer rows than threads, stretches of them.
-template <class Kernel>
+/// Rows are dealt to the threads; of fewer rows than threads, stretches of them. `Lists` as the class of that name.
+template <class Lists>
 void select_rows(const Problem& problem, const Buffers& buffers, int threads) {
     constexpr std::int64_t kLeastStretch = 1 << 15;
     const std::int64_t most_parts = std::max<std::int64_t>(problem.columns / std::max(kLeastStretch, 2 * problem.k), 1);
@@ -186,7 +215,7 @@ void select_rows(const Problem& problem, const Buffers& buffers, int threads) {
     const bool alone = threads == 1 || problem.rows * parts == 1 || problem.elements() < kLeastStretch;
 #pragma omp parallel num_threads(threads) if (!alone)
     {
-        Lists<Kernel> lists(1, problem.k);
+        Lists lists(1, problem.k);
         std::vector<std::uint64_t> entries;
 #pragma omp for schedule(static)
         for (std::int64_t task = 0; task < problem.rows * parts; ++task) {
@@ -206,7 +235,7 @@ void select_rows(const Problem& problem, const Buffers& buffers, int threads) {
         for (std::int64_t part = 0; part < parts; ++part)
             for (const std::uint64_t entry : found[static_cast<std::size_t>(row * parts + part)])
                 entries.push_back(entry);
-        Lists<Kernel>::best_in_order(entries, problem.k);
+        Lists::best_in_order(entries, problem.k);
         store(problem, buffers, row, entries);
     }
 }
@@ -237,7 +266,7 @@ template <class Kernel>
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     if (problem.k == 0 || problem.rows == 0) return;
     if (problem.has_rows())
-        select_rows<Kernel>(problem, buffers, context.device.threads);
+        select_rows<Lists<Kernel>>(problem, buffers, context.device.threads);
     else
         select_columns<Kernel>(problem, buffers, context.device.threads, configuration["rows"]);
 }
