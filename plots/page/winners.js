@@ -79,6 +79,6 @@ const winners = (family) => {
       draw();
     })));
   draw();
-  return figure("Who wins where", "Letter: the variant that wins most problems of the cell; its mean lead over the next variant; problems won of those measured. " +
+  return figure("Who wins where", "Letter: the variant that wins most problems of the cell; its mean lead over the next variant; problems won of those measured, unseen ones too. " +
     "Paler cells have more than one winner. The first two features shown are those that tell most about who wins.", controls, holder);
 };
