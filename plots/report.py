@@ -50,13 +50,10 @@ def slug(text: str) -> str:
 
 def ranking(family: results.Family, colours: dict[str, str]) -> list[dict]:
     """One row per variant: how often it wins, how far it lies behind otherwise, how near to the ceilings it comes."""
-    slowdowns, best = family.slowdowns(), family.best()
-    wins = {}
+    slowdowns, best, wins = family.slowdowns(), family.best(), family.wins()
     own = {variant: [] for variant in colours}
     shares = {variant: [] for variant in colours}
-    for problem, variants in best.items():
-        if winner := family.winner(problem):
-            wins[winner.variant] = wins.get(winner.variant, 0) + 1
+    for variants in best.values():
         for variant, case in variants.items():
             if math.isfinite(case.roofline) and case.roofline > 0:
                 shares[variant].append(case.roofline)
@@ -70,7 +67,7 @@ def ranking(family: results.Family, colours: dict[str, str]) -> list[dict]:
             {
                 "variant": variant,
                 "role": roles[variant] + (", failed: never chosen" if variant in failed else ""),
-                "wins": wins.get(variant, 0),
+                "wins": wins[variant],
                 "problems": len(values),
                 "mean": results.geometric_mean(values),
                 "p90": results.quantile(values, 0.9),

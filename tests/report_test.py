@@ -575,6 +575,8 @@ class OtherResults(ReportCase):
         for n in (2**e for e in range(10, 21)):
             for name, time in (("steep", 0.1 * n), ("flat", 2000 + 0.02 * n)):
                 cases.append(case("dot", name, f"n={n}", time, features=[{"name": "n", "value": float(n)}]))
+        # Nobody is beaten where one variant alone was timed.
+        cases.append(case("dot", "flat", "n=3000", 1000.0, features=[{"name": "n", "value": 3000.0}]))
         folder = write_device(self.results, cases)
         nodes = [{"id": 0, "feature": "n", "threshold": 25000, "left": 1, "right": 2}]
         nodes += [{"id": 1 + i, "problems": 5, "ranking": [{"variant": name, "configuration": "default"}]}
@@ -585,7 +587,8 @@ class OtherResults(ReportCase):
             const family = readFamily(DATA, "dot");
             const values = (n) => new Map([["n", n]]);
             console.log(JSON.stringify({
-              leaves: family.problems.map((p) => [pathOf(family.tree, p.values).at(-1), p.leaf]),
+              sizes: [family.problems.length, family.all.length],
+              leaves: family.all.map((p) => [pathOf(family.tree, p.values).at(-1), p.leaf]),
               chosen: [1500, 300000].map((n) => family.tree[pathOf(family.tree, values(n)).at(-1)].ranking[0][0]),
               near: nearest(family, values(2950))[0].problem.values.get("n"),
               guess: estimate(family, values(300000)),
@@ -596,6 +599,8 @@ class OtherResults(ReportCase):
         self.assertTrue(all(ours == theirs for ours, theirs in found["leaves"]))
         variants = self.data()["test-gpu"]["families"]["dot"]["variants"]
         self.assertEqual([variants[i] for i in found["chosen"]], ["steep", "flat"])
+        self.assertEqual(found["sizes"], [11, 12])
+        self.assertIn("flat</th><td class=\"muted\">documented</td><td class=\"n best\">6</td>", self.text())
         self.assertEqual(found["near"], 4096)  # nearer by ratio than 2048, though not by difference
         truth = 2000 + 0.02 * 300000
         self.assertLess(max(found["guess"]["time"] / truth, truth / found["guess"]["time"]), found["guess"]["factor"])

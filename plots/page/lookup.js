@@ -2,10 +2,8 @@
 
 const AGREES = 1.05;  // a choice that lies so little behind the best is as good as the best
 
-const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
-
-const sameProblem = (family, values) =>
-  family.problems.find((p) => family.asked.every(({ name }) => {
+const sameProblem = (family, values, problems = family.problems) =>
+  problems.find((p) => family.asked.every(({ name }) => {
     const value = values.get(name);
     return value === undefined || p.values.get(name) === value;
   }));
@@ -33,7 +31,8 @@ const answer = (family, asked) => {
   const chosen = leaf ? runnable(leaf, exact, near) : near[0].problem.winner;
   const judged = near.map(({ problem }) => problem.own.find((entry) => entry.variant === chosen.variant)?.time / problem.winner.time)
                      .filter(Number.isFinite);
-  return { exact, near, values, path, leaf, chosen, judged, guess: exact ? null : estimate(family, values) };
+  const alone = exact ? undefined : sameProblem(family, asked, family.all);
+  return { exact, alone, near, values, path, leaf, chosen, judged, guess: exact ? null : estimate(family, values) };
 };
 
 const SHORT = 1e4;  // ns: a few times what it takes to start a kernel and to wait for it
@@ -42,7 +41,7 @@ const CLEAR = 1.02;  // a lead below that does not last from one day to the next
 
 const apart = (problem) => {
   const next = problem.own[1];
-  return !next || (next.low > problem.winner.high && next.time > CLEAR * problem.winner.time);
+  return Boolean(next) && next.low > problem.winner.high && next.time > CLEAR * problem.winner.time;
 };
 
 /** How sure: a level and its reasons. */
@@ -54,13 +53,14 @@ const verdict = (family, found) => {
     const next = exact.own[1];
     const draw = exact.unseen ? ", as an unseen problem that no tree was trained on" : "";
     const lead = next ? times(next.time / exact.winner.time) : "";
-    reasons.push(`This very problem was measured${draw}; ` + (!next ? "no other variant can do it."
+    reasons.push(`This very problem was measured${draw}; ` + (!next ? "no other variant was timed."
       : apart(exact) ? `the next variant, ${family.variants[next.variant]}, takes ${lead} as long, and the intervals do not touch.`
       : `the next variant, ${family.variants[next.variant]}, takes ${lead} as long, so that on another day either may be faster.`));
   } else {
     const how = near[0].distance < 0.5 ? "almost the same sizes" : near[0].distance < 1.5 ? "sizes within about a factor of two"
                                                                                           : "rather different sizes";
-    reasons.push(`It was not measured. The nearest measured problem has ${how} (${near[0].distance.toFixed(1)} octaves away).`);
+    const { alone } = found;
+    reasons.push((alone ? `Only ${family.variants[alone.winner.variant]} was timed on this very problem, ${duration(alone.winner.time)}.` : "It was not measured.") + ` The nearest measured problem has ${how} (${near[0].distance.toFixed(1)} octaves away).`);
   }
   if (judged.length) reasons.push(`${family.variants[found.chosen.variant]} is the fastest, or within 5% of it, on ${agree} of the ${plural(judged.length, "nearest measured problem")} where it was timed.`);
   if (leaf) {
@@ -73,11 +73,11 @@ const verdict = (family, found) => {
   if (regrets.length)
     reasons.push(`On these neighbours the tree's regret is ${geometricMean(regrets).toFixed(3)} in the mean, ${Math.max(...regrets).toFixed(2)} at worst.`);
   const alike = judged.length >= 4 && agree >= 0.75 * judged.length;
-  const level = exact ? (apart(exact) ? "sure" : "even") : near[0].distance < 1.5 && alike && (leaf?.problems ?? 9) >= 5 ? "likely" : "unsure";
+  const level = exact ? (!exact.own[1] ? "alone" : apart(exact) ? "sure" : "even") : near[0].distance < 1.5 && alike && (leaf?.problems ?? 9) >= 5 ? "likely" : "unsure";
   return { level, reasons };
 };
 
-const LEVELS = { sure: "Measured, clear", even: "Measured, a close call", likely: "Likely: the neighbours agree",
+const LEVELS = { sure: "Measured, clear", even: "Measured, a close call", alone: "Measured, nothing to compare", likely: "Likely: the neighbours agree",
                  unsure: "Unsure: measure it" };
 
 /** Which of the device's ceilings the least time comes from. */
@@ -106,7 +106,8 @@ const differences = (family, problem, variant) => {
   const list = found.map((one) => `${one.label} ${amount(one.a)}${one.unit} against ${amount(one.b)}${one.unit}`).join("; ");
   const next = problem.own.find((entry) => entry.variant !== variant);
   const uncounted = problem.counters.has(next.variant) ? "" : ` ${family.variants[next.variant]}, the next, was not counted.`;
-  return `${family.variants[counted[0].variant]} beside ${family.variants[counted[1].variant]}: ${list}.${uncounted}`;
+  const faster = counted[0].time > CLEAR * counted[1].time ? ", which is faster there" : "";
+  return `${family.variants[counted[0].variant]} beside ${family.variants[counted[1].variant]}${faster}: ${list}.${uncounted}`;
 };
 
 const problemText = (family, problem) =>
