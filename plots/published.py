@@ -1,7 +1,6 @@
 """The figures that the source documents printed, beside the same cases as measured here: the report's section."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,10 +86,11 @@ def shown(line, value: Cell) -> str:
     return number(value.value)
 
 
-def measured(ours: Counterpart, rows: Rows, info: dict, others: Mapping, failed: Mapping, xs: list,
+def measured(ours: Counterpart, device: "Measured", other: "Measured", xs: list,
              printed: list[list]) -> tuple[list[Row], list[str]]:
-    """The lines of a table that a device has cells of; nothing if it measured none of them itself."""
-    values = Values(ours, rows, info, others, failed)
+    """The lines of a table that a device has cells of, beside those of the CPU `other`; nothing if it measured none of them
+    itself."""
+    values = Values(ours, device.rows, device.info, {CPU: other.rows}, {"": device.failed, CPU: other.failed})
     lines, own = [], False
     for index, line in enumerate(ours.lines):
         try:
@@ -99,7 +99,7 @@ def measured(ours: Counterpart, rows: Rows, info: dict, others: Mapping, failed:
             continue
         if all(one.value is None for one in cells):
             continue
-        own |= isinstance(line, Line) and not line.device
+        own |= isinstance(line, Line) and (not line.device or other is device)
         unit = "time" if isinstance(line, Line) and line.quantity in NANO else (
             "%" if isinstance(line, Compared) and line.percent else line.quantity if isinstance(line, Line) else "")
         label = f"{line.variant} {line.own} {line.device}".strip() if isinstance(line, Line) else line.what
@@ -179,17 +179,18 @@ def compare(printed: dict | None, ours: Counterpart | None, devices: list[Measur
         table.measured = [Group(f"{device.name} ({device.key})", rows, []) for device in devices
                           if (rows := commands(table.identity, device.applications, xs))]
         return table
-    table.heading, table.remark = plain(ours.heading()), plain(ours.remark)
+    table.heading = plain(ours.heading())
     series = [entry["values"] for entry in printed["series"]] if printed else []
     for device in devices:
         other = device if device.key.startswith("cpu-") or cpu is None else cpu
-        rows, said = measured(ours, device.rows, device.info, {CPU: other.rows}, {"": device.failed, CPU: other.failed}, xs,
-                              series)
+        rows, said = measured(ours, device, other, xs, series)
         if rows:
             where = f"{device.name} ({device.key})"
             if other is not device and any(row.label.endswith(" CPU") for row in rows):
                 where += f"; CPU: {other.key}"
             table.measured.append(Group(where, rows, said))
+    if table.measured:
+        table.remark = plain(ours.remark)
     return table
 
 

@@ -15,6 +15,10 @@ PLACEMENTS = {"CPU-CPU": "gpu_distance=0;gpu_sort=0", "GPU-CPU": "gpu_distance=1
 CPU = "CPU"  # the name that lines have for the other device
 
 
+COUNTED_ON = ("Counts cannot be compared with the printed ones as they stand: on how many of its card's multiprocessors the "
+              "source's profiler counted is not on record.")
+
+
 def allowed_occupancy(dims, device: dict) -> float:
     """Of shared_load_all by its shared memory: blocks of 256 threads, 2 x 16 items, 1 KiB for the system."""
     most = device["max_threads_per_sm"] // 256
@@ -136,13 +140,13 @@ def tables() -> list[Table]:
               each(pair, "ms", "GB/s of DRAM") + (Compared("`shared_load_tile`: speedup over `global`", 0, 1),),
               (Claim("Speedup of `shared_load_tile` over `global`", 4, 2), Claim("DRAM rate of `global`, GB/s", 2, 0))),
         Table("K2", "distance", mixed, DIMS, each(both, "ms", "GB/s of DRAM", "warp instructions"),
-              (Claim("Warp instructions of `shared_load_all`", 4, 1), Claim("Those of `shared_load_tile`", 5, 3))),
+              (Claim("Warp instructions of `shared_load_all`", 4, 1), Claim("Those of `shared_load_tile`", 5, 3)), COUNTED_ON),
         occupancy("K3"), occupancy("K4"),
         Table("K5", "distance", euclidean, DIMS,
               each(("garcia_shared", "shared_load_tile"), "bank conflicts, thousand") + each(garcia, "ms")
               + (Compared("`texture_1d_shared_tile` faster than `garcia_shared` by", 2, 4, percent=True),),
               (Claim("`texture_1d_shared_tile` ahead of `garcia_shared`, in percent", 5, 3),
-               Claim("Thousand bank conflicts of `garcia_shared`", 0, 0))),
+               Claim("Thousand bank conflicts of `garcia_shared`", 0, 0)), COUNTED_ON),
         Table("K6", "distance", euclidean, DIMS, each(garcia, "ms"),
               tuple(Claim(f"`{variant}`, ms", i, i) for i, variant in enumerate(garcia))),
         missing_values("K7", "euclidean", "texture_1d_shared_tile"),
