@@ -16,7 +16,7 @@ from replaced import exit_on_signals, replaced
 from results import inert_values
 
 MOST_CASES = 4000  # of those that stayed the same the first are shown: the page stays below two megabytes
-WIDTH, FARTHEST = 180, 2.0  # of the picture of an interval, in pixels, and the ratio at its ends
+WIDTH, FARTHEST = 140, 2.0  # of the picture of an interval, in pixels, and the ratio at its ends
 
 
 def place(ratio: float) -> float:

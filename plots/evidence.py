@@ -3,6 +3,7 @@
 import csv
 import json
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,14 +17,16 @@ class Evidence:
     rows: dict[str, list[dict]] = field(default_factory=dict)
     swept: dict[str, list[dict]] = field(default_factory=dict)  # those without the published suite's
     profiled: dict[str, list[dict]] = field(default_factory=dict)  # those of them that have counters
+    failed: dict[str, list[dict]] = field(default_factory=dict)  # the published suite's that gave no time
     applications: dict = field(default_factory=dict)  # what scripts/applications kept; empty if it has not run
 
     @classmethod
     def load(cls, folder: Path) -> "Evidence":
-        published = right_rows(folder.parent / "published" / folder.name)
-        rows = right_rows(folder)
+        apart = folder.parent / "published" / folder.name
+        published, rows = right_rows(apart), right_rows(folder)
         found = cls(folder, json.loads((folder / "device.json").read_text())["device"],
                     {family: newest(published.get(family, []), rows.get(family, [])) for family in {**rows, **published}})
+        found.failed = rows_of(apart, lambda status: status != "ok")
         if (folder / "applications.json").exists():
             found.applications = json.loads((folder / "applications.json").read_text())
         found.swept = rows
@@ -60,13 +63,17 @@ class Evidence:
         return None
 
 
-def right_rows(folder: Path) -> dict[str, list[dict]]:
-    """By family, those with the status ok; none if there is no such folder."""
+def rows_of(folder: Path, wanted: Callable[[str], bool]) -> dict[str, list[dict]]:
+    """By family, those with a status that is wanted; none if there is no such folder."""
     rows = {}
     for path in sorted(folder.glob("*.csv")):
         with open(path, newline="", encoding="utf-8") as file:
-            rows[path.stem] = [row for row in csv.DictReader(file) if row["status"] == "ok"]
+            rows[path.stem] = [row for row in csv.DictReader(file) if wanted(row["status"])]
     return rows
+
+
+def right_rows(folder: Path) -> dict[str, list[dict]]:
+    return rows_of(folder, lambda status: status == "ok")
 
 
 def newest(published: list[dict], others: list[dict]) -> list[dict]:

@@ -123,11 +123,20 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """Says which column of a line is least, and how much more the largest is; `alike` is what follows if that is little."""
+
+    words: str
+    line: int
+    alike: str = ""
+
+
+@dataclass(frozen=True)
 class Table:
     """The counterpart of a printed table.
 
     `columns` turns a column into parameters: "dims={x}", or a mapping where a column is more than a number. `own_columns`
-    are ours for tables that print no series.
+    are ours for tables that print no series. Of `claims`, a function says what takes more than one line to say.
     """
 
     identity: str
@@ -135,7 +144,7 @@ class Table:
     parameters: str
     columns: str | Mapping
     lines: tuple
-    claims: tuple[Claim, ...] = ()
+    claims: tuple["Claim | Spread | Callable[[Values, list, list[list]], str]", ...] = ()
     remark: str = ""
     title: str = ""
     own_columns: tuple = ()
@@ -185,8 +194,10 @@ def measured(row: dict, quantity: str) -> float | None:
 class Values:
     """The cells of one table on one device; `others` are the rows of the devices that lines name."""
 
-    def __init__(self, table: Table, rows: Mapping[str, list[dict]], device: dict, others: Mapping[str, Mapping] = {}):
-        self.table, self.device = table, device
+    def __init__(self, table: Table, rows: Mapping[str, list[dict]], device: dict, others: Mapping[str, Mapping] = {},
+                 failed: Mapping[str, Mapping] = {}):
+        """`failed` has by device, as `others`, the rows of cases that gave no time."""
+        self.table, self.device, self.failed = table, device, failed
         self.rows: dict[tuple[str, str], list[dict]] = {}  # by device and variant
         for name, found in {"": rows, **others}.items():
             for row in found.get(table.family, []):
@@ -216,10 +227,44 @@ class Values:
     def line(self, index: int, xs: list) -> list[Cell]:
         return [self.cell(index, x) for x in xs]
 
+    def reasons(self, xs: list) -> dict[str, list[str]]:
+        """Why cells are empty, where their cases were tried: reasons, and which cells have each."""
+        found: dict[str, list[str]] = {}
+        for index, line in enumerate(self.table.lines):
+            if not isinstance(line, Line):
+                continue
+            for x in xs:
+                if self.cell(index, x).value is not None:
+                    continue
+                wanted = self.wanted(line, x)
+                for row in self.failed.get(line.device, {}).get(self.table.family, []):
+                    named = parts(row["problem"]) | parts(row["configuration"]) | {f"variant={row['variant']}"}
+                    if line.variant in ("", row["variant"]) and parts(row["problem"]) <= wanted <= named:
+                        cells = found.setdefault(f"{row['status'].replace('_', ' ')} ({row['reason']})", [])
+                        name = ", ".join(code(part) for part in (row["variant"], line.own) if part)
+                        cells.append(f"{name} at {f'{x:,}' if isinstance(x, int) else x}")
+                        break
+        return found
+
 
 def span(values: list[float], show: Callable[[float], str]) -> str:
     low, high = show(min(values)), show(max(values))
     return low if low == high else f"{low} to {high}"
+
+
+ALIKE = 1.05  # a difference below that is none
+
+
+def spread(claim: Spread, values: Values, xs: list, show: Callable[[float], str]) -> str:
+    cells = {x: cell.value for x, cell in zip(xs, values.line(claim.line, xs)) if cell.value}
+    if len(cells) < 2:
+        return f"{claim.words}: too little was measured to compare."
+    least, most = min(cells, key=cells.get), max(cells, key=cells.get)
+    factor = cells[most] / cells[least]
+    if factor < ALIKE:
+        return f"{claim.words}: the same within {show(100 * (factor - 1))}%{claim.alike}."
+    unit = values.table.lines[claim.line].quantity
+    return (f"{claim.words}: least with {least}, {show(cells[least])} {unit}; {show(factor)} times as much with {most}.")
 
 
 def sentence(claim: Claim, values: Values, xs: list, printed: list, show: Callable[[float], str]) -> str:
@@ -241,3 +286,17 @@ def sentence(claim: Claim, values: Values, xs: list, printed: list, show: Callab
     if not isinstance(line, Line) or line.quantity not in NANO:
         return text + "."
     return text + f": {span([before[x] / cells[x] for x in before], show)} times as fast."
+
+
+def sentences(values: Values, xs: list, printed: list[list], show: Callable[[float], str]) -> list[str]:
+    """What all claims of a table say; `printed` has the series that stand beside it."""
+    found = []
+    for claim in values.table.claims:
+        if isinstance(claim, Spread):
+            found.append(spread(claim, values, xs, show))
+        elif isinstance(claim, Claim):
+            series = printed[claim.series] if claim.series is not None and claim.series < len(printed) else [None] * len(xs)
+            found.append(sentence(claim, values, xs, series, show))
+        else:
+            found.append(claim(values, xs, printed))
+    return [text for text in found if text]

@@ -6,7 +6,6 @@ Times have four significant digits, intervals whole per mille of the time: below
 import itertools
 import json
 import math
-from collections import Counter
 
 import trees
 from results import Device, Family, geometric_mean
@@ -59,7 +58,7 @@ class Words:
 
 def order_of_variants(family: Family) -> list[str]:
     """Those that win most first: the first eight have colours, the others are grey."""
-    wins = Counter(case.variant for p in family.features if (case := family.winner(p)))
+    wins = family.wins()
     means = {variant: geometric_mean(values) for variant, values in family.slowdowns().items()}
     return sorted(family.variants(), key=lambda v: (-wins[v], means.get(v, math.inf), v))
 

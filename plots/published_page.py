@@ -1,7 +1,7 @@
 """docs/performance/published.md: what the source documents printed, and the same on the device measured here."""
 
 from evidence import Evidence, number, paragraph, table
-from like_for_like import Table, Values, sentence
+from like_for_like import Table, Values, sentences
 from published_tables import CPU, tables
 
 HEAD = """# The printed figures and the {device}'s
@@ -16,8 +16,8 @@ been measured. `espalier list --suite published` lists all cases, and
 
     espalier sweep --suite published --device 0
 
-measures them into `results/published/`, which is read here before `results/{key}/`. Tables with a name like K-5.4 are of
-what a source describes and prints no figures of. The coherent summation paper has a page of its own
+measures them into `results/published/`, which is read here before `results/{key}/`. `espalier report --published` writes the
+same of any device as a page. Tables with a name like K-5.4 are of what a source describes and prints no figures of. The coherent summation paper has a page of its own
 ([coherent-sum.md](coherent-sum.md)) and so has the convolution lab ([profiler-story.md](profiler-story.md)). Lines called
 {cpu_name} are of the {cpu}, with {threads} threads.
 """
@@ -45,12 +45,11 @@ def section(ours: Table, values: Values, printed: dict | None) -> str:
         lines.append([f"**{line.label()}**", *(number(cell.value) for cell in values.line(index, xs))])
     name = printed["x"]["name"] if printed else (ours.columns.split("=")[0] if isinstance(ours.columns, str) else "")
     text += table([name, *(f"{x:,}" if isinstance(x, int) else x for x in xs)], lines)
-    changes = []
-    for claim in ours.claims:
-        series = printed["series"][claim.series]["values"] if printed and claim.series is not None else [None] * len(xs)
-        changes.append(sentence(claim, values, xs, series, lambda value: number(value, 3)))
-    if changes:
+    series = [entry["values"] for entry in printed["series"]] if printed else []
+    if changes := sentences(values, xs, series, lambda value: number(value, 3)):
         text += "\n" + paragraph(" ".join(changes))
+    for reason, cells in values.reasons(xs).items():
+        text += "\n" + paragraph(f"Without a time, {reason}: {'; '.join(cells)}.")
     return text + ("\n" + paragraph(ours.remark) if ours.remark else "")
 
 
@@ -84,8 +83,8 @@ def published_page(published: dict, counterparts: dict, evidence: Evidence, cpu:
     text = HEAD.format(device=evidence.device["name"], key=evidence.device["key"], cpu_name=CPU, cpu=cpu.device["name"],
                        threads=cpu.device["threads"])
     printed = {entry["id"]: entry for entry in published["tables"]}
-    after = {ours.identity: section(ours, Values(ours, evidence.rows, evidence.device, {CPU: cpu.rows}),
-                                    printed.get(ours.identity)) for ours in tables()}
+    after = {ours.identity: section(ours, Values(ours, evidence.rows, evidence.device, {CPU: cpu.rows},
+                                                 {"": evidence.failed, CPU: cpu.failed}), printed.get(ours.identity)) for ours in tables()}
     for identity in [*after]:
         text += after[identity]
         if identity == "K13":

@@ -1,6 +1,9 @@
 """Which measurement stands beside which printed table: the parameters of `espalier sweep --suite published`, as data."""
 
-from like_for_like import Claim, Compared, Computed, Line, Table
+import re
+
+from evidence import number
+from like_for_like import Claim, Compared, Computed, Line, Spread, Table, Values, span
 
 SQUARE = "missing=none;points=10000;queries=10000"
 DIMS = "dims={x}"
@@ -10,6 +13,10 @@ KNN = "classes=10;dims=50;k=10;missing=none;task=classification;vote=majority"
 PLACEMENTS = {"CPU-CPU": "gpu_distance=0;gpu_sort=0", "GPU-CPU": "gpu_distance=1;gpu_sort=0",
               "CPU-GPU": "gpu_distance=0;gpu_sort=1", "GPU-GPU": "gpu_distance=1;gpu_sort=1"}
 CPU = "CPU"  # the name that lines have for the other device
+
+
+COUNTED_ON = ("Counts cannot be compared with the printed ones as they stand: on how many of its card's multiprocessors the "
+              "source's profiler counted is not on record.")
 
 
 def allowed_occupancy(dims, device: dict) -> float:
@@ -77,12 +84,26 @@ def kinds_of_answer() -> Table:
                  own_columns=tuple(columns))
 
 
+def placements(values: Values, xs: list, printed: list[list]) -> str:
+    """P1's finding, of all sizes that were measured in all four placements: the whole gain is the sort."""
+    times = [[cell.value for cell in values.line(index, xs)] for index in range(len(values.table.lines))]
+    times = [row for row in times if None not in row]
+    if not times:
+        return "Nothing was measured in all four placements yet."
+    gains = [row[0] / row[3] for row in times]
+    of_distance = [row[0] / row[1] for row in times] + [row[2] / row[3] for row in times]
+    printed_gain = f", printed up to {printed[0][3]}" if printed else ""
+    text = (f"GPU-GPU is {span(gains, lambda value: number(value, 3))} times as fast as CPU-CPU{printed_gain}. Moving only the "
+            f"distances to the GPU changes the time by a factor of {span(of_distance, lambda value: number(value, 3))}")
+    small = max(of_distance) < 1.25 and min(of_distance) > 0.8
+    return text + (": the whole gain is the sort's, as the source found." if small else ": the gain is not the sort's alone.")
+
+
 def p1() -> Table:
     sizes = [2**e for e in range(10, 19)]
     lines = tuple(Line("enumeration_sort", "ms", f"points={n}") for n in sizes)
     return Table("P1", "knn", "classes=10;dims=2;k=10;metric=euclidean;missing=none;queries=1;queries_in=host;"
-                 "task=classification;vote=majority", PLACEMENTS, lines, (),
-                 "One query. Sorting on the CPU is one thread's work, quadratic, and is not measured beyond 131,072 points.")
+                 "task=classification;vote=majority", PLACEMENTS, lines, (placements,), "One query.")
 
 
 def p1_speedups(table: Table) -> list[Table]:
@@ -119,13 +140,13 @@ def tables() -> list[Table]:
               each(pair, "ms", "GB/s of DRAM") + (Compared("`shared_load_tile`: speedup over `global`", 0, 1),),
               (Claim("Speedup of `shared_load_tile` over `global`", 4, 2), Claim("DRAM rate of `global`, GB/s", 2, 0))),
         Table("K2", "distance", mixed, DIMS, each(both, "ms", "GB/s of DRAM", "warp instructions"),
-              (Claim("Warp instructions of `shared_load_all`", 4, 1), Claim("Those of `shared_load_tile`", 5, 3))),
+              (Claim("Warp instructions of `shared_load_all`", 4, 1), Claim("Those of `shared_load_tile`", 5, 3)), COUNTED_ON),
         occupancy("K3"), occupancy("K4"),
         Table("K5", "distance", euclidean, DIMS,
               each(("garcia_shared", "shared_load_tile"), "bank conflicts, thousand") + each(garcia, "ms")
               + (Compared("`texture_1d_shared_tile` faster than `garcia_shared` by", 2, 4, percent=True),),
               (Claim("`texture_1d_shared_tile` ahead of `garcia_shared`, in percent", 5, 3),
-               Claim("Thousand bank conflicts of `garcia_shared`", 0, 0))),
+               Claim("Thousand bank conflicts of `garcia_shared`", 0, 0)), COUNTED_ON),
         Table("K6", "distance", euclidean, DIMS, each(garcia, "ms"),
               tuple(Claim(f"`{variant}`, ms", i, i) for i, variant in enumerate(garcia))),
         missing_values("K7", "euclidean", "texture_1d_shared_tile"),
@@ -138,10 +159,10 @@ def tables() -> list[Table]:
         whole_knn("K12"), whole_knn("K13"),
         Table("K-3.2", "distance", euclidean, DIMS, each(plugins, "ms"), title="The plugins before the thesis' (its "
               "section 3.2), beside its own", own_columns=(10, 50, 110),
-              claims=(Claim("`one_warp_partials`, ms", 0), Claim("`texture_1d_shared_tile`, ms", 6)),
+              claims=tuple(Spread(f"`{variant}` by dims", at, alike=": starting a block for each distance is what takes its time")
+                           for at, variant in enumerate(plugins[:2])) + (Claim("`texture_1d_shared_tile`, ms", 6),),
               remark="The source calls the plugin's reads uncoalesced and does not say how attributes are dealt out: "
-                     "`one_warp_partials` takes turns, `one_warp_shares` neighbouring ones. Starting a block for each distance "
-                     "is what takes the time of both."),
+                     "`one_warp_partials` takes turns, `one_warp_shares` neighbouring ones."),
         selection("K-fig8", "Selection in registers against sorting (figure 8)",
                   (registers, ("register_insertion", "block=256;texture=1"), ("radix_sort_rows", ""),
                    ("segmented_radix_sort", "")), (1, 5, 8, 10, 15, 21)),
@@ -154,7 +175,8 @@ def tables() -> list[Table]:
               (Claim("`shared_atomics`, ms", 0, 0),), "Transfers are pageable copies of the bytes and of the bins."),
         Table("H-exercise", "histogram", "bytes=104857600", distributions,
               (Line("shared_atomics", "ms", "blocks_per_sm=2"), Line("global_atomics", "ms")),
-              (Claim("`shared_atomics` by what the bytes are, ms", 0), Claim("`global_atomics`, ms", 1)),
+              tuple(Spread(f"`{variant}` by what the bytes are", at, alike=", so its run time does not change with the data")
+                    for at, variant in enumerate(("shared_atomics", "global_atomics"))),
               title="The tutorial's exercise: does the run time change with the data?", own_columns=tuple(distributions)),
         Table("H-dot", "dot", "", "elements={x}",
               (Line("host_finish", "ms", "blocks_per_sm=8"), Line("atomic_float", "ms", "blocks_per_sm=8"),
@@ -169,6 +191,44 @@ SUMMED = "output=maximum;sources=1000;span=512"
 WINDOWS = (1000, 5000, 10000, 12000, 15000, 20000, 50000, 100000, 200000)
 
 
+def worth_of_order(values: Values, xs: list, printed: list[list]) -> str:
+    """S1's finding: what the order of reads is worth, and whether caches are why, as the source says."""
+    random, cached = xs[0], xs[2]
+    hits, sectors, traffic = ([values.cell(line, x).value for x in (random, cached)] for line in (1, 2, 3))
+    rates = [values.cell(0, x).value for x in (random, cached)]
+    if None in (*sectors, *traffic, *rates) or not printed:
+        return ""
+    before, before_hits = printed
+    additions = float(values.cell(4, cached).rows[0]["additions"]) / 1e9
+    here = (f"Here L1 hits are {number(hits[0], 3)}% against {number(hits[1], 3)}%" if None not in hits
+            else "Here no hit rates of L1 were counted")
+    agrees = sectors[0] > 2 * sectors[1] and traffic[0] > 2 * traffic[1]
+    return (f"Order is worth a factor of {number(rates[1] / rates[0], 3)}, printed {number(before[2] / before[0], 3)}. The source "
+            f"puts it down to hits in L1, {before_hits[0]}% against {before_hits[2]}%. {here}; an addition in random order takes "
+            f"{number(sectors[0] / additions, 3)} sectors from L2 against {number(sectors[1] / additions, 3)}, and the sums "
+            f"{number(traffic[0], 4)} GB from DRAM against {number(traffic[1], 3)}: the source's mechanism, that caches serve "
+            f"what neighbours in time share, is " + ("seen here, too." if agrees else "not seen here."))
+
+
+def best_windows(values: Values, xs: list, printed: list[list]) -> str:
+    """S4's finding: which window is best, and how good those are here that were the source's best."""
+    found = []
+    for at, receivers in enumerate(xs):
+        rates = {samples: values.cell(i, receivers).value for i, samples in zip(range(len(values.table.lines)), WINDOWS)}
+        rates = {samples: rate for samples, rate in rates.items() if rate is not None}
+        if not rates:
+            continue
+        best, worst = max(rates, key=rates.get), min(rates, key=rates.get)
+        text = f"With {receivers:,} receivers the best of {len(rates)} measured windows is {best:,} samples"
+        if printed:
+            named = [int(one) for one in re.findall(r"\d+", str(printed[0][at]))]
+            there = max((rates[samples] for samples in named if samples in rates), default=None)
+            text += f", printed {printed[0][at]}"
+            text += f", where it is {number(100 * (1 - there / rates[best]), 2)}% slower here" if there else ""
+        found.append(f"{text}; the worst, {worst:,}, is {number(100 * (1 - rates[worst] / rates[best]), 2)}% slower.")
+    return " ".join(found)
+
+
 def coherence_tables() -> list[Table]:
     variants = {name: name for name in ("shared_hodograph", "global_cached")} | {"random_order": "shuffled_order"}
     return [
@@ -176,25 +236,27 @@ def coherence_tables() -> list[Table]:
               {f"coherent_sum/{variant}": f"variant={ours}" for variant, ours in variants.items()},
               (Line("", "million sums/s"), Line("", "L1 hits, %"), Line("", "sectors read from L2, billion"),
                Line("", "GB read from DRAM"), Line("", "ms")),
-              (Claim("Million sums a second", 0, 0),),
+              (Claim("Million sums a second", 0, 0), worth_of_order),
               "A sum is one s_j(k) over all receivers. The source names neither window nor trial sources: S2's window, and "
               "1,000. Its random order is `shuffled_order`, a permutation of the samples as good as random."),
         Table("S4", "coherent_sum", SUMMED, "receivers={x}",
-              tuple(Line("global_cached", "G additions/s", f"samples={samples}") for samples in WINDOWS), (),
+              tuple(Line("global_cached", "G additions/s", f"samples={samples}") for samples in WINDOWS), (best_windows,),
               "The source does not say how many trial sources it had: ours are 1,000."),
         Table("S-sums", "coherent_sum", "receivers=1920;samples=15000;sources=1000;span=512",
               {"the maximum": "output=maximum", "all sum traces": "output=sums"}, (Line("global_cached", "ms"),),
-              (Claim("`global_cached` by what is kept, ms", 0),), title="Keeping all sum traces instead of their maximum",
+              (Spread("`global_cached` by what is kept", 0),), title="Keeping all sum traces instead of their maximum",
               own_columns=("the maximum", "all sum traces")),
         Table("S-carve-out", "coherent_sum", f"receivers=1920;samples=15000;{SUMMED};variant=global_carved",
               {f"{percent}%": f"shared_percent={percent}" for percent in (0, 50, 100)},
-              (Line("", "ms"), Line("", "L1 hits, %"), Line("", "sectors read from L2, billion")), (),
+              (Line("", "ms"), Line("", "L1 hits, %"), Line("", "sectors read from L2, billion")),
+              (Spread("By the share that is asked for", 0),),
               "The driver is asked to keep so much of a multiprocessor's L1 memory as shared memory, which this variant does "
               "not use.", title="L1 or shared memory preferred", own_columns=("0%", "50%", "100%")),
-        Table("S5", "coherent_sum", "block=256;output=maximum;receivers=1920;samples=15000;span=512", "sources={x}",
+        Table("S5", "coherent_sum", "block=256;output=maximum;receivers=1920;samples=15000;span=512",
+              {"GTX 460 SE": "sources=15625", "Tesla K20": "sources=27000"},
               (Line("global_cached", "s"), Line("global_cached", "real-time factor at 500 Hz")),
-              (Claim("Seconds for a window of 30 s", 0), Claim("Real-time factor", 1)),
-              title="The source's largest grids, by its variant", own_columns=(15625, 27000)),
+              (Claim("Seconds for a window of 30 s", 0), Claim("Real-time factor on the grids where the cards printed reach 1", 1)),
+              "The source's variant, kernels only, on the largest grid of each card."),
     ]
 
 
@@ -212,6 +274,6 @@ def lab_tables() -> list[Table]:
     on_cpu = tuple(f"cpu_{name}" for name in ("scalar", "openmp_rows", "openmp_columns", "avx2_int16", "avx2_float",
                                               "avx2_int16_preconverted", "avx2_float_preconverted", "avx2_int16_shuffle"))
     return [Table("C-2", "convolution_2d", image, columns, tuple(Line("", quantity) for quantity in quantities),
-                  title="The lab's image on the GPU", own_columns=tuple(columns)),
+                  (Spread("By variant", 0),), title="The lab's image on the GPU", own_columns=tuple(columns)),
             Table("C-1", "convolution_2d", image, {variant: f"variant={variant}" for variant in on_cpu}, (Line("", "ms"),),
-                  title="The lab's image on the CPU", own_columns=on_cpu)]
+                  (Spread("By variant", 0),), title="The lab's image on the CPU", own_columns=on_cpu)]

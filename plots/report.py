@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """Writes the report of everything below a results folder: one self-contained HTML page.
 
-usage: report.py --results FOLDER --output FOLDER [--device KEY]...
+usage: report.py --results FOLDER --output FOLDER [--device KEY]... [--published]
+
+With --published the page, published.html, is of the source documents' figures alone.
 Exit codes as those of the command line: 0 fine, 2 usage, 4 bad data.
 
 Tables stand in the page; its own scripts (page/*.js) hide what is not asked for and draw pictures beside them.
@@ -14,6 +16,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import figures
 import page_data
 import published
 import results
@@ -47,13 +50,10 @@ def slug(text: str) -> str:
 
 def ranking(family: results.Family, colours: dict[str, str]) -> list[dict]:
     """One row per variant: how often it wins, how far it lies behind otherwise, how near to the ceilings it comes."""
-    slowdowns, best = family.slowdowns(), family.best()
-    wins = {}
+    slowdowns, best, wins = family.slowdowns(), family.best(), family.wins()
     own = {variant: [] for variant in colours}
     shares = {variant: [] for variant in colours}
-    for problem, variants in best.items():
-        if winner := family.winner(problem):
-            wins[winner.variant] = wins.get(winner.variant, 0) + 1
+    for variants in best.values():
         for variant, case in variants.items():
             if math.isfinite(case.roofline) and case.roofline > 0:
                 shares[variant].append(case.roofline)
@@ -67,7 +67,7 @@ def ranking(family: results.Family, colours: dict[str, str]) -> list[dict]:
             {
                 "variant": variant,
                 "role": roles[variant] + (", failed: never chosen" if variant in failed else ""),
-                "wins": wins.get(variant, 0),
+                "wins": wins[variant],
                 "problems": len(values),
                 "mean": results.geometric_mean(values),
                 "p90": results.quantile(values, 0.9),
@@ -188,10 +188,16 @@ def interval(merit: dict, name: str) -> str:
     return ""
 
 
+def interval_text(case: results.Case) -> str:
+    """"4.03 – 4.08 µs"; each end with its unit where they differ."""
+    low, high = figures.duration(case.low), figures.duration(case.high)
+    return f"{low.split()[0]} – {high}" if low.split()[1:] == high.split()[1:] else f"{low} – {high}"
+
+
 def environment():
     found = shell.environment()
     found.filters.update(decimals=decimals, slug=slug)
-    found.globals.update(interval=interval, facts=facts, choice_text=trees.choice_text, evidence=trees.evidence)
+    found.globals.update(interval=interval, interval_text=interval_text, facts=facts, choice_text=trees.choice_text, evidence=trees.evidence)
     return found
 
 
@@ -203,11 +209,19 @@ def data_of(devices: list[results.Device], sections: dict[str, list[Section]]) -
             for device in devices}
 
 
+def write(target: Path, page: str) -> Path:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with replaced(target) as file:
+        file.write_text(page, encoding="utf-8")
+    return target
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--device", action="append", default=[])
+    parser.add_argument("--published", action="store_true")
     options = parser.parse_args(arguments)
 
     def bad(message: str) -> int:
@@ -224,16 +238,19 @@ def main(arguments: list[str]) -> int:
     if not devices:
         return bad(f"{options.results} holds no results yet. Measure first: espalier sweep")
 
-    sections = {d.key: [make_section(d, d.families[name]) for name in sorted(d.families)] for d in devices}
     tables, complaint = published.load(options.results, devices)
+    if options.published:
+        if not tables:
+            missing = options.results / "published" / "tables.json"
+            return bad(complaint or f"there is no {missing}, which has the printed figures: it comes with the sources")
+        print(write(options.output / "published.html", environment().get_template("published.html").render(
+            devices=devices, tables=tables, complaint=complaint, policy=shell.policy(""))))
+        return 0
+    sections = {d.key: [make_section(d, d.families[name]) for name in sorted(d.families)] for d in devices}
     code = shell.script(*SCRIPTS)
-    page = environment().get_template("page.html").render(
+    target = write(options.output / "index.html", environment().get_template("page.html").render(
         devices=devices, sections=sections, tables=tables, published_complaint=complaint, policy=shell.policy(code),
-        code=code, data=shell.Markup(page_data.as_script(data_of(devices, sections))))
-    options.output.mkdir(parents=True, exist_ok=True)
-    target = options.output / "index.html"
-    with replaced(target) as file:
-        file.write_text(page, encoding="utf-8")
+        code=code, data=shell.Markup(page_data.as_script(data_of(devices, sections)))))
     for device in devices:
         for text in device.complaints:
             print(f"report: {device.key}: {text}", file=sys.stderr)

@@ -138,6 +138,13 @@ class Family:
     def winner(self, problem: str) -> Case | None:
         return next(iter(self.ranked(problem)), None)
 
+    def wins(self) -> Counter:
+        """By variant, the problems that it is the fastest on. Where it is the only one that was timed it has beaten nobody,
+        unless nothing in the family was ever compared."""
+        ranked = [found for problem in self.features if (found := self.ranked(problem))]
+        compared = [found for found in ranked if len(found) > 1] or ranked
+        return Counter(found[0].variant for found in compared)
+
     def slowdowns(self) -> dict[str, list[float]]:
         """By variant, its time over the winner's on every problem that it can do. A peer's may be below 1."""
         result = defaultdict(list)

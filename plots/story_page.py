@@ -1,5 +1,4 @@
-"""docs/performance/profiler-story.md: the convolution lab's four observations, held against the counters measured "
-  "here."""
+"""docs/performance/profiler-story.md: the convolution lab's four observations, held against the counters measured here."""
 
 from evidence import Evidence, number, paragraph, ratio, table
 from like_for_like import Values
@@ -17,6 +16,7 @@ XU = "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"
 WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
 L1 = "l1tex__t_sector_hit_rate.pct"
+LAB_IMAGE = {"width": 4992, "height": 3744, "channels": 3, "border": "zero", "coefficients": "narrow"}
 BOUND = 60.0  # percent of a resource's peak from which it is said to limit
 
 HEAD = """# What the profiler shows of the convolution variants
@@ -35,7 +35,8 @@ special-function pipe (XU); wavefronts of shared memory per value of the result;
 conflicts; L1 hit rate.
 
 First the lab's own experiment, like for like: its image, three channels, padded with zeros. It is measured by `espalier
-sweep --suite published`; a dash has not been yet. Then other images, of which counters are committed.
+sweep --suite published`; a dash has not been yet. Then other images, of which counters are committed. The lab's
+observations are held against its own image wherever that was counted.
 """
 
 
@@ -43,6 +44,16 @@ def counted(evidence: Evidence, variant: str, channels: int) -> dict | None:
     """The row with counters of the largest image, by default in the fastest configuration."""
     rows = [row for row in evidence.profile("convolution_2d", variant, channels=channels) if row.get(WAVEFRONTS)]
     return max(rows, key=lambda row: (float(row["values"]), -float(row["time_ns"])), default=None)
+
+
+def counted_on(evidence: Evidence, image: dict) -> list[dict]:
+    """The rows with counters of one image: of each variant in its fastest configuration, of paddings all."""
+    rows = {}
+    for variant in VARIANTS:
+        for row in evidence.profile("convolution_2d", variant, **image):
+            if row.get(WAVEFRONTS):
+                rows.setdefault((variant, row["configuration"] if "padding" in row["configuration"] else ""), row)
+    return list(rows.values())
 
 
 def share(row: dict, name: str) -> float:
@@ -81,14 +92,11 @@ def integer_statement(row: dict, other: dict) -> str:
             f"architecture, at {fma}%, against {alu_before}% and {fma_before}% in `global`. The load {moved}.")
 
 
-def conversion_statement(row: dict, found: dict) -> str:
-    xu, alu = (number(share(row, pipe), 3) for pipe in (XU, ALU))
+def conversion_statement(row: dict, once: dict) -> str:
+    xu, alu, fma = (number(share(row, pipe), 3) for pipe in (XU, ALU, FMA))
     if share(row, XU) >= BOUND:
         return f"It holds: the conversion pipe is at {xu}% of its peak."
-    text = f"It does not hold here: XU is at {xu}% of its peak, and the fullest pipe is ALU with {alu}%."
-    once = found.get(("shared_float", int(float(row["channels"]))))
-    if once is None:
-        return text
+    text = f"It does not hold here: XU is at {xu}% of its peak, ALU at {alu}% and FMA at {fma}%."
     xu, alu = (number(share(once, pipe), 3) for pipe in (XU, ALU))
     text += (" `shared_float`, which converts a value once when it is stored instead of at each of 25 reads, has XU at "
              f"{xu}% and ALU at {alu}%: the additional conversions are not carried out by XU on this architecture")
@@ -96,59 +104,42 @@ def conversion_statement(row: dict, found: dict) -> str:
     return text + (", and the ALU's share fits with their being done there." if fits else ".")
 
 
-def conflict_statement(found: dict) -> str:
-    parts = []
-    for channels in (1, 3, 4):
-        rows = [row for v in VARIANTS[3:6] if (row := found.get((v, channels)))]
-        if rows:
-            shares = ", ".join(f"{name(row)} {number(conflict_share(row), 3)}%" for row in rows)
-            parts.append(f"{channels} channel{'s' if channels > 1 else ''}: {shares}")
-    text = "Wavefronts that are conflicts, " + "; ".join(parts) + "."
-    base = found.get(("shared_float", 3))
-    cures = [row for v in VARIANTS[4:6] if (row := found.get((v, 3)))]
-    if base is None:
+def conflict_statement(lab: list[dict], found: dict) -> str:
+    """`lab` has the rows of the lab's image: the plain tile first, then its cures, in every padding that was counted."""
+    parts = [("3 channels", lab)] + [(f"{channels} channel{'s' if channels > 1 else ''}",
+                                      [row for v in VARIANTS[3:6] if (row := found.get((v, channels)))]) for channels in (1, 4)]
+    text = "Wavefronts that are conflicts, " + "; ".join(
+        f"{label}: " + ", ".join(f"{name(row)} {number(conflict_share(row), 3)}%" for row in rows)
+        for label, rows in parts if rows) + "."
+    if not lab or lab[0]["variant"] != "shared_float":
         return text
-    gone = [name(row) for row in cures if conflict_share(row) < conflict_share(base) / 4]
-    left = [name(row) for row in cures if name(row) not in gone]
+    gone = [row for row in lab[1:] if conflict_share(row) < conflict_share(lab[0]) / 4]
+    left = [row for row in lab[1:] if row not in gone]
     if gone:
-        text += " With the lab's three channels they are gone in " + " and ".join(gone) + "."
-    if left:
-        text += " They are not gone in " + " and ".join(left) + "."
+        text += " With the lab's three channels they are gone in " + " and ".join(map(name, gone)) + "."
+    for row in left:
+        text += f" They are not gone in {name(row)}."
+        if row["configuration"] == "padding=5":
+            text += (" Those 5 words are the lab's own padding: a warp is two rows of 16 threads, 3 words from thread to "
+                     "thread and 65 from row to row, which is 1 bank on, and 5 threads of each row meet one of the other.")
     return text
 
 
-def padding_statement(evidence: Evidence) -> str:
-    """The lab's own 5 words, whichever padding is the fastest here."""
-    rows = [row for row in evidence.profile("convolution_2d", "shared_float_padded", channels=3)
-            if row.get(WAVEFRONTS) and row["configuration"] == "padding=5"]
-    if not rows:
-        return ""
-    row = max(rows, key=lambda row: float(row["values"]))
-    plain = next((other for other in evidence.profile("convolution_2d", "shared_float", channels=3)
-                  if other["problem"] == row["problem"] and other.get(WAVEFRONTS)), None)
-    if plain is None:
-        return ""
-    verdict = "as the lab found" if conflict_share(row) < conflict_share(plain) / 4 else "other than the lab found"
-    return (f" The lab's padding by 5 words leaves {number(conflict_share(row), 3)}% where the plain tile has "
-            f"{number(conflict_share(plain), 3)}% ({row['width']} x {row['height']}), {verdict}: a warp is two rows of 16 "
-            f"threads, 3 words from thread to thread and 65 from row to row, which is 1 bank on, and 5 threads of each row "
-            f"meet one of the other.")
-
-
-def bandwidth_statement(found: dict) -> str:
+def bandwidth_statement(floats: dict | None, bytes_: dict | None) -> str:
     """Of wavefronts, which are what shared memory delivers one of per cycle."""
-    floats, bytes_ = found.get(("shared_float", 3)), found.get(("shared_u8_float", 3))
     if floats is None or bytes_ is None:
         return ""
     per_value = [share(row, WAVEFRONTS) / float(row["values"]) for row in (floats, bytes_)]
     without = [each * (1 - conflict_share(row) / 100) for each, row in zip(per_value, (floats, bytes_))]
-    return (f" It needs {number(ratio(*per_value), 3)} times the wavefronts of `shared_u8_float`, and "
-            f"{number(ratio(*without), 3)} times without the conflicts, not four: a wavefront brings a warp its 32 values, "
-            f"be they bytes or words.")
+    four = abs(ratio(*without) - 4) < 0.5
+    return (f" It reads four times the bytes of `shared_u8_float`, in {number(ratio(*per_value), 3)} times the wavefronts, "
+            f"{number(ratio(*without), 3)} times without the conflicts: " +
+            ("the bandwidth that it needs is four times, as the lab saw it." if four else
+             "it does not need four times the bandwidth, since a wavefront brings a warp its 32 values, be they bytes or words."))
 
 
 def times(evidence: Evidence) -> str:
-    reference = {"width": 4992, "height": 3744, "channels": 3, "border": "mirror", "coefficients": "narrow"}
+    reference = LAB_IMAGE | {"border": "mirror"}
     rows = [row for v in VARIANTS for row in evidence.find("convolution_2d", v, **reference)]
     if not rows:
         return ""
@@ -210,24 +201,22 @@ def story_page(evidence: Evidence, cpu: Evidence) -> str:
                  "wavefronts/value", "conflicts %", "L1 hits %"], rows)
     text += times(evidence) + "\n## The lab's observations\n"
 
-    def largest(variant: str) -> dict | None:
-        rows = [found[variant, c] for c in (1, 3, 4) if (variant, c) in found]
-        return max(rows, key=lambda row: float(row["values"]), default=None)
+    lab = counted_on(evidence, LAB_IMAGE)
 
-    def observation(claim: str, variant: str, statement) -> str:
-        row = largest(variant)
-        outcome = statement(row) if row else "Not measured: no row of it has counters yet."
+    def observed(variant: str) -> dict | None:
+        """On the lab's image; else on the largest image with three channels."""
+        return next((row for row in lab if row["variant"] == variant), found.get((variant, 3)))
+
+    def observation(claim: str, statement, *variants: str) -> str:
+        rows = [observed(variant) for variant in variants]
+        outcome = statement(*rows) if None not in rows else "Not measured: no row of it has counters yet."
         return "\n" + paragraph(f"**{claim}** {outcome}")
 
-    text += observation("`global` is memory-bound with little use of the multiprocessor.", "global", global_statement)
-    both = [c for c in (1, 3, 4) if ("global", c) in found and ("shared_u8_int", c) in found]
-    if both:
-        of = max(both, key=lambda c: min(float(found[v, c]["values"]) for v in ("global", "shared_u8_int")))
-        text += "\n" + paragraph("**`shared_u8_int` moves the load to the integer units.** "
-                                 + integer_statement(found["shared_u8_int", of], found["global", of]))
-    text += observation("`shared_u8_float` fills the conversion unit.", "shared_u8_float",
-                        lambda row: conversion_statement(row, found))
+    text += observation("`global` is memory-bound with little use of the multiprocessor.", global_statement, "global")
+    text += observation("`shared_u8_int` moves the load to the integer units.", integer_statement, "shared_u8_int", "global")
+    text += observation("`shared_u8_float` fills the conversion unit.", conversion_statement, "shared_u8_float", "shared_float")
     text += "\n" + paragraph("**`shared_float` needs four times the bandwidth of shared memory and shows bank "
-                             "conflicts, which padding and 32x8 blocks remove.** " + conflict_statement(found)
-                             + padding_statement(evidence) + bandwidth_statement(found))
+                             "conflicts, which padding and 32x8 blocks remove.** "
+                             + conflict_statement([row for row in lab if row["variant"] in VARIANTS[3:6]], found)
+                             + bandwidth_statement(observed("shared_float"), observed("shared_u8_float")))
     return text + "\n## What this means for the design\n\n" + paragraph(design_statement(found))

@@ -18,10 +18,10 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY / "plots"))
 
 import trees  # noqa: E402
-from evidence import Evidence, newest, number  # noqa: E402
-from like_for_like import QUANTITIES, Compared, Line, Table, Values, matching, parts  # noqa: E402
+from evidence import Evidence, newest, number, right_rows  # noqa: E402
+from like_for_like import QUANTITIES, Compared, Line, Spread, Table, Values, matching, parts, sentences  # noqa: E402
 from published_page import section  # noqa: E402
-from published_tables import CPU, coherence_tables, lab_tables, tables  # noqa: E402
+from published_tables import CPU, best_windows, coherence_tables, lab_tables, placements, tables, worth_of_order  # noqa: E402
 from rules import graded, holds, learned, ruled  # noqa: E402
 
 RESULTS = REPOSITORY / "results"
@@ -172,6 +172,79 @@ class LikeForLike(unittest.TestCase):
         self.assertEqual([r["time_ns"] for r in matching(found, "a", frozenset({"n=1"}))], ["2", "3"])
 
 
+def three(value: float) -> str:
+    return number(value, 3)
+
+
+class Sentences(unittest.TestCase):
+    """What stands beside a table says what its cells do, whichever way they turn out."""
+
+    @staticmethod
+    def said(claim, times: dict, lines=("a",), printed=(), quantity="ms") -> str:
+        """Of a table with a column for each x and a line for each variant; `times` by (variant, x), in ms."""
+        xs = list(dict.fromkeys(x for _, x in times))
+        ours = Table("T", "f", "", "n={x}", tuple(Line(variant, quantity) for variant in lines), (claim,), own_columns=tuple(xs))
+        rows = [{"variant": variant, "problem": f"n={x}", "configuration": "default", "time_ns": str(1e6 * time),
+                 "additions": "1e9"} for (variant, x), time in times.items()]
+        return " ".join(sentences(Values(ours, {"f": rows}, {}), xs, list(printed), three))
+
+    def test_every_table_has_one(self):
+        for ours in ALL_TABLES:
+            self.assertTrue(ours.claims, ours.identity)
+
+    def test_a_spread_is_none_within_five_percent(self):
+        claim = Spread("a by n", 0, alike=": n does not matter")
+        self.assertEqual(self.said(claim, {("a", 1): 100, ("a", 2): 104}), "a by n: the same within 4%: n does not matter.")
+        self.assertEqual(self.said(claim, {("a", 1): 106, ("a", 2): 100}),
+                         "a by n: least with 2, 100 ms; 1.06 times as much with 1.")
+        self.assertIn("too little", self.said(claim, {("a", 1): 106}))
+
+    def test_the_gain_is_the_sorts_only_if_moving_distances_changes_nothing(self):
+        def of(distances: float) -> str:  # columns as P1's: CPU-CPU, GPU-CPU, CPU-GPU, GPU-GPU
+            times = {("a", 1): 100.0, ("a", 2): 100 / distances, ("a", 3): 10.0, ("a", 4): 10 / distances}
+            return self.said(placements, times, printed=[[1, None, None, 20]])
+
+        self.assertIn("the whole gain is the sort's, as the source found", of(1.1))
+        self.assertIn("GPU-GPU is 11 times as fast as CPU-CPU, printed up to 20", of(1.1))
+        self.assertIn("the gain is not the sort's alone", of(2))
+
+    def test_the_best_window_is_that_of_the_rows(self):
+        lines = ("a", "b", "c", "d")  # windows of 1000, 5000, 10000 and 12000
+        times = {("a", 256): 4.0, ("b", 256): 2.0, ("c", 256): 1.0, ("d", 256): 2.0}
+        self.assertEqual(self.said(best_windows, times, lines, [["10000 to 12000"]], "G additions/s"),
+                         "With 256 receivers the best of 4 measured windows is 10,000 samples, printed 10000 to 12000, where "
+                         "it is 0% slower here; the worst, 1,000, is 75% slower.")
+        self.assertIn("printed 12000, where it is 50% slower here",
+                      self.said(best_windows, times, lines, [["12000"]], "G additions/s"))
+
+    def test_the_sources_mechanism_is_seen_only_where_the_counters_show_it(self):
+        s1 = next(ours for ours in coherence_tables() if ours.identity == "S1")
+        xs, printed = PRINTED["S1"]["x"]["values"], [series["values"] for series in PRINTED["S1"]["series"]]
+
+        def of(sectors: float) -> str:
+            rows = []
+            for x in xs:
+                random = x.endswith("random_order")
+                rows.append({"variant": s1.of_column(x).removeprefix("variant="), "problem": s1.parameters, "sources": "1000",
+                             "configuration": "default", "time_ns": "8e6" if random else "1e6", "samples": "15000",
+                             "additions": "1e9", "lts__t_sectors_srcunit_tex_op_read.sum": str(sectors if random else 1e8),
+                             "dram__bytes_read.sum": str(sectors if random else 1e8)})
+            return worth_of_order(Values(s1, {"coherent_sum": rows}, {}), xs, printed)
+
+        self.assertIn("a factor of 8, printed 25", of(1e9))
+        self.assertIn("is seen here, too", of(1e9))
+        self.assertIn("is not seen here", of(1.1e8))
+
+    def test_an_empty_cell_that_was_tried_says_why(self):
+        ours = Table("T", "f", "", "n={x}", (Line("a", "ms"), Line("b", "ms", "block=1")), own_columns=(1, 2))
+        rows = {"f": [{"variant": "a", "problem": "n=1", "configuration": "default", "time_ns": "1"}]}
+        failed = [{"variant": variant, "problem": f"n={n}", "configuration": configuration, "status": "not_measured",
+                   "reason": "time budget", "time_ns": ""}
+                  for variant, n, configuration in (("a", 1, "default"), ("a", 2, "default"), ("b", 2, "block=2"))]
+        values = Values(ours, rows, {}, failed={"": {"f": failed}})
+        self.assertEqual(values.reasons([1, 2]), {"not measured (time budget)": ["`a` at 2"]})
+
+
 class Suite(unittest.TestCase):
     def test_every_case_of_a_table_is_measured_by_the_suite(self):
         listed = json.loads(subprocess.run([ESPALIER, "list", "--suite", "published", "--json"], capture_output=True,
@@ -236,6 +309,10 @@ class Rules(unittest.TestCase):
             self.assertGreater(len(found["rules"]), 50)
             self.assertGreaterEqual(min(found["rules"]), 1.0)
             self.assertGreaterEqual(min(found["learned tree"]), 1.0)
+            unseen = graded(tree, trees.parse(learned_tree),
+                            right_rows(RESULTS / "nvidia-h200" / "unseen").get(tree["family"], []))
+            self.assertGreater(len(unseen["rules"]), 20)
+            self.assertGreaterEqual(min(unseen["rules"]), 1.0)
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ def to_csv(cases: list[dict]) -> str:
 
 def write_device(results: Path, cases: list[dict], key: str = "test-gpu", name: str = "Test GPU") -> Path:
     folder = results / key
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     device = {"kind": "cuda", "key": key, "name": name, "emulated": False}
     device |= dict.fromkeys(("memory_bytes", "l2_bytes"), 2**30)
     device |= dict.fromkeys(("bytes_per_second", "cached_bytes_per_second", "fp32_per_second", "int_per_second"), 1e12)
@@ -112,6 +112,7 @@ class Page(HTMLParser):
     """The tags, attributes and text of a page, and whether its elements nest."""
 
     VOID = {"meta", "br", "img", "link", "input", "hr"}
+    ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("td", "th", "tr"), "/tr": ("td", "th"), "/tbody": ("td", "th", "tr")}
 
     def __init__(self, text: str):
         super().__init__()
@@ -119,7 +120,13 @@ class Page(HTMLParser):
         self.feed(text)
         self.problems += [f"<{tag}> is never closed" for tag in self.open]
 
+    def end_implied(self, tag):
+        """Cells and rows end where the next begins, or their table's part does."""
+        while self.open and self.open[-1] in self.ENDS.get(tag, ()):
+            self.open.pop()
+
     def handle_starttag(self, tag, attributes):
+        self.end_implied(tag)
         self.tags.append(tag)
         self.attributes += attributes
         if tag not in self.VOID:
@@ -130,6 +137,7 @@ class Page(HTMLParser):
         self.attributes += attributes
 
     def handle_endtag(self, tag):
+        self.end_implied(f"/{tag}")
         if not self.open or self.open.pop() != tag:
             self.problems.append(f"</{tag}> at {self.getpos()} closes nothing")
 
@@ -189,10 +197,10 @@ class OrdinaryResults(ReportCase):
         text = self.page().text
         for exponent in range(10, 22, 2):
             self.assertEqual(text.count(f"bytes={2**exponent};distribution=constant"), 1)
-        row = re.search(r'bytes=1048576;distribution=uniform</th>.*?</tr>', self.text(), re.S)[0]
+        row = re.search(r'<th>bytes=1048576;distribution=uniform<td>.*?\n', self.text())[0]
         self.assertIn("shared_atomics", row)  # the fastest, its time, its interval and what comes next
         self.assertIn("126 µs", row)
-        self.assertIn("123 µs – 128 µs", row)
+        self.assertIn("123 – 128 µs", row)
         self.assertIn("global_atomics", row)
 
     def test_scripts_draw_from_the_times_of_the_results(self):
@@ -433,9 +441,63 @@ class OtherResults(ReportCase):
         self.assertIn("613 µs", section)
         self.assertNotIn("217 µs", section)
         self.assertNotIn("331 µs", section)
+        self.assertIn("shared_atomics, ms: printed 15, measured 0.613: 24.5 times as fast.", section)
         (self.results / "published/tables.json").write_text('{"tables": [{"id": 3}]}')
         self.run_report()
         self.assertIn("not a table of published figures", self.page().text)
+
+    def test_published_alone_is_a_page_of_its_own(self):
+        key = "bytes=104857600;distribution=uniform"
+        write_device(self.results, [case("histogram", "shared_atomics", key, 613e3, "blocks_per_sm=2")])
+        done = self.run_report("--published", expect=4)
+        self.assertIn("published/tables.json", done.stderr)
+        self.assertFalse((self.output / "published.html").exists())
+        (self.results / "published").mkdir()
+        for name in ("tables", "counterparts"):
+            copied = (REPOSITORY / f"results/published/{name}.json").read_bytes()
+            (self.results / f"published/{name}.json").write_bytes(copied)
+        done = self.run_report("--published", "--json")
+        self.assertEqual(json.loads(done.stdout), {"page": str(self.output / "published.html"), "exports": []})
+        self.assertEqual([path.name for path in self.output.iterdir()], ["published.html"])
+        page = Page((self.output / "published.html").read_text(encoding="utf-8"))
+        self.assertEqual(page.problems, [])
+        p1 = page.text[page.text.index("P1: "):page.text.index("S1: ")]
+        self.assertIn("Not measured on these devices", p1)
+        self.assertNotIn("One query.", p1)  # which is said of what was measured
+        self.assertIn("613 µs", page.text)
+        self.assertNotIn("script", page.tags)
+        self.run_report("--published", "--no-page", expect=2)
+
+    def test_what_the_suite_measured_replaces_what_a_sweep_did(self):
+        key = "bytes=104857600;distribution={}"
+        def write(device, time):
+            write_device(self.results, [case("histogram", "shared_atomics", key.format("uniform"), time, "blocks_per_sm=2")],
+                         key=device)
+        write("test-gpu", 400e3)
+        write("published/test-gpu", 613e3)  # slower, and of the same run as what it is compared with
+        tables = REPOSITORY / "results/published/tables.json"
+        (self.results / "published/tables.json").write_bytes(tables.read_bytes())
+        self.run_report("--published")
+        text = (self.output / "published.html").read_text(encoding="utf-8")
+        self.assertIn("613 µs", text)
+        self.assertNotIn("400 µs", text)
+
+    def test_commands_stand_beside_printed_files_and_copies(self):
+        folder = write_device(self.results, [case()])
+        (self.results / "published").mkdir()
+        for name in ("tables", "counterparts"):
+            copied = (REPOSITORY / f"results/published/{name}.json").read_bytes()
+            (self.results / f"published/{name}.json").write_bytes(copied)
+        run = {"name": "knn", "rows": 500000, "exit_code": 0, "seconds": 1.25, "file_bytes": 160e6}
+        copies = {f"{kind}_{way}": 9e9 for kind in ("pageable", "pinned") for way in ("to_device", "to_host")}
+        (folder / "applications.json").write_text(json.dumps({"runs": [run], "device": {"copies": copies}}))
+        self.run_report("--published")
+        text = Page((self.output / "published.html").read_text(encoding="utf-8")).text
+        self.assertIn("1.25 s", text[text.index("K14: "):text.index("H1: ")])
+        self.assertIn("espalier doctor: pinned", text[text.index("S3: "):text.index("S4: ")])
+        (folder / "applications.json").write_text("[]")
+        self.run_report("--published")
+        self.assertNotIn("1.25 s", (self.output / "published.html").read_text(encoding="utf-8"))
 
     def test_unseen_problems_are_graded_by_the_tree(self):
         folder = write_device(self.results, sweep())
@@ -472,6 +534,32 @@ class OtherResults(ReportCase):
         self.assertEqual([label for label, _, _ in grid["counted"]], ["DRAM traffic / least", "L2 hits"])
         self.assertEqual(grid["counters"], [[[1, 2, 12.3]]])
 
+    @unittest.skipUnless(CHROMIUM, "needs chromium")
+    def test_only_counters_of_the_fastest_say_why(self):
+        def why(counted: dict[str, str]) -> str:
+            features = [{"name": "bytes", "value": 1024.0}]
+            times = {"global_atomics": 1000.0, "shared_atomics": 500.0, "warp_atomics": 400.0}
+            cases = [case(variant=variant, time=time, features=features) for variant, time in times.items()]
+            path = write_device(self.results, cases) / "histogram.csv"
+            lines = path.read_text().splitlines()
+            path.write_text("\n".join([lines[0] + ",lts__t_sector_hit_rate.pct"] +
+                                      [f"{line},{counted.get(line.split(',')[1], '')}" for line in lines[1:]]) + "\n")
+            self.run_report()
+            done = subprocess.run([CHROMIUM, *HEADLESS, (self.output / "index.html").as_uri()], capture_output=True, text=True,
+                                  timeout=120)
+            if "</html>" not in done.stdout:
+                self.skipTest(f"chromium does not start on this machine: {done.stderr[-300:]}")
+            view = done.stdout[done.stdout.index("Why?"):done.stdout.index("The nearest measured problems")]
+            return html.unescape(re.sub("<[^>]*>", " ", view))
+
+        of_others = why({"global_atomics": "90", "shared_atomics": "10"})
+        self.assertIn("No counters were taken of warp_atomics.", of_others)
+        self.assertNotIn("shared_atomics beside", of_others)
+        self.assertIn("warp_atomics beside shared_atomics: L2 hits 80% against 10%.",
+                      why({"global_atomics": "90", "shared_atomics": "10", "warp_atomics": "80"}))
+        self.assertIn("warp_atomics beside global_atomics: L2 hits 80% against 20%. shared_atomics, the next, was not counted.",
+                      why({"global_atomics": "20", "warp_atomics": "80"}))
+
     def test_sizes_that_are_products_are_recognised(self):
         cases = [case("dot", "host_finish", f"m={m};n={n}", 100.0 * m * n, features=[
             {"name": "work", "value": 4.0 * m * n}, {"name": "odd", "value": float(m % 3)}])
@@ -489,6 +577,8 @@ class OtherResults(ReportCase):
         for n in (2**e for e in range(10, 21)):
             for name, time in (("steep", 0.1 * n), ("flat", 2000 + 0.02 * n)):
                 cases.append(case("dot", name, f"n={n}", time, features=[{"name": "n", "value": float(n)}]))
+        # Nobody is beaten where one variant alone was timed.
+        cases.append(case("dot", "flat", "n=3000", 1000.0, features=[{"name": "n", "value": 3000.0}]))
         folder = write_device(self.results, cases)
         nodes = [{"id": 0, "feature": "n", "threshold": 25000, "left": 1, "right": 2}]
         nodes += [{"id": 1 + i, "problems": 5, "ranking": [{"variant": name, "configuration": "default"}]}
@@ -499,7 +589,8 @@ class OtherResults(ReportCase):
             const family = readFamily(DATA, "dot");
             const values = (n) => new Map([["n", n]]);
             console.log(JSON.stringify({
-              leaves: family.problems.map((p) => [pathOf(family.tree, p.values).at(-1), p.leaf]),
+              sizes: [family.problems.length, family.all.length],
+              leaves: family.all.map((p) => [pathOf(family.tree, p.values).at(-1), p.leaf]),
               chosen: [1500, 300000].map((n) => family.tree[pathOf(family.tree, values(n)).at(-1)].ranking[0][0]),
               near: nearest(family, values(2950))[0].problem.values.get("n"),
               guess: estimate(family, values(300000)),
@@ -510,6 +601,8 @@ class OtherResults(ReportCase):
         self.assertTrue(all(ours == theirs for ours, theirs in found["leaves"]))
         variants = self.data()["test-gpu"]["families"]["dot"]["variants"]
         self.assertEqual([variants[i] for i in found["chosen"]], ["steep", "flat"])
+        self.assertEqual(found["sizes"], [11, 12])
+        self.assertIn("flat</th><td class=\"muted\">documented</td><td class=\"n best\">6</td>", self.text())
         self.assertEqual(found["near"], 4096)  # nearer by ratio than 2048, though not by difference
         truth = 2000 + 0.02 * 300000
         self.assertLess(max(found["guess"]["time"] / truth, truth / found["guess"]["time"]), found["guess"]["factor"])

@@ -121,8 +121,9 @@ fs::path write_page(const PageOptions& options) {
                                      "--results",   options.results.string(),
                                      "--output",    options.output.string()};
     for (const std::string& device : options.devices) command.insert(command.end(), {"--device", device});
+    if (options.published) command.emplace_back("--published");
     expect_written(run(command, options.quiet));
-    return options.output / "index.html";
+    return options.output / (options.published ? "published.html" : "index.html");
 }
 
 void write_comparison_page(const std::string& json, const std::string& before, const std::string& after,

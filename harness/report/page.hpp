@@ -10,10 +10,11 @@ namespace espalier::bench::report {
 struct PageOptions {
     std::filesystem::path results, output;
     std::vector<std::string> devices;  ///< keys; empty means all
+    bool published = false;            ///< the source documents' figures alone, as published.html
     bool quiet = false;                ///< keep what the page's writer prints to stdout to itself
 };
 
-/// Writes output/index.html from a results folder, with plots/report.py, and returns the page's path. Throws
+/// Writes output/index.html, or published.html, from a results folder, with plots/report.py, and returns the page's path. Throws
 /// `PageError` if Python, its packages or plots/ are missing, or it found no usable results.
 std::filesystem::path write_page(const PageOptions& options);
 

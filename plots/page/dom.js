@@ -30,6 +30,7 @@ const amount = (value) => {
 const times = (value) =>
   !Number.isFinite(value) ? "–" : value < 99.5 ? `${value.toFixed(2)}×` : `${amount(value)}×`;
 const percent = (share) => (Number.isFinite(share) ? `${significant(100 * share, share < 0.1 ? 2 : 3)}%` : "–");
+const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 const plain = (value) =>
   typeof value === "string" ? value : value === null || value === undefined ? "–" : value.toLocaleString("en-US");
 

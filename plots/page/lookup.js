@@ -2,8 +2,8 @@
 
 const AGREES = 1.05;  // a choice that lies so little behind the best is as good as the best
 
-const sameProblem = (family, values) =>
-  family.problems.find((p) => family.asked.every(({ name }) => {
+const sameProblem = (family, values, problems = family.problems) =>
+  problems.find((p) => family.asked.every(({ name }) => {
     const value = values.get(name);
     return value === undefined || p.values.get(name) === value;
   }));
@@ -31,14 +31,17 @@ const answer = (family, asked) => {
   const chosen = leaf ? runnable(leaf, exact, near) : near[0].problem.winner;
   const judged = near.map(({ problem }) => problem.own.find((entry) => entry.variant === chosen.variant)?.time / problem.winner.time)
                      .filter(Number.isFinite);
-  return { exact, near, values, path, leaf, chosen, judged, guess: exact ? null : estimate(family, values) };
+  const alone = exact ? undefined : sameProblem(family, asked, family.all);
+  return { exact, alone, near, values, path, leaf, chosen, judged, guess: exact ? null : estimate(family, values) };
 };
+
+const SHORT = 1e4;  // ns: a few times what it takes to start a kernel and to wait for it
 
 const CLEAR = 1.02;  // a lead below that does not last from one day to the next
 
 const apart = (problem) => {
   const next = problem.own[1];
-  return !next || (next.low > problem.winner.high && next.time > CLEAR * problem.winner.time);
+  return Boolean(next) && next.low > problem.winner.high && next.time > CLEAR * problem.winner.time;
 };
 
 /** How sure: a level and its reasons. */
@@ -50,18 +53,19 @@ const verdict = (family, found) => {
     const next = exact.own[1];
     const draw = exact.unseen ? ", as an unseen problem that no tree was trained on" : "";
     const lead = next ? times(next.time / exact.winner.time) : "";
-    reasons.push(`This very problem was measured${draw}; ` + (!next ? "no other variant can do it."
+    reasons.push(`This very problem was measured${draw}; ` + (!next ? "no other variant was timed."
       : apart(exact) ? `the next variant, ${family.variants[next.variant]}, takes ${lead} as long, and the intervals do not touch.`
       : `the next variant, ${family.variants[next.variant]}, takes ${lead} as long, so that on another day either may be faster.`));
   } else {
     const how = near[0].distance < 0.5 ? "almost the same sizes" : near[0].distance < 1.5 ? "sizes within about a factor of two"
                                                                                           : "rather different sizes";
-    reasons.push(`It was not measured. The nearest measured problem has ${how} (${near[0].distance.toFixed(1)} octaves away).`);
+    const { alone } = found;
+    reasons.push((alone ? `Only ${family.variants[alone.winner.variant]} was timed on this very problem, ${duration(alone.winner.time)}.` : "It was not measured.") + ` The nearest measured problem has ${how} (${near[0].distance.toFixed(1)} octaves away).`);
   }
-  if (judged.length) reasons.push(`${family.variants[found.chosen.variant]} is the fastest, or within 5% of it, on ${agree} of the ${judged.length} nearest measured problems where it was timed.`);
+  if (judged.length) reasons.push(`${family.variants[found.chosen.variant]} is the fastest, or within 5% of it, on ${agree} of the ${plural(judged.length, "nearest measured problem")} where it was timed.`);
   if (leaf) {
     const interval = leaf.regret_lo ? ` [${leaf.regret_lo.toFixed(3)}, ${leaf.regret_hi.toFixed(3)}]` : "";
-    reasons.push(`The tree's leaf rests on ${leaf.problems ?? "an unknown number of"} measured problems` +
+    reasons.push(`The tree's leaf rests on ${leaf.problems === undefined ? "an unknown number of measured problems" : plural(leaf.problems, "measured problem")}` +
       (leaf.regret ? `; regret there ${leaf.regret.toFixed(3)}${interval}` : "") +
       (leaf.held_out_worst ? `, at worst ${leaf.held_out_worst.toFixed(2)} on a problem held out` : "") + ".");
   }
@@ -69,11 +73,11 @@ const verdict = (family, found) => {
   if (regrets.length)
     reasons.push(`On these neighbours the tree's regret is ${geometricMean(regrets).toFixed(3)} in the mean, ${Math.max(...regrets).toFixed(2)} at worst.`);
   const alike = judged.length >= 4 && agree >= 0.75 * judged.length;
-  const level = exact ? (apart(exact) ? "sure" : "even") : near[0].distance < 1.5 && alike && (leaf?.problems ?? 9) >= 5 ? "likely" : "unsure";
+  const level = exact ? (!exact.own[1] ? "alone" : apart(exact) ? "sure" : "even") : near[0].distance < 1.5 && alike && (leaf?.problems ?? 9) >= 5 ? "likely" : "unsure";
   return { level, reasons };
 };
 
-const LEVELS = { sure: "Measured, clear", even: "Measured, a close call", likely: "Likely: the neighbours agree",
+const LEVELS = { sure: "Measured, clear", even: "Measured, a close call", alone: "Measured, nothing to compare", likely: "Likely: the neighbours agree",
                  unsure: "Unsure: measure it" };
 
 /** Which of the device's ceilings the least time comes from. */
@@ -90,8 +94,9 @@ const countedEntries = (problem) => problem.own.filter((entry) => problem.counte
 /** The three counters in which a variant differs most from the fastest of the others that were counted. */
 const differences = (family, problem, variant) => {
   const entries = countedEntries(problem);
-  const counted = [entries.find((entry) => entry.variant === variant) ?? entries[0]];
+  const counted = [entries.find((entry) => entry.variant === variant)];
   counted.push(entries.find((entry) => entry !== counted[0]));
+  if (!counted[1]) return "";
   const [a, b] = counted.map((entry) => problem.counters.get(entry.variant));
   const least = { "%": 5, "×": 0.2, "": 0.1 };  // smaller differences explain nothing
   const change = (i, least) => Math.abs(Math.log((a[i] + least) / (b[i] + least)));
@@ -99,7 +104,10 @@ const differences = (family, problem, variant) => {
     .filter((one) => one.a !== null && one.b !== null && one.change > Math.log(1.25)).sort((x, y) => y.change - x.change).slice(0, 3);
   if (!found.length) return "";
   const list = found.map((one) => `${one.label} ${amount(one.a)}${one.unit} against ${amount(one.b)}${one.unit}`).join("; ");
-  return `${family.variants[counted[0].variant]} beside ${family.variants[counted[1].variant]}: ${list}.`;
+  const next = problem.own.find((entry) => entry.variant !== variant);
+  const uncounted = problem.counters.has(next.variant) ? "" : ` ${family.variants[next.variant]}, the next, was not counted.`;
+  const faster = counted[0].time > CLEAR * counted[1].time ? ", which is faster there" : "";
+  return `${family.variants[counted[0].variant]} beside ${family.variants[counted[1].variant]}${faster}: ${list}.${uncounted}`;
 };
 
 const problemText = (family, problem) =>
@@ -110,7 +118,8 @@ const countersTable = (family, problem) => {
   return table(["variant", { text: "time", class: "n" }, ...family.counted.map(([label, , name]) => ({ text: label, title: name, class: "n wrap" }))],
     rows.map((entry) => h("tr", {}, h("th", { scope: "row", class: "name" }, h("i", { class: `swatch ${colour(entry.variant)}` }), choiceText(family, entry)),
       number(duration(entry.time)),
-      problem.counters.get(entry.variant).map((value, i) => number(value === null ? "–" : `${amount(value)}${family.counted[i][1]}`)))));
+      problem.counters.get(entry.variant).map((value, i) => number(value === null ? "–" : `${amount(value)}${family.counted[i][1]}`)))),
+    { class: "counters" });
 };
 
 /** Why, from the exact problem or the nearest one that counters were taken of. */
@@ -120,28 +129,36 @@ const whyParts = (family, found, ceilings) => {
   if (here.floor > 0) {
     const share = here.floor / here.winner.time, limit = bound(here, ceilings);
     parts.push(`The fastest reaches ${percent(share)} of the roofline${limit ? `, which is set by ${limit} here` : ""}` +
-      (share < 0.1 ? ": starting, waiting and serial steps take most of the time" : share > 0.6 ? ": little is left to gain" : "") + ".");
+      (share > 0.6 ? ": little is left to gain" : share > 0.1 ? "" : here.winner.time < SHORT ? ": starting and waiting count in so short a time"
+       : ": what limits it is none of the measured ceilings") + ".");
   }
   const { variant } = found.exact ? found.exact.winner : found.chosen;
-  const counted = nearest(family, found.values).filter(({ problem }) => countedEntries(problem).length > 1);
-  const withCounters = counted.find(({ problem }) => problem.counters.has(variant)) ?? counted[0];
-  const content = [h("p", {}, parts.join(" "), " ", withCounters ? differences(family, withCounters.problem, variant) : "")];
+  const near = nearest(family, found.values).filter(({ problem }) => countedEntries(problem).length);
+  const own = near.find(({ problem }) => problem.counters.has(variant) && countedEntries(problem).length > 1) ??
+    near.find(({ problem }) => problem.counters.has(variant)), withCounters = own ?? near[0];
+  // Other variants' counters do not explain this one's time.
+  const counters = own ? differences(family, own.problem, variant)
+    : withCounters ? `No counters were taken of ${family.variants[variant]}.` : "";
+  const far = withCounters?.distance > 0.01;
+  if (own && far && counters) parts.push(`On the nearest problem on which it was counted, ${own.distance.toFixed(1)} octaves away,`);
+  const content = [h("p", {}, parts.join(" "), " ", counters)];
   if (withCounters)
-    content.push(h("details", { open: true }, h("summary", {}, `Hardware counters${withCounters.distance > 0.01 ? " of the nearest problem that was counted" : ""}`),
+    content.push(h("details", { open: Boolean(own) },
+      h("summary", {}, `Hardware counters${own ? (far ? " of the nearest problem on which it was counted" : "") : " of other variants, on the nearest problem that was counted"}`),
       h("p", { class: "small muted" }, problemText(family, withCounters.problem)), countersTable(family, withCounters.problem)));
   else content.push(h("p", { class: "small muted" }, "No hardware counters were taken of this family here."));
   return content;
 };
 
 const neighboursTable = (family, found) =>
-  table([{ text: "octaves", class: "n" }, "problem", "from", "fastest", { text: "time", class: "n" }, { text: "95% interval", class: "n" },
-         { text: "next", class: "n" }, { text: "tree's regret", class: "n" }],
+  table([{ text: "octaves", class: "n" }, "fastest", { text: "time", class: "n" }, { text: "95% interval", class: "n" },
+         { text: "next", class: "n" }, { text: "tree's regret", class: "n" }, "from", "problem"],
     found.near.map(({ problem, distance }) => h("tr", {}, number(distance.toFixed(1)),
-      h("td", { class: "code problem" }, problemText(family, problem)), h("td", { class: "muted" }, problem.unseen ? "unseen" : "sweep"),
       h("td", {}, h("i", { class: `swatch ${colour(problem.winner.variant)}` }), choiceText(family, problem.winner)),
       number(duration(problem.winner.time)), number(`${duration(problem.winner.low)} – ${duration(problem.winner.high)}`),
       number(problem.own[1] ? times(problem.own[1].time / problem.winner.time) : "–"),
-      number(Number.isFinite(problem.regret) ? problem.regret.toFixed(3) : "–"))));
+      number(Number.isFinite(problem.regret) ? problem.regret.toFixed(3) : "–"),
+      h("td", { class: "muted" }, problem.unseen ? "unseen" : "sweep"), h("td", { class: "code problem" }, problemText(family, problem)))));
 
 const timeText = (found) => {
   if (found.exact)

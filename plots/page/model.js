@@ -24,9 +24,11 @@ const readProblems = (part, features, unseen) => {
 const readFamily = (data, name) => {
   const problems = [...readProblems(data.grid, data.features, false),
                     ...(data.unseen ? readProblems(data.unseen, data.features, true) : [])];
+  // Where one variant alone was timed it has beaten nobody, unless nothing in the family was ever compared.
+  const all = problems.filter((problem) => problem.winner), compared = all.filter((problem) => problem.own.length > 1);
   const distinct = (feature) => new Set(problems.map((problem) => problem.values.get(feature.name))).size;
   return {
-    name, problems: problems.filter((problem) => problem.winner), features: data.features, tree: data.tree,
+    name, all, problems: compared.length ? compared : all, features: data.features, tree: data.tree,
     counted: data.grid.counted ?? [], variants: data.variants, configurations: data.configurations,
     numbers: data.features.filter((f) => !f.words && !f.derived && distinct(f) > 1),
     derived: data.features.filter((f) => f.derived && distinct(f) > 1),

@@ -2,7 +2,7 @@
 
 const regretView = (family) => {
   const kinds = [["measured problems", false, "s0"], ["unseen problems", true, "s1"]].map(([label, unseen, hue]) =>
-    ({ label, hue, unseen, problems: family.problems.filter((p) => p.unseen === unseen && Number.isFinite(p.regret)).sort((a, b) => a.regret - b.regret) }))
+    ({ label, hue, unseen, problems: family.all.filter((p) => p.unseen === unseen && Number.isFinite(p.regret)).sort((a, b) => a.regret - b.regret) }))
     .filter((kind) => kind.problems.length > 1);
   if (!kinds.length) return null;
   const holder = h("div", { class: "picture" });
@@ -36,7 +36,10 @@ const regretView = (family) => {
   draw();
   redraw.push(draw);
   const worst = kinds.at(-1).problems.slice(-5).reverse();
-  return figure("Regret problem by problem", "How much longer than the best the tree's choice takes, sorted.", holder,
+  const alone = kinds.map(({ label, problems }) => ({ label, some: problems, rest: problems.filter((p) => p.own.length > 1) }))
+    .filter(({ some, rest }) => rest.length && rest.length < some.length)
+    .map(({ label, some, rest }) => ` On ${some.length - rest.length} of the ${label} one variant alone was timed; the mean of the others is ${geometricMean(rest.map((p) => p.regret)).toFixed(3)}.`);
+  return figure("Regret problem by problem", `How much longer than the best the tree's choice takes, sorted.${alone.join("")}`, holder,
     h("details", {}, h("summary", {}, `The five worst ${kinds.at(-1).label}`),
       table(["problem", { text: "regret", class: "n" }, "fastest", { text: "time", class: "n" }], worst.map((p) => h("tr", {}, h("td", { class: "code" }, problemText(family, p)),
         number(p.regret.toFixed(2)), h("td", {}, choiceText(family, p.winner)), number(duration(p.winner.time)))))));

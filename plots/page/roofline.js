@@ -35,5 +35,5 @@ const roofline = (family, device) => {
   draw();
   redraw.push(draw);
   return figure("Roofline", "Each dot is a problem with its fastest variant; small ones are unseen problems. Bytes and operations are the least that any variant needs, so a dot above a line had its data in a faster " +
-    "memory. Ceilings were measured on this device. Far below both lines: latency, launches or serial work take the time.", holder);
+    "memory. Ceilings were measured on this device. Far below both lines something else limits: launches, latency, on-chip memory or serial work.", holder);
 };

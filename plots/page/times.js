@@ -3,7 +3,7 @@
 /** Problems that differ in `name` alone (and in what is computed from it), most values first. */
 const slices = (family, name) => {
   const others = [...family.numbers, ...family.words].filter((feature) => feature.name !== name);
-  const groups = grouped(family.problems.filter((p) => p.values.get(name) > 0),
+  const groups = grouped(family.all.filter((p) => p.values.get(name) > 0),
     (p) => others.map((feature) => `${feature.name} ${plain(p.values.get(feature.name))}`).join(" · "));
   return [...groups].map(([key, problems]) => ({ key: key || "all problems", problems: problems.sort((a, b) => a.values.get(name) - b.values.get(name)) }))
     .sort((a, b) => b.problems.length - a.problems.length);

@@ -79,6 +79,8 @@ const winners = (family) => {
       draw();
     })));
   draw();
-  return figure("Who wins where", "Letter: the variant that wins most problems of the cell; its mean lead over the next variant; problems won of those measured. " +
-    "Paler cells have more than one winner. The first two features shown are those that tell most about who wins.", controls, holder);
+  const alone = family.all.length - family.problems.length;
+  return figure("Who wins where", "Letter: the variant that wins most problems of the cell; its mean lead over the next variant; problems won of those measured, unseen ones too. " +
+    "Paler cells have more than one winner. The first two features shown are those that tell most about who wins." +
+    (alone ? ` Left out: ${plural(alone, "problem")} on which one variant alone was timed.` : ""), controls, holder);
 };

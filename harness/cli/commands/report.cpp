@@ -26,7 +26,7 @@ struct Options {
     std::string results = "results";
     std::string output = "report";
     std::vector<std::string> devices;
-    bool no_page = false, json = false;
+    bool no_page = false, published = false, json = false;
 };
 
 /// The device keys that have results, or the ones asked for.
@@ -47,7 +47,8 @@ std::vector<std::string> device_keys(const Options& options) {
 
 /// Before anything is written: by a link, the folder of the report may lead back into the results.
 void refuse_to_destroy_results(const Options& options, const std::vector<std::string>& keys) {
-    std::vector<NamedFile> inputs, outputs{{"", (fs::path(options.output) / "index.html").string()}};
+    const char* page = options.published ? "published.html" : "index.html";
+    std::vector<NamedFile> inputs, outputs{{"", (fs::path(options.output) / page).string()}};
     for (const std::string& key : keys)
         for (const auto& entry : fs::directory_iterator(fs::path(options.results) / key)) {
             inputs.push_back({"", entry.path().string()});
@@ -83,14 +84,14 @@ void run(const Options& options, ExitCode& code) {
     const std::vector<std::string> keys = device_keys(options);
     refuse_to_destroy_results(options, keys);
     // One damaged folder must not hide the others: say so, go on, and end with bad_data.
-    for (const std::string& key : keys) try {
+    for (const std::string& key : options.published ? std::vector<std::string>{} : keys) try {
             for (const std::string& path : write_exports(options, key)) written["exports"].push_back(path);
         } catch (const BadData& error) {
             to_stderr("espalier: no exports of {}: {}\n", printable(key), printable_lines(error.what()));
             code = ExitCode::bad_data;
         }
     if (!options.no_page) try {
-            const report::PageOptions page{options.results, options.output, options.devices, true};
+            const report::PageOptions page{options.results, options.output, options.devices, options.published, true};
             written["page"] = report::write_page(page).string();
         } catch (const report::PageError& error) {
             throw Failure(error.bad_data() ? ExitCode::bad_data : ExitCode::usage, error.what());
@@ -110,9 +111,13 @@ void add_report(Command& app, ExitCode& code) {
     Command command = app.add_subcommand("report", "Write the HTML report and the exports of all results");
     command.add_option("--results", options->results, "Folder of the results, one folder per device in it")
         .capture_default_str();
-    command.add_option("-o,--output", options->output, "Folder for index.html and exports/").capture_default_str();
+    command.add_option("-o,--output", options->output, "Folder for the page and exports/").capture_default_str();
     command.add_option("--device", options->devices, "Only these devices, by key").delimiter(',');
-    command.add_flag("--no-page", options->no_page, "Write the exports only; needs no Python");
+    const auto no_page = command.add_flag("--no-page", options->no_page, "Write the exports only; needs no Python");
+    command
+        .add_flag("--published", options->published,
+                  "Write published.html instead: what the source documents printed beside what was measured here")
+        .excludes(no_page);
     command.add_flag("--json", options->json, "List what was written as JSON");
     command.callback([options, &code] { run(*options, code); });
 }
