@@ -118,10 +118,11 @@ def explain(case, labels: list[int]) -> list | None:
 
 
 def regret_of(family: Family, problem: str, case) -> float:
-    """As `espalier judge` grades a choice: one that failed took as long as the slowest. NaN if it was not measured."""
+    """As `espalier judge` grades a choice: one that failed took as long as the slowest. NaN if it was not measured, or
+    too few others were."""
     timed = family.best().get(problem, {})
     times = [one.time for variant, one in timed.items() if variant not in family.apart()]
-    if case is None or case.status == "not_measured" or not times:
+    if case is None or case.status == "not_measured" or not times or problem in family.too_few():
         return math.nan
     taken = case.time if case.status == "ok" else family.slowest(problem)
     return taken / min(times + ([taken] if case.status == "ok" else []))

@@ -85,6 +85,7 @@ class Family:
     def __post_init__(self):
         self._best = None
         self._apart = None
+        self._too_few = None
 
     def variants(self) -> list[str]:
         return sorted({case.variant for case in self.cases})
@@ -121,6 +122,17 @@ class Family:
         if self._apart is None:
             self._apart = self.failed() | {case.variant for case in self.cases if case.role == "peer"}
         return self._apart
+
+    def too_few(self) -> set[str]:
+        """The problems of which less than half of the choices that could run were measured."""
+        if self._too_few is None:
+            tried, could_run = Counter(), Counter()
+            for case in self.cases:
+                if case.role != "peer" and case.status != "unsupported":
+                    could_run[case.problem] += 1
+                    tried[case.problem] += case.status != "not_measured"
+            self._too_few = {problem for problem, cases in could_run.items() if 2 * tried[problem] < cases}
+        return self._too_few
 
     def ranked(self, problem: str) -> list[Case]:
         """The best of each variant that can be chosen, the fastest first."""

@@ -59,19 +59,24 @@ TEST(Judge, PicksWithoutATimeAreReportedAndNotDropped) {
                                           record("elements=3", "b", 10),
                                           record("elements=4", "a", 0, Status::unsupported),
                                           record("elements=4", "b", 10),
-                                          record("elements=5", "a", 0, Status::not_measured)};
+                                          record("elements=5", "a", 0, Status::not_measured),
+                                          record("elements=6", "a", 10),
+                                          record("elements=6", "b", 0, Status::not_measured),
+                                          record("elements=6", "c", 0, Status::not_measured),
+                                          record("elements=6", "d", 0, Status::unsupported)};
     const auto verdicts = grade(records, first);
-    ASSERT_EQ(verdicts.size(), 5U);
+    ASSERT_EQ(verdicts.size(), 6U);
     EXPECT_EQ(verdict_on(verdicts, "elements=1").unjudged, "");
     EXPECT_EQ(verdict_on(verdicts, "elements=2").unjudged, "the pick is not_measured: made up");
     EXPECT_EQ(verdict_on(verdicts, "elements=3").unjudged, "the pick has no record");
     EXPECT_EQ(verdict_on(verdicts, "elements=4").unjudged, "the pick is unsupported: made up");
     EXPECT_EQ(verdict_on(verdicts, "elements=5").unjudged, "nothing was measured");
+    EXPECT_EQ(verdict_on(verdicts, "elements=6").unjudged, "1 of 3 choices that could run were measured");
     const Grades grades = grades_of(verdicts);
     EXPECT_EQ(grades.regret.problems, 1);
-    EXPECT_EQ(grades.unjudged, 4U);
+    EXPECT_EQ(grades.unjudged, 5U);
     Judgement judgement{.family = find_family("dot"), .verdicts = verdicts, .grades = grades};
-    EXPECT_EQ(unseen_figures(judgement).at("unjudged"), 4);
+    EXPECT_EQ(unseen_figures(judgement).at("unjudged"), 5);
     judgement.grades = grades_of({});
     EXPECT_TRUE(unseen_figures(judgement).is_null());
 }

@@ -43,6 +43,16 @@ std::string with_reason(const CaseRecord& record) {
 /// Too slow to be run counts like a hang.
 bool has_failed(const CaseRecord& record) { return is_failure(record.status) || record.status == Status::too_slow; }
 
+/// The best of few says little of the best of all.
+std::string too_few(const Cases& cases) {
+    const auto tried = std::ranges::count_if(
+        cases, [](const CaseRecord* record) { return record->status == Status::ok || has_failed(*record); });
+    const auto could_run =
+        std::ranges::count_if(cases, [](const CaseRecord* record) { return record->status != Status::unsupported; });
+    if (2 * tried >= could_run) return {};
+    return fmt::format("{} of {} choices that could run were measured", tried, could_run);
+}
+
 class Grader {
 public:
     Grader(std::set<std::string> excluded, bool disturbed_too)
@@ -78,6 +88,7 @@ private:
         if (!(verdict.best_ns > 0)) return "nothing was measured";
         if (!pick) return "the pick has no record";
         if (pick->status != Status::ok && !has_failed(*pick)) return "the pick is " + with_reason(*pick);
+        if (std::string few = too_few(cases); !few.empty()) return few;
         if (disturbed_too_) return {};
         for (const CaseRecord* record : cases)
             if (record->status == Status::ok)

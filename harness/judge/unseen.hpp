@@ -39,7 +39,8 @@ struct Verdict {
 /// Grades what `pick` says of every problem among the records of one family on one device, in the order of the
 /// problems. The best is the fastest `ok` record but for variants that were wrong or crashed among the records, which
 /// no tree may choose. A pick that failed counts as the slowest one measured there. Not graded: a problem whose pick
-/// has no record or was not measured, of which nothing was measured, or that others disturbed (unless `disturbed_too`).
+/// has no record or was not measured, of which less than half of the choices that could run were, whose best time says
+/// little, or that others disturbed (unless `disturbed_too`).
 std::vector<Verdict> grade(std::span<const CaseRecord> records, const std::function<Pick(const std::string&)>& pick,
                            bool disturbed_too = false);
 
