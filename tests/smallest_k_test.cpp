@@ -367,25 +367,38 @@ std::vector<std::vector<float>> rows_for_bounds(std::size_t columns) {
     return rows;
 }
 
+/// The rows twice and the first once more: sixteen that are transposed together, and a rest.
 TEST(SmallestKMinima, BoundNothingAway) {
     const DeviceInfo cpu = device::describe_cpu();
     int tried = 0;
     for (const Variant<Problem>& variant : {cpu_minima_avx2(), cpu_minima_avx512()})
-        for (const std::int64_t columns : {1, 31, 32, 33, 1000, 8191, 8192, 8193, 40'000}) {
-            const auto rows = rows_for_bounds(static_cast<std::size_t>(columns));
-            for (const std::int64_t k : {1, 8, 127, 129, 1000}) {
-                const Problem problem{1, columns, k, MatrixLayout::row_major};
-                if (!variant.supports(problem, {}, cpu)) continue;
-                ++tried;
-                for (std::size_t r = 0; r < rows.size(); ++r) {
-                    std::vector<float> values(static_cast<std::size_t>(k));
-                    std::vector<std::int32_t> indices(values.size()), expected;
+        for (const std::int64_t columns : {1, 31, 32, 33, 1000, 8191, 8192, 8193, 20'000}) {
+            const auto kinds = rows_for_bounds(static_cast<std::size_t>(columns));
+            const auto rows = static_cast<std::int64_t>(2 * kinds.size() + 1);
+            const auto row = [&](std::int64_t r) -> const std::vector<float>& {
+                return kinds[static_cast<std::size_t>(r) % kinds.size()];
+            };
+            for (const std::int64_t k : {1, 8, 127, 129, 1000})
+                for (const MatrixLayout layout : {MatrixLayout::row_major, MatrixLayout::transposed}) {
+                    const Problem problem{rows, columns, k, layout};
+                    if (!variant.supports(problem, {}, cpu)) continue;
+                    ++tried;
+                    std::vector<float> matrix(static_cast<std::size_t>(problem.elements()));
+                    std::vector<float> values(static_cast<std::size_t>(problem.results()));
+                    std::vector<std::int32_t> indices(values.size());
+                    for (std::int64_t r = 0; r < rows; ++r)
+                        for (std::int64_t c = 0; c < columns; ++c)
+                            matrix[static_cast<std::size_t>(problem.at(r, c))] = row(r)[static_cast<std::size_t>(c)];
                     Context context{cpu, nullptr, {}};
-                    variant.run(context, problem, {rows[r].data(), values.data(), indices.data()}, {});
-                    for (const auto& [value, index] : reference::smallest_k(rows[r], k)) expected.push_back(index);
-                    ASSERT_EQ(indices, expected) << columns << " columns, k = " << k << ", row " << r;
+                    variant.run(context, problem, {matrix.data(), values.data(), indices.data()}, {});
+                    for (std::int64_t r = 0; r < rows; ++r) {
+                        std::vector<std::int32_t> expected, found;
+                        for (const auto& [value, index] : reference::smallest_k(row(r), k)) expected.push_back(index);
+                        for (std::int64_t j = 0; j < k; ++j)
+                            found.push_back(indices[static_cast<std::size_t>(problem.result_at(r, j))]);
+                        ASSERT_EQ(found, expected) << problem_key(problem) << ", row " << r;
+                    }
                 }
-            }
         }
     if (tried == 0) GTEST_SKIP() << "needs a processor with AVX2";
 }

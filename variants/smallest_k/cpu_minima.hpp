@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "kernels/core/variant.hpp"
@@ -59,7 +60,10 @@ constexpr std::int64_t groups_for(std::int64_t elements, std::int64_t k) {
 
 /// A list of one row, `Kernel` as of `Lists`, and
 ///   static void minima(const float* values, std::int64_t count, std::int64_t groups, float* minima, Key*)   minima_of
-///   scan_below, as scan, where a number limits the list
+///   scan_all, as scan, of values the first of which has the index `first`
+///   scan_below, the same where a number limits the list
+///   static void transpose(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t columns, float* to,
+///                         std::int64_t to_stride)    to[r * to_stride + c] = from[c * stride + r]
 ///   static void ranks(const Key*, std::int64_t count, std::int32_t*)                                        ranks_of
 template <class Kernel>
 class BoundedList : public Lists<Kernel> {
@@ -68,28 +72,41 @@ public:
         : Lists<Kernel>(rows, k),
           k_(k),
           minima_(static_cast<std::size_t>(groups_for(kBlockColumns, k))),
-          keys_(std::max(minima_.size(), static_cast<std::size_t>(kCounted + kKeysAtOnce))),
-          ranks_(keys_.size()),
-          equals_(keys_.size()) {}
+          keys_(std::max(minima_.size(), kCounted + static_cast<std::size_t>(kKeysAtOnce))),
+          ranks_(kCounted + static_cast<std::size_t>(kKeysAtOnce)),
+          equals_(kCounted) {}
 
     /// Elements begin..end-1 of a row whose elements are neighbours.
     void scan(const float* row, std::int64_t begin, std::int64_t end) {
-        const List& list = this->first();
-        std::int64_t added = k_;  // of the last block; few say that the limit is near
         for (std::int64_t stop = 0; begin < end; begin = stop) {
             stop = std::min(begin + kBlockColumns, end);
-            if (!list.limited || added >= k_) bound(row + begin, stop - begin);
-            // Where a number limits, what is smaller is no NaN, and its comparison says it all.
-            const bool by_number = list.limited && list.limit_value == list.limit_value;
-            added = this->scan_by(by_number ? Kernel::scan_below : Kernel::scan, row, begin, stop);
+            scan_block(row + begin, begin, stop - begin);
         }
+    }
+
+    /// `count` elements of the row, of which the first has the index `first`.
+    void scan_block(const float* values, std::int64_t first, std::int64_t count) {
+        const List& list = this->first();
+        if (!list.limited || added_ >= k_) bound(values, count);
+        // Where a number limits, what is smaller is no NaN, and its comparison says it all.
+        const bool by_number = list.limited && list.limit_value == list.limit_value;
+        const auto step = [=](const float* of, std::int64_t begin, std::int64_t end, List& to, std::int64_t room) {
+            return by_number ? Kernel::scan_below(of, first, begin, end, to, room)
+                             : Kernel::scan_all(of, first, begin, end, to, room);
+        };
+        added_ = this->scan_by(step, values, 0, count);
+    }
+
+    void clear() {
+        Lists<Kernel>::clear();
+        added_ = k_;
     }
 
     /// The k best of the row in order, filled up with empty entries.
     void finish(std::size_t i, std::vector<std::uint64_t>& to) {
         const List& list = this->shortened(i);
         to.resize(static_cast<std::size_t>(list.count));
-        if (list.count > kCounted) {
+        if (to.size() > kCounted) {
             for (std::int64_t j = 0; j < list.count; ++j)
                 to[static_cast<std::size_t>(j)] = entry_of_signed(list.keys[j], list.indices[j]);
             return this->best_in_order(to, k_);
@@ -108,7 +125,7 @@ public:
     }
 
 private:
-    static constexpr std::int64_t kCounted = 256;  ///< longer lists are sorted
+    static constexpr std::size_t kCounted = 256;  ///< longer lists are sorted
 
     void bound(const float* values, std::int64_t count) {
         const std::int64_t groups = groups_for(count, k_);
@@ -121,16 +138,53 @@ private:
     }
 
     std::int64_t k_;
+    std::int64_t added_ = k_;  ///< candidates of the last block; few say that the limit is near
     std::vector<float> minima_;
     std::vector<Key> keys_;
     std::vector<std::int32_t> ranks_;
     std::vector<std::uint32_t> equals_;  ///< that came before, of a rank
 };
 
+/// Sixteen neighbouring rows, whose elements of a column lie in one line of the cache, are transposed block by block.
+template <class Kernel>
+void select_transposed(const Problem& problem, const Buffers& buffers, int threads) {
+    constexpr std::int64_t kRows = 16, kLeastColumns = 2048, kApart = 16;  // a power of two would share a cache's set
+    const std::int64_t block =
+        std::min(std::clamp<std::int64_t>(8 * problem.k, kLeastColumns, kBlockColumns), problem.columns);
+    const std::int64_t groups = (problem.rows + kRows - 1) / kRows;
+#pragma omp parallel num_threads(threads) if (groups > 1 && threads > 1)
+    {
+        std::vector<BoundedList<Kernel>> lists;
+        for (std::int64_t i = 0; i < std::min(kRows, problem.rows); ++i) lists.emplace_back(1, problem.k);
+        const auto scratch =
+            std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(kRows * (block + kApart)));
+        std::vector<std::uint64_t> entries;
+#pragma omp for schedule(static)
+        for (std::int64_t g = 0; g < groups; ++g) {
+            const std::int64_t first = g * kRows, rows = std::min(kRows, problem.rows - first);
+            for (BoundedList<Kernel>& list : lists) list.clear();
+            for (std::int64_t c = 0; c < problem.columns; c += block) {
+                const std::int64_t columns = std::min(block, problem.columns - c);
+                Kernel::transpose(buffers.distances + problem.at(first, c), problem.rows, rows, columns, scratch.get(),
+                                  block + kApart);
+                for (std::int64_t i = 0; i < rows; ++i)
+                    lists[static_cast<std::size_t>(i)].scan_block(scratch.get() + i * (block + kApart), c, columns);
+            }
+            for (std::int64_t i = 0; i < rows; ++i) {
+                lists[static_cast<std::size_t>(i)].finish(0, entries);
+                store(problem, buffers, first + i, entries);
+            }
+        }
+    }
+}
+
 template <class Kernel>
 void run_bounded(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
     if (problem.k == 0 || problem.rows == 0) return;
-    select_rows<BoundedList<Kernel>>(problem, buffers, context.device.threads);
+    if (problem.has_rows())
+        select_rows<BoundedList<Kernel>>(problem, buffers, context.device.threads);
+    else
+        select_transposed<Kernel>(problem, buffers, context.device.threads);
 }
 
 }  // namespace espalier::smallest_k::cpu

@@ -4,31 +4,12 @@
 
 #include <cstdint>
 
+#include "variants/transpose_8x8.hpp"
+
 namespace espalier::knn::fused {
 
 /// Distances to so many points at once.
 inline constexpr int kDirect = 8;
-
-__attribute__((target("avx2,fma"), always_inline)) inline void transpose(__m256 (&rows)[kDirect]) {
-    __m256 pairs[kDirect], fours[kDirect];
-#pragma GCC unroll 4
-    for (int i = 0; i < 8; i += 2) {
-        pairs[i] = _mm256_unpacklo_ps(rows[i], rows[i + 1]);
-        pairs[i + 1] = _mm256_unpackhi_ps(rows[i], rows[i + 1]);
-    }
-#pragma GCC unroll 2
-    for (int i = 0; i < 8; i += 4) {
-        fours[i] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
-        fours[i + 1] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0xEE);
-        fours[i + 2] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
-        fours[i + 3] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xEE);
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-        rows[i] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x20);
-        rows[i + 4] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x31);
-    }
-}
 
 /// Squares of distances, each a chain of multiply-adds in the order of the attributes: value a of point j is
 /// points[j][a * step]. Points whose values lie side by side are read eight attributes at a time.
@@ -40,7 +21,7 @@ __attribute__((target("avx2,fma"))) inline void direct_squares(const float* quer
         __m256 values[kDirect];
 #pragma GCC unroll 8
         for (int j = 0; j < kDirect; ++j) values[j] = _mm256_loadu_ps(points[j] + a);
-        transpose(values);
+        transpose_8x8(values);
 #pragma GCC unroll 8
         for (int i = 0; i < 8; ++i) {
             const __m256 difference = _mm256_sub_ps(_mm256_broadcast_ss(query + a + i), values[i]);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "variants/smallest_k/cpu_minima.hpp"
+#include "variants/smallest_k/x86/transpose_block.hpp"
 
 #define ESPALIER_AVX2 __attribute__((target("avx2")))
 
@@ -46,25 +47,46 @@ struct Avx2 {
         return c;
     }
 
+    ESPALIER_AVX2 static std::int64_t scan_all(const float* values, std::int64_t first, std::int64_t begin,
+                                               std::int64_t end, cpu::List& list, std::int64_t room) {
+        std::int64_t c = begin;
+        for (; end - c >= kLanes && list.count <= room; c += kLanes) {
+            const __m256i keys = keys_of(_mm256_loadu_ps(values + c));
+            const unsigned found =
+                list.limited ? mask(_mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_set1_epi32(list.limit), keys)))
+                             : 0xFFU;
+            list.count += put(list, list.count, found, keys, indices_from(first + c));
+        }
+        if (end - c >= kLanes) return c;
+        for (; c < end; ++c)
+            if (const cpu::Key one = key(values[c]); !list.limited || one < list.limit) list.append(one, first + c);
+        return end;
+    }
+
     /// Without a branch for each vector: where some of four have an element below the limit, the others mostly do, too.
-    ESPALIER_AVX2 static std::int64_t scan_below(const float* row, std::int64_t begin, std::int64_t end,
-                                                 cpu::List& list, std::int64_t room) {
+    ESPALIER_AVX2 static std::int64_t scan_below(const float* values, std::int64_t first, std::int64_t begin,
+                                                 std::int64_t end, cpu::List& list, std::int64_t room) {
         const __m256 limit = _mm256_set1_ps(list.limit_value);
         std::int64_t c = begin;
         for (; end - c >= 4 * kLanes && list.count <= room; c += 4 * kLanes) {
-            __m256 values[4];
+            __m256 some[4];
             unsigned below[4];
             for (int i = 0; i < 4; ++i) {
-                values[i] = _mm256_loadu_ps(row + c + i * kLanes);
-                below[i] = mask(_mm256_cmp_ps(values[i], limit, _CMP_LT_OQ));
+                some[i] = _mm256_loadu_ps(values + c + i * kLanes);
+                below[i] = mask(_mm256_cmp_ps(some[i], limit, _CMP_LT_OQ));
             }
             if (!(below[0] | below[1] | below[2] | below[3])) continue;
-            for (int i = 0; i < 4; ++i) append_numbers(values[i], below[i], c + i * kLanes, list);
+            for (int i = 0; i < 4; ++i) append_numbers(some[i], below[i], first + c + i * kLanes, list);
         }
-        if (end - c >= 4 * kLanes) return c;
+        if (end - c >= 4 * kLanes || list.count > room) return c;
         for (; c < end; ++c)
-            if (row[c] < list.limit_value) list.append(key(row[c]), c);
+            if (values[c] < list.limit_value) list.append(key(values[c]), first + c);
         return end;
+    }
+
+    static void transpose(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t columns, float* to,
+                          std::int64_t to_stride) {
+        transpose_block(from, stride, rows, columns, to, to_stride);
     }
 
     ESPALIER_AVX2 static std::uint64_t candidates(const float* values, const float* limits, std::int64_t count) {
@@ -129,9 +151,12 @@ private:
     ESPALIER_AVX2 static void append_numbers(__m256 values, unsigned set, std::int64_t c, cpu::List& list) {
         const __m256i bits = _mm256_castps_si256(_mm256_add_ps(values, _mm256_setzero_ps()));
         const __m256i flip = _mm256_srli_epi32(_mm256_srai_epi32(bits, 31), 1);
+        list.count += put(list, list.count, set, _mm256_xor_si256(bits, flip), indices_from(c));
+    }
+
+    ESPALIER_AVX2 static __m256i indices_from(std::int64_t c) {
         const __m256i lane = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
-        list.count += put(list, list.count, set, _mm256_xor_si256(bits, flip),
-                          _mm256_add_epi32(lane, _mm256_set1_epi32(static_cast<int>(c))));
+        return _mm256_add_epi32(lane, _mm256_set1_epi32(static_cast<int>(c)));
     }
 
     /// As `key`, of 8.

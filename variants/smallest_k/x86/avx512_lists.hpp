@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "variants/smallest_k/cpu_minima.hpp"
+#include "variants/smallest_k/x86/transpose_block.hpp"
 
 #define ESPALIER_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
 
@@ -33,28 +34,46 @@ struct Avx512 {
         return c;
     }
 
+    ESPALIER_AVX512 static std::int64_t scan_all(const float* values, std::int64_t first, std::int64_t begin,
+                                                 std::int64_t end, cpu::List& list, std::int64_t room) {
+        std::int64_t c = begin;
+        for (; c < end && list.count <= room; c += kLanes) {
+            const __mmask16 valid = lanes_of(end - c);
+            const __m512i keys = keys_of(_mm512_maskz_loadu_ps(valid, values + c));
+            const __mmask16 found =
+                list.limited ? _mm512_mask_cmplt_epi32_mask(valid, keys, _mm512_set1_epi32(list.limit)) : valid;
+            list.count += put(list, list.count, found, keys, indices_from(first + c));
+        }
+        return std::min(c, end);
+    }
+
     /// Without a branch for each vector: where some of four have an element below the limit, the others mostly do, too.
-    ESPALIER_AVX512 static std::int64_t scan_below(const float* row, std::int64_t begin, std::int64_t end,
-                                                   cpu::List& list, std::int64_t room) {
+    ESPALIER_AVX512 static std::int64_t scan_below(const float* values, std::int64_t first, std::int64_t begin,
+                                                   std::int64_t end, cpu::List& list, std::int64_t room) {
         const __m512 limit = _mm512_set1_ps(list.limit_value);
         std::int64_t c = begin;
         for (; end - c >= 4 * kLanes && list.count <= room; c += 4 * kLanes) {
-            __m512 values[4];
+            __m512 some[4];
             __mmask16 below[4];
             for (int i = 0; i < 4; ++i) {
-                values[i] = _mm512_loadu_ps(row + c + i * kLanes);
-                below[i] = _mm512_cmp_ps_mask(values[i], limit, _CMP_LT_OQ);
+                some[i] = _mm512_loadu_ps(values + c + i * kLanes);
+                below[i] = _mm512_cmp_ps_mask(some[i], limit, _CMP_LT_OQ);
             }
             if (!(below[0] | below[1] | below[2] | below[3])) continue;
-            for (int i = 0; i < 4; ++i) append_numbers(values[i], below[i], c + i * kLanes, list);
+            for (int i = 0; i < 4; ++i) append_numbers(some[i], below[i], first + c + i * kLanes, list);
         }
-        if (end - c >= 4 * kLanes) return c;
+        if (end - c >= 4 * kLanes || list.count > room) return c;
         for (; c < end; c += kLanes) {
-            const auto valid = static_cast<__mmask16>(end - c >= kLanes ? 0xFFFF : (1U << (end - c)) - 1);
-            const __m512 some = _mm512_maskz_loadu_ps(valid, row + c);
-            append_numbers(some, _mm512_mask_cmp_ps_mask(valid, some, limit, _CMP_LT_OQ), c, list);
+            const __mmask16 valid = lanes_of(end - c);
+            const __m512 some = _mm512_maskz_loadu_ps(valid, values + c);
+            append_numbers(some, _mm512_mask_cmp_ps_mask(valid, some, limit, _CMP_LT_OQ), first + c, list);
         }
         return end;
+    }
+
+    static void transpose(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t columns, float* to,
+                          std::int64_t to_stride) {
+        transpose_block(from, stride, rows, columns, to, to_stride);
     }
 
     ESPALIER_AVX512 static std::uint64_t candidates(const float* values, const float* limits, std::int64_t count) {
@@ -96,6 +115,11 @@ struct Avx512 {
     }
 
 private:
+    /// The first of 16, as many as are left.
+    static __mmask16 lanes_of(std::int64_t left) {
+        return static_cast<__mmask16>(left >= kLanes ? 0xFFFF : (1U << left) - 1);
+    }
+
     /// Writes 16 entries at a place, those of the set first, and says how many that are.
     ESPALIER_AVX512 static std::int64_t put(cpu::List& list, std::int64_t at, __mmask16 set, __m512i keys,
                                             __m512i indices) {

@@ -7,9 +7,8 @@
 namespace espalier::smallest_k {
 namespace {
 
-Support supports(const Problem& problem, const Configuration&, const DeviceInfo& device) {
+Support supports(const Problem&, const Configuration&, const DeviceInfo& device) {
     if (!device.avx2) return Support::no("needs a processor with AVX2");
-    if (!problem.has_rows()) return Support::no("reads rows: needs layout=row_major");
     return Support::yes();
 }
 
@@ -18,7 +17,7 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
 Variant<Problem> cpu_minima_avx2() {
     return {.role = Role::modern,
             .summary = "lists bounded by the minima of parts of the row, 8 elements at once with AVX2",
-            .limits = "AVX2; row-major or a single row",
+            .limits = "AVX2",
             .tolerance = {.reason = "selects, computes nothing"},
             .optional_features = {"layout"},
             .supports = supports,

@@ -7,9 +7,8 @@
 namespace espalier::smallest_k {
 namespace {
 
-Support supports(const Problem& problem, const Configuration&, const DeviceInfo& device) {
+Support supports(const Problem&, const Configuration&, const DeviceInfo& device) {
     if (!device.avx512) return Support::no("the processor has no AVX-512 (F, BW, DQ, VL)");
-    if (!problem.has_rows()) return Support::no("reads rows: needs layout=row_major");
     return Support::yes();
 }
 
@@ -18,7 +17,7 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
 Variant<Problem> cpu_minima_avx512() {
     return {.role = Role::modern,
             .summary = "lists bounded by the minima of parts of the row, 16 elements at once with AVX-512",
-            .limits = "AVX-512 (F, BW, DQ, VL); row-major or a single row",
+            .limits = "AVX-512 (F, BW, DQ, VL)",
             .tolerance = {.reason = "selects, computes nothing"},
             .optional_features = {"layout"},
             .supports = supports,
