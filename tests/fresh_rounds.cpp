@@ -32,7 +32,7 @@ std::vector<CaseRecord> half(std::vector<CaseRecord> records, std::size_t first)
 /// Geometric mean on `times` of what is best for each problem in `seen`.
 double perfect(const Matrix& seen, const Matrix& times) {
     double sum = 0;
-    const auto rows = seen.without_guesses();
+    const auto rows = seen.without_imputed();
     for (const std::size_t p : rows) {
         std::size_t best = seen.baseline;
         for (std::size_t c = 0; c < seen.candidates.size(); ++c)
@@ -46,7 +46,7 @@ double perfect(const Matrix& seen, const Matrix& times) {
 
 Regret judge(const Tree& tree, const Matrix& times) {
     std::vector<double> logs;
-    for (const std::size_t p : times.without_guesses()) logs.push_back(log_regret(times, tree, p));
+    for (const std::size_t p : times.without_imputed()) logs.push_back(log_regret(times, tree, p));
     return summarise(logs, 1);
 }
 

@@ -122,7 +122,7 @@ private:
         text_ += '\n';
     }
 
-    const Candidate& candidate(std::size_t c) const { return evidence_.matrix.candidates[c]; }
+    const Choice& candidate(std::size_t c) const { return evidence_.matrix.candidates[c]; }
     const VariantInfo& variant(std::size_t c) const { return family_.variants()[candidate(c).variant]; }
     const Configuration& configuration(std::size_t c) const {
         return variant(c).configurations[candidate(c).configuration];
@@ -135,9 +135,9 @@ private:
              evidence_.matrix.rows(), evidence_.matrix.candidates.size());
         line("// SHA-256:  {}", evidence_.data_sha256);
         const learn::Matrix& matrix = evidence_.matrix;
-        if (const std::size_t guessed = matrix.count(CellState::guessed); guessed > 0)
-            line("// Guesses:  {} of {} times, and so the margins and regrets below", guessed,
-                 guessed + matrix.count(CellState::measured));
+        if (const std::size_t imputed = matrix.count(CellState::imputed); imputed > 0)
+            line("// Guesses:  {} of {} times, and so the margins and regrets below", imputed,
+                 imputed + matrix.count(CellState::measured));
         if (matrix.drawn && matrix.drawn->count > 0 && tree_.leaves.size() > 1)
             line("// Domain:   {} problems of it with predicted times helped to place the thresholds",
                  matrix.drawn->count);

@@ -51,7 +51,7 @@ std::uint64_t hash(std::string_view text, std::uint64_t seed) {
 
 }  // namespace
 
-std::vector<Fold> deal_folds(const Matrix& matrix, std::span<const std::size_t> rows, std::uint64_t seed) {
+std::vector<Fold> make_folds(const Matrix& matrix, std::span<const std::size_t> rows, std::uint64_t seed) {
     const auto groups = group(matrix, rows);
     std::map<std::size_t, std::string_view> name;  // of each group: its least key
     for (std::size_t i = 0; i < rows.size(); ++i) {

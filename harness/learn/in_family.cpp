@@ -34,13 +34,12 @@ std::vector<double> values_of(const Family& family, std::string_view problem) {
     return values_of(columns_of(family), family.feature_values(problem));
 }
 
-std::string name_of(const Family& family, const Candidate& candidate) {
+std::string name_of(const Family& family, const Choice& candidate) {
     const VariantInfo& variant = family.variants()[candidate.variant];
     return std::string(variant.name) + " " + variant.configurations[candidate.configuration].text();
 }
 
-Support supports(const Family& family, const DeviceInfo& device, const std::string& problem,
-                 const Candidate& candidate) {
+Support supports(const Family& family, const DeviceInfo& device, const std::string& problem, const Choice& candidate) {
     const auto [variant, configuration] = candidate;
     return family.supports(variant, problem, family.variants()[variant].configurations[configuration], device);
 }

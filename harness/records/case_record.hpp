@@ -38,8 +38,8 @@ struct Provenance {
 /// outputs back takes, pageable host memory, once. Times never include it; a caller with data on the host adds it.
 inline constexpr const char* kTransferCondition = "transfer_ns";
 
-/// The reason of a `not_measured` case that an adaptive sweep had no use for. Only where it occurs does training guess
-/// the times of problems that nothing was measured of.
+/// The reason of a `not_measured` case that an adaptive sweep skipped. Only where it occurs does training impute the
+/// times of problems that nothing was measured of.
 inline constexpr const char* kNotAskedFor = "--adaptive: not asked for";
 
 /// The reason of a `not_measured` case that the sweep's time did not suffice for.

@@ -23,7 +23,8 @@ enum class DisturbanceCause { programs, guests, slow_processor, slow_gpu };
 
 struct Disturbance {
     DisturbanceCause cause = DisturbanceCause::programs;
-    /// Of the processors, taken by others; of the fastest clock, reached; of the GPU's rounds, slowed down.
+    /// The share of the processors that others took, of the fastest clock that was reached, of the GPU's rounds that
+    /// were slowed down.
     double share = 0;
 };
 

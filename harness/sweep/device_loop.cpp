@@ -63,7 +63,7 @@ void DeviceLoop::run() {
 /// Before a task is taken: its share is then of the time that waiting leaves.
 void DeviceLoop::wait_for_quiet() {
     if (!shared_.quiet || shared_.options.counters == CounterMode::only) return;  // counters are of no time
-    if (shared_.queue.standing().left > 0) totals_.waiting_seconds += shared_.quiet->wait(frame_.device.kind);
+    if (shared_.queue.progress().remaining > 0) totals_.waiting_seconds += shared_.quiet->wait(frame_.device.kind);
 }
 
 void DeviceLoop::measure(const Task& task) {

@@ -11,7 +11,7 @@ namespace {
 const char* name_of(CellState state) {
     switch (state) {
         case CellState::measured: return "measured";
-        case CellState::guessed: return "guessed";
+        case CellState::imputed: return "guessed";
         case CellState::unsupported: return "unsupported";
         case CellState::missing: break;
     }
@@ -31,7 +31,7 @@ ordered_json export_matrix(const DeviceInfo& device, const Trained& trained, con
         features.push_back(column.name);
         categories.push_back(column.categories);
     }
-    for (const Candidate& candidate : matrix.candidates) choices.push_back(name_of(*trained.family, candidate));
+    for (const Choice& candidate : matrix.candidates) choices.push_back(name_of(*trained.family, candidate));
     auto values = ordered_json::array(), slowdown = ordered_json::array(), measured = ordered_json::array(),
          cells = ordered_json::array();
     for (std::size_t p = 0; p < matrix.rows(); ++p) {

@@ -113,8 +113,8 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
     Matrix& matrix = trained.evidence.matrix;
     trained.tree = tree_for(family, device, matrix, options.learn);
     constexpr int kDraws = 2000;
-    if (const auto stranded = find_stranded_problem(family, device, matrix, trained.tree, kDraws, options.learn.seed))
-        throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *stranded +
+    if (const auto uncovered = find_uncovered_problem(family, device, matrix, trained.tree, kDraws, options.learn.seed))
+        throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *uncovered +
                           "; mend its supports(): every ranking ends in it");
     if (options.evaluate) trained.evaluation = evaluate(matrix, trained.tree, options.learn);
     trained.source = emit(family, device, trained.evidence, trained.tree);
@@ -124,7 +124,7 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
 ordered_json summary(const Trained& trained, const ordered_json& before) {
     const Evaluation& e = trained.evaluation;
     const Matrix& matrix = trained.evidence.matrix;
-    const Candidate& single = matrix.candidates[e.best_single_candidate];
+    const Choice& single = matrix.candidates[e.best_single_candidate];
     const VariantInfo& variant = trained.family->variants()[single.variant];
     ordered_json entry = figures(e.training);
     entry["held_out"] = figures(e.held_out);
@@ -138,7 +138,7 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     entry["choices"] = matrix.candidates.size();
     entry["leaves"] = trained.tree.leaves.size();
     entry["depth"] = trained.tree.depth();
-    if (const std::size_t guessed = matrix.count(CellState::guessed); guessed > 0) entry["guessed_times"] = guessed;
+    if (const std::size_t imputed = matrix.count(CellState::imputed); imputed > 0) entry["guessed_times"] = imputed;
     entry["dispatch_ns"] = kept(before, "dispatch_ns", trained.evidence.data_sha256);
     entry["data_sha256"] = trained.evidence.data_sha256;
     return entry;

@@ -39,10 +39,10 @@ Matrix restricted(const Matrix& matrix, const VariantSet& kept) {
     return result;
 }
 
-/// By problem without guesses, the least log slowdown of any choice of a variant that has a time, else infinity.
+/// By problem without imputed times, the least log slowdown of any choice of a variant that has a time, else infinity.
 std::vector<double> least(const Matrix& matrix, std::size_t variant) {
     std::vector<double> best;
-    for (const std::size_t p : matrix.without_guesses()) {
+    for (const std::size_t p : matrix.without_imputed()) {
         double& least = best.emplace_back(std::numeric_limits<double>::infinity());
         for (std::size_t c = 0; c < matrix.candidates.size(); ++c)
             if (matrix.candidates[c].variant == variant && (matrix.measured(p, c) || c == matrix.baseline))
@@ -65,7 +65,7 @@ double mean_log(const std::vector<double>& logs) {
 class SetSearch {
 public:
     explicit SetSearch(const Matrix& matrix) : baseline_(least(matrix, baseline_of(matrix))) {
-        for (const Candidate& c : matrix.candidates)
+        for (const Choice& c : matrix.candidates)
             if (c.variant != baseline_of(matrix) && (variants_.empty() || variants_.back() != c.variant)) {
                 variants_.push_back(c.variant);
                 logs_.push_back(least(matrix, c.variant));
@@ -127,7 +127,7 @@ private:
 
 VariantSet variants_of(const Trained& trained) {
     VariantSet all;
-    for (const Candidate& c : trained.evidence.matrix.candidates) all.insert(c.variant);
+    for (const Choice& c : trained.evidence.matrix.candidates) all.insert(c.variant);
     return all;
 }
 
@@ -142,7 +142,7 @@ WhatIf what_if(const Trained& trained, const VariantSet& kept, const LearnOption
     Trained other{.family = trained.family, .evidence = {.matrix = restricted(matrix, result.kept)}};
     other.tree = learn(other.evidence.matrix, other.evidence.matrix.all(), options);
     std::vector<double> logs;
-    for (const std::size_t p : matrix.without_guesses())
+    for (const std::size_t p : matrix.without_imputed())
         logs.push_back(log_regret(other.evidence.matrix, other.tree, p));
     result.tree = std::exp(mean_log(logs));
     result.diff = compare(decisions_of(trained), decisions_of(other));

@@ -54,7 +54,7 @@ struct Planned {
     Call call;
     Transport transport;
     Demands demands;
-    Decision<decltype(Call::problem)> decision;
+    DispatchResult<decltype(Call::problem)> decision;
     std::size_t variant_bytes;  ///< of the workspace that the variant needs; copies of arrays come before it
 
     [[nodiscard]] const DeviceInfo& info() const { return transport.device->info; }

@@ -31,7 +31,7 @@ const answer = (family, asked) => {
   const chosen = leaf ? runnable(leaf, exact, near) : near[0].problem.winner;
   const judged = near.map(({ problem }) => problem.own.find((entry) => entry.variant === chosen.variant)?.time / problem.winner.time)
                      .filter(Number.isFinite);
-  return { exact, near, values, path, leaf, chosen, judged, guess: exact ? null : estimate(family, values) };
+  return { exact, near, values, path, leaf, chosen, judged, estimated: exact ? null : estimate(family, values) };
 };
 
 const CLEAR = 1.02;  // a lead below that does not last from one day to the next
@@ -147,8 +147,8 @@ const timeText = (found) => {
   if (found.exact)
     return [h("b", { class: "big" }, duration(found.exact.winner.time)),
             ` 95% interval ${duration(found.exact.winner.low)} – ${duration(found.exact.winner.high)}`];
-  if (!found.guess) return [h("span", {}, "no estimate: fewer than four problems of this kind were measured")];
-  const { time, factor, count } = found.guess;
+  if (!found.estimated) return [h("span", {}, "no estimate: fewer than four problems of this kind were measured")];
+  const { time, factor, count } = found.estimated;
   return [h("b", { class: "big" }, `≈ ${duration(time, 2)}`),
           ` expected within ${duration(time / factor, 2)} – ${duration(time * factor, 2)}, from the ${count} nearest measured problems`];
 };

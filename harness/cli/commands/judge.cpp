@@ -219,7 +219,7 @@ void run(const Arguments& arguments, ExitCode& code) {
         judge_device(arguments, options, described_device(options.device, options.results_folder).key, output);
     else
         code = in_turns(options, [&](const SweepOptions& shared, const std::vector<std::string>& devices) {
-            return arguments.dry_run ? foresee(shared, devices, arguments.json, output)
+            return arguments.dry_run ? estimate(shared, devices, arguments.json, output)
                                      : measure(arguments, shared, devices, output);
         });
     if (arguments.json) print_json(output, 2);
