@@ -130,10 +130,10 @@ TEST(AdaptiveStrategy, AsksForItsShareAndNamesTheRest) {
         }
     for (const SkippedCases& skipped : strategy.skipped_cases())
         for (const std::size_t i : skipped.cases) {
-            EXPECT_TRUE(covered.emplace(skipped.problem, i).second) << "left out, but measured";
+            EXPECT_TRUE(covered.emplace(skipped.problem, i).second) << "skipped, but measured";
             EXPECT_EQ(skipped.reason, kNotAskedFor);
         }
-    EXPECT_EQ(covered.size(), whole.cases()) << "the plan has no holes";
+    EXPECT_EQ(covered.size(), whole.cases()) << "no case of the plan is missing";
 }
 
 TEST(AdaptiveStrategy, OpensAFamilyWhateverTheShare) {

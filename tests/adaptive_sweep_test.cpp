@@ -31,7 +31,7 @@ protected:
         return run_espalier(
             folder_, "train --results " + quoted(results_) + " --output " + quoted(folder_ / "selectors") + " " + more);
     }
-    /// Of the only device.
+    /// The only device's folder.
     [[nodiscard]] fs::path results() const { return fs::directory_iterator(results_)->path(); }
     [[nodiscard]] std::map<Status, std::size_t> statuses() const {
         std::map<Status, std::size_t> count;
@@ -66,7 +66,7 @@ TEST_F(AdaptiveSweeping, MeasuresAPartAndTrainsOnAllOfIt) {
     const auto swept = sweep("--adaptive=40%");
     ASSERT_EQ(swept.code, 0) << swept.err;
     const DeviceResults found = load_results(results());
-    EXPECT_TRUE(found.holes.empty()) << found.holes.front().description;
+    EXPECT_TRUE(found.missing.empty()) << found.missing.front().description;
     auto count = statuses();
     EXPECT_GE(count[Status::ok], 6U);
     EXPECT_GT(count[Status::not_measured], count[Status::ok]);
@@ -110,7 +110,7 @@ TEST_F(AdaptiveSweeping, EndsWhenItsTimeIsUp) {
     const auto summary = nlohmann::json::parse(swept.out).at(0);
     EXPECT_FALSE(summary.at("unfinished").get<bool>());
     EXPECT_LT(summary.at("wall_seconds"), 20);
-    EXPECT_TRUE(load_results(results()).holes.empty());
+    EXPECT_TRUE(load_results(results()).missing.empty());
 }
 
 TEST_F(AdaptiveSweeping, SaysBeforehandThatItTakesLess) {

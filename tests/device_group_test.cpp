@@ -85,7 +85,7 @@ protected:
         const auto reports = merge_journals(paths, options_.results_folder, {});
         ASSERT_EQ(reports.size(), 1U);
         EXPECT_EQ(reports[0].cases, cases);
-        EXPECT_TRUE(reports[0].holes.empty());
+        EXPECT_TRUE(reports[0].missing.empty());
         EXPECT_TRUE(reports[0].warnings.empty());
         EXPECT_EQ(reports[0].unpaired_problems, 0U);
     }
@@ -160,7 +160,7 @@ TEST_F(Devices, HalfOfTheJournalsIsAHole) {
     problems(6);
     const SweepSummary summary = sweep(options_, kTwo).summaries.at(0);
     const auto reports = merge_journals({summary.workers[0].journal}, options_.results_folder, {});
-    EXPECT_EQ(reports.at(0).holes.size(), summary.workers[1].problems);
+    EXPECT_EQ(reports.at(0).missing.size(), summary.workers[1].problems);
     expect_whole(summary, 18);
 }
 

@@ -30,7 +30,7 @@ std::vector<CaseRecord> half(std::vector<CaseRecord> records, std::size_t first)
 }
 
 /// Geometric mean on `times` of what is best for each problem in `seen`.
-double perfect(const Matrix& seen, const Matrix& times) {
+double virtual_best(const Matrix& seen, const Matrix& times) {
     double sum = 0;
     const auto rows = seen.without_imputed();
     for (const std::size_t p : rows) {
@@ -58,7 +58,7 @@ void judge_by_rounds(const std::string& key, const Family& family, const DeviceI
     const Tree tree = learn(seen, seen.all());
     const Regret on_seen = judge(tree, seen), on_fresh = judge(tree, fresh);
     fmt::print("{:<14} {:<16} {:.3f}  {:.3f} / {:.3f} / {:.3f}  {:.3f} / {:.3f} / {:.3f}\n", key, family.name(),
-               perfect(seen, fresh), on_seen.geomean, on_seen.p90, on_seen.worst, on_fresh.geomean, on_fresh.p90,
+               virtual_best(seen, fresh), on_seen.geomean, on_seen.p90, on_seen.worst, on_fresh.geomean, on_fresh.p90,
                on_fresh.worst);
 }
 

@@ -37,7 +37,7 @@ TEST(Folds, HoldOutNearDuplicatesTogether) {
 }
 
 TEST(Folds, KeepTogetherWhatATreeCannotTellApart) {
-    const Column unknown{.name = "distribution", .categories = 3, .derived = false, .pair = {}, .known = false};
+    const Column unknown{.name = "distribution", .categories = 3, .derived = false, .interaction = {}, .known = false};
     const auto matrix = matrix_of({unknown, {"n"}}, grid({{0, 1, 2}, kSizes}), 1,
                                   [](std::span<const double>, std::size_t) { return 0.0; });
     for (const Fold& fold : make_folds(matrix, matrix.all(), 1)) {

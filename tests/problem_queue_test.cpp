@@ -115,7 +115,7 @@ TEST(EqualShares, SpendsWhatIsLeftAtTheEndOnWhatWasCut) {
     ASSERT_TRUE(again);
     EXPECT_EQ(again->problem, cut.problem);
     EXPECT_TRUE(again->cases.empty()) << "the whole problem, or its ratios would not be paired";
-    EXPECT_DOUBLE_EQ(again->seconds, 20) << "all but what judging after the timing takes";
+    EXPECT_DOUBLE_EQ(again->seconds, 20) << "all but what verifying after the timing takes";
     shares.finish(*again, Status::not_measured);
     EXPECT_FALSE(shares.next(29)) << "not worth a third turn";
     const auto third = shares.next(60);

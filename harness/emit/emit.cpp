@@ -58,9 +58,9 @@ std::string condition(const Family& family, const Test& test, bool holds) {
 /// C++ that computes the column from `problem`.
 std::string expression(const Family& family, const Column& column, std::size_t index) {
     const auto features = family.features();
-    if (!column.is_pair()) return std::string(features[index].expression);
-    return fmt::format("{}({}, {})", column.pair.kind == PairKind::ratio ? "ratio" : "product",
-                       features[column.pair.first].expression, features[column.pair.second].expression);
+    if (!column.is_interaction()) return std::string(features[index].expression);
+    return fmt::format("{}({}, {})", column.interaction.kind == InteractionKind::ratio ? "ratio" : "product",
+                       features[column.interaction.first].expression, features[column.interaction.second].expression);
 }
 
 bool find_path(const Family& family, const Tree& tree, int node, int leaf, std::vector<std::string>& path) {
@@ -153,7 +153,7 @@ private:
 
     bool asks_about_pairs() const {
         return std::ranges::any_of(tree_.nodes, [&](const Node& node) {
-            return node.leaf < 0 && evidence_.matrix.columns[node.test.column].is_pair();
+            return node.leaf < 0 && evidence_.matrix.columns[node.test.column].is_interaction();
         });
     }
 

@@ -205,7 +205,7 @@ private:
             fmt::format("left out {} of {} problems, which were measured while {}", disturbed.size(), problems, cause));
     }
 
-    /// Of nothing but what training uses: other reasons, counters and conditions are free to differ.
+    /// SHA-256 of nothing but what training uses: other reasons, counters and conditions are free to differ.
     std::string digest() const {
         HashedItems hash;
         for (const Row& row : rows_) {

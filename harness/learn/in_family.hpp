@@ -20,7 +20,7 @@ std::vector<Column> columns_of(const Family& family);
 /// A problem's value in each of the columns, from those of the family's features.
 std::vector<double> values_of(std::span<const Column> columns, std::vector<double> features);
 
-/// The same for a problem's key.
+/// The values of the columns for a problem's key.
 std::vector<double> values_of(const Family& family, std::string_view problem);
 
 /// "variant configuration".

@@ -18,11 +18,11 @@ inline constexpr Loss kLossUnit = 1'000'000;
 /// The loss of what cannot be chosen; exceeds any sum of real losses.
 inline constexpr Loss kInfeasible = Loss{1} << 40;
 
-enum class PairKind : std::uint8_t { none, ratio, product };
+enum class InteractionKind : std::uint8_t { none, ratio, product };
 
-/// A number that the learner makes of two others (`columns_of`).
-struct Pair {
-    PairKind kind = PairKind::none;  ///< none: a feature of the family's own
+/// An interaction feature: a number that the learner makes of two others (`columns_of`).
+struct Interaction {
+    InteractionKind kind = InteractionKind::none;  ///< none: a feature of the family's own
     std::size_t first = 0, second = 0;
 };
 
@@ -31,12 +31,12 @@ struct Column {
     std::string name;
     int categories = 0;  ///< number of enumerators, values 0 .. categories - 1; 0 for a number
     bool derived = false;
-    Pair pair{};
+    Interaction interaction{};
     bool known = true;      ///< to whoever chooses; if not, no test may ask
     bool optional = false;  ///< variants that do not list it run its default alone
     bool absent = false;    ///< optional and at its default in all problems: they were measured as if it did not exist
 
-    [[nodiscard]] bool is_pair() const { return pair.kind != PairKind::none; }
+    [[nodiscard]] bool is_interaction() const { return interaction.kind != InteractionKind::none; }
     /// Whether tests may ask for it.
     [[nodiscard]] bool testable() const { return known && !absent; }
 };

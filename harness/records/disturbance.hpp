@@ -7,7 +7,7 @@
 
 namespace espalier::bench {
 
-/// The conditions of a record that say what else the machine did while its problem was timed (docs/measuring.md).
+/// The conditions of a record that say what else the machine did while its problem was timed (docs/busy-machines.md).
 inline constexpr const char* kForeignShare = "foreign_cpu_share";
 inline constexpr const char* kStealShare = "steal_cpu_share";
 inline constexpr const char* kProcessors = "processors";  ///< that the two shares are of

@@ -100,7 +100,7 @@ ProblemBudget DeviceLoop::budget_of(const Task& task) const {
                          .caches = frame_.caches};
     if (task.seconds < budget.total_seconds) {
         budget.total_seconds = task.seconds;
-        // Judging again after timing takes about as long as before it.
+        // Verifying again after timing takes about as long as before it.
         budget.timing_seconds = std::min(budget.timing_seconds, 0.6 * budget.total_seconds);
     }
     return budget;

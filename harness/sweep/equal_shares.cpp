@@ -16,7 +16,7 @@ namespace {
 // A second turn gets at least so many times what the first one had.
 constexpr double kMore = 1.5;
 
-// Judging after the timing has no deadline and may take a quarter of a problem's time beyond its end. In the first
+// Verifying after the timing has no deadline and may take a quarter of a problem's time beyond its end. In the first
 // pass later problems make up for it; after the second nothing comes.
 constexpr double kKept = 0.8;
 

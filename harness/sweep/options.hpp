@@ -18,7 +18,7 @@ class Strategy;
 struct SweepPlan;
 struct Recorded;
 
-/// How much of a problem's time goes into judging what its variants compute (verify.hpp).
+/// How much of a problem's time goes into verifying what its variants compute (verify.hpp).
 enum class Verification {
     once,      ///< a run of each case before it is timed and one after, on the same inputs
     budgeted,  ///< several runs, on fresh inputs too; the oracle computes what it affords

@@ -58,14 +58,14 @@ ordered_json read_summary(const fs::path& path) {
     return summary["families"];
 }
 
-void refuse_holes(const DeviceResults& results, const std::string& family, const EvidenceOptions& options,
-                  std::vector<std::string>& notices) {
-    std::vector<const Hole*> holes;
-    for (const Hole& hole : results.holes)
-        if (hole.family == family || hole.family.empty()) holes.push_back(&hole);
-    if (holes.empty()) return;
-    const std::string what = family + " on " + results.device.key + " is incomplete: " + holes.front()->description +
-                             (holes.size() > 1 ? ", and " + std::to_string(holes.size() - 1) + " more holes" : "");
+void refuse_missing_cases(const DeviceResults& results, const std::string& family, const EvidenceOptions& options,
+                          std::vector<std::string>& notices) {
+    std::vector<const MissingCases*> missing;
+    for (const MissingCases& each : results.missing)
+        if (each.family == family || each.family.empty()) missing.push_back(&each);
+    if (missing.empty()) return;
+    const std::string what = family + " on " + results.device.key + " is incomplete: " + missing.front()->description +
+                             (missing.size() > 1 ? ", and " + std::to_string(missing.size() - 1) + " more" : "");
     if (!options.allow_partial)
         throw BadEvidence(what +
                           "; merge the missing shards, resume the sweep, or train on the rest with "
@@ -207,7 +207,7 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
             trained.notices.push_back("skipped " + name + ".jsonl: this build has no such family");
             continue;
         }
-        refuse_holes(results, name, options.evidence, trained.notices);
+        refuse_missing_cases(results, name, options.evidence, trained.notices);
         trained.families.push_back(train(*family, results.device, cases, options));
         const Trained& now = trained.families.back();
         for (const auto& notice : now.evidence.notices) trained.notices.push_back(name + ": " + notice);

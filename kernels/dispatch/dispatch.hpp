@@ -195,7 +195,7 @@ Result<DispatchResult<P>> decide(const Tables<P>& tables, const P& problem, cons
     for (const Selector<P>* tree = nearest; tree; tree = trees.next()) {
         if (tree != nearest) leaf = &tree->leaf_of(problem, device);
         if (const Choice<P>* choice = detail::first_that_runs(tables, *leaf, problem, device, demands))
-            // In its place at once: a decision that is copied when its parts were just written waits for the stores.
+            // In its place at once: a result that is copied when its parts were just written waits for the stores.
             return Result<DispatchResult<P>>(std::in_place, &tables.registry[static_cast<std::size_t>(choice->variant)],
                                              choice->configuration, tree, leaf);
     }
@@ -203,7 +203,7 @@ Result<DispatchResult<P>> decide(const Tables<P>& tables, const P& problem, cons
     return detail::decide_baseline(tables, problem, device, nearest, nearest_leaf, demands);
 }
 
-/// The same with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces.
+/// Decides with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces.
 template <class P>
 Result<DispatchResult<P>> decide(const P& problem, const DeviceInfo& device, std::string_view variant = {},
                                  const Demands& demands = {}) {

@@ -174,7 +174,7 @@ def row_11(machine: Machine) -> Outcome:
             train = [machine.faulty, "train", "--results", part / "results", "--output", part / "selectors"]
             strict, partial = run(train), run([*train, "--allow-partial"])
             if missing == 0:  # the control: nothing is reported where nothing is missing
-                if merged.code or "hole" in merged.err or strict.code:
+                if merged.code or "missing" in merged.err or strict.code:
                     raise AssertionError(f"all shards: {merged}, {strict}")
                 continue
             outcome.count(f"shard {missing} of 3 is missing" in merged.err and strict.code == 4 and

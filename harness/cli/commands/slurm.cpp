@@ -63,7 +63,7 @@ void run(Arguments arguments) {
     std::string merge_id;
     if (!arguments.no_merge) {
         write_file_atomically(folder / "merge.sbatch", merge);
-        // Whatever became of the shards: what is missing is reported as a hole.
+        // Whatever became of the shards: merging reports the missing cases.
         merge_id = submit(folder / "merge.sbatch", "--dependency=afterany:" + id);
     }
     if (arguments.json)

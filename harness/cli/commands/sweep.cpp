@@ -80,7 +80,7 @@ void measure_published(SweepOptions& options, bool own_journals) {
     if (!own_journals) options.journal_folder /= "published";
 }
 
-/// Those that a device's results have, whoever chose them.
+/// Measures the problems that a device's results have, whoever chose them.
 void measure_recorded(SweepOptions& options) {
     options.problems = [results = options.results_folder](const Family& family, const DeviceInfo& device) {
         const std::filesystem::path folder = results / device.key;
@@ -239,7 +239,7 @@ void add_sweep(Command& app, ExitCode& code) {
     command.add_option("--shard", arguments.shard, "i/n: only the i-th of n parts of the problems");
     command
         .add_option("--cache", arguments.cache,
-                    "before each run; cold: displaced by writing, so that a run writes back what "
+                    "before each run; cold: flushed by writing, so that a run writes back what "
                     "lies there; clean: by reading; warm: as they are; auto: cold on GPUs, "
                     "warm on the CPU")
         .one_of({"auto", "cold", "clean", "warm"})
@@ -248,7 +248,7 @@ void add_sweep(Command& app, ExitCode& code) {
         .add_option(
             "--verify", arguments.verify,
             "once: a run before and after timing; full: the oracle computes even what takes it minutes; auto: once for "
-            "--drawn, whose variants the default problems judge, else budget")
+            "--drawn, whose variants the default problems verify, else budget")
         .one_of({"auto", "once", "budget", "full"})
         .capture_default_str();
     command

@@ -1,4 +1,4 @@
-#include "harness/train/what_if.hpp"
+#include "harness/train/ablation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -82,12 +82,12 @@ public:
     }
 
 private:
-    void offer(const VariantSet& set, double loss) {
+    void consider(const VariantSet& set, double loss) {
         if (loss < best_loss_) best_ = set, best_loss_ = loss;
     }
 
     void try_all(VariantSet set, const std::vector<double>& logs, std::size_t next, std::size_t more) {
-        offer(set, mean_log(logs));
+        consider(set, mean_log(logs));
         for (std::size_t v = next; more > 0 && v < variants_.size(); ++v) {
             std::vector<double> with = logs;
             lower(with, logs_[v]);
@@ -100,7 +100,7 @@ private:
     void add_one_by_one(std::size_t size) {
         VariantSet set;
         std::vector<double> logs = baseline_;
-        offer(set, mean_log(logs));
+        consider(set, mean_log(logs));
         for (; size > 0 && set.size() < variants_.size(); --size) {
             std::size_t best = 0;
             double best_loss = std::numeric_limits<double>::infinity();
@@ -112,7 +112,7 @@ private:
             }
             set.insert(variants_[best]);
             lower(logs, logs_[best]);
-            offer(set, best_loss);
+            consider(set, best_loss);
         }
     }
 
@@ -131,13 +131,13 @@ VariantSet variants_of(const Trained& trained) {
     return all;
 }
 
-WhatIf what_if(const Trained& trained, const VariantSet& kept, const LearnOptions& options) {
+Ablation ablate(const Trained& trained, const VariantSet& kept, const LearnOptions& options) {
     const Matrix& matrix = trained.evidence.matrix;
-    WhatIf result{.kept = kept};
+    Ablation result{.kept = kept};
     result.kept.insert(baseline_of(matrix));
-    std::vector<double> perfect = least(matrix, baseline_of(matrix));
-    for (const std::size_t v : result.kept) lower(perfect, least(matrix, v));
-    result.perfect = std::exp(mean_log(perfect));
+    std::vector<double> virtual_best = least(matrix, baseline_of(matrix));
+    for (const std::size_t v : result.kept) lower(virtual_best, least(matrix, v));
+    result.virtual_best = std::exp(mean_log(virtual_best));
 
     Trained other{.family = trained.family, .evidence = {.matrix = restricted(matrix, result.kept)}};
     other.tree = learn(other.evidence.matrix, other.evidence.matrix.all(), options);
