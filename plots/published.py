@@ -88,7 +88,7 @@ def all_times(results: Path, device: Device) -> dict[str, list[dict]]:
 
 
 def load(results: Path, devices: list[Device]) -> tuple[list[Table], str]:
-    """The comparison, and a complaint if the file cannot be used."""
+    """The comparison, and an error if the file cannot be used."""
     path = results / "published" / "tables.json"
     if not path.exists():
         return [], ""

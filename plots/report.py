@@ -35,7 +35,7 @@ class Section:
     ranking: list[dict] = field(default_factory=list)
     problems: list[dict] = field(default_factory=list)
     tree: trees.Node | None = None
-    tree_complaint: str = ""
+    tree_error: str = ""
     merit: list[dict] = field(default_factory=list)
     validation: dict = field(default_factory=dict)
     peers: list[dict] = field(default_factory=list)
@@ -134,7 +134,7 @@ def read_tree(section: Section) -> None:
     try:
         section.tree = trees.parse(section.family.tree)
     except trees.Malformed as error:
-        section.tree_complaint = str(error)
+        section.tree_error = str(error)
 
 
 def make_section(device: results.Device, family: results.Family) -> Section:
@@ -225,17 +225,17 @@ def main(arguments: list[str]) -> int:
         return bad(f"{options.results} holds no results yet. Measure first: espalier sweep")
 
     sections = {d.key: [make_section(d, d.families[name]) for name in sorted(d.families)] for d in devices}
-    tables, complaint = published.load(options.results, devices)
+    tables, error = published.load(options.results, devices)
     code = shell.script(*SCRIPTS)
     page = environment().get_template("page.html").render(
-        devices=devices, sections=sections, tables=tables, published_complaint=complaint, policy=shell.policy(code),
+        devices=devices, sections=sections, tables=tables, published_error=error, policy=shell.policy(code),
         code=code, data=shell.Markup(page_data.as_script(data_of(devices, sections))))
     options.output.mkdir(parents=True, exist_ok=True)
     target = options.output / "index.html"
     with replaced(target) as file:
         file.write_text(page, encoding="utf-8")
     for device in devices:
-        for text in device.complaints:
+        for text in device.errors:
             print(f"report: {device.key}: {text}", file=sys.stderr)
     if not any(device.families for device in devices):
         return bad(f"no results file in {options.results} could be read; {target} says why")

@@ -19,7 +19,7 @@ using learn::rounded;
 using learn::VariantSet;
 using nlohmann::ordered_json;
 
-/// A set is as good as all variants when perfect choices from it lose no more than this.
+/// A set is as good as all variants when the virtual best of it loses no more than this.
 constexpr double kGoodEnough = 1.01;
 
 bool names(const std::string& text, const Family& family, std::size_t variant) {

@@ -227,7 +227,7 @@ def row_20(machine: Machine) -> Outcome:
             outcome.records_lost += 3 - len(own)
             outcome.count(done.code == 0 and len(own) == 3 and flagged,
                           f"problem {seed}: {[case['conditions'] for case in own]}; {done}")
-    # How many samples each has says nothing about pairs: who is settled leaves early. So they are counted where
+    # How many samples each has says nothing about pairs: who has converged leaves early. So they are counted where
     # nobody leaves.
     for test, result in gtest(machine, "timing_test", "Timing.ADisturbedRoundIsTakenBackWhole").items():
         outcome.count(result["passed"], f"{test}: {result['message']}")

@@ -26,7 +26,7 @@ struct Arguments {
     bool dry_run = false, no_merge = false, json = false;
 };
 
-/// The id of the job that sbatch made of the script; its complaints go to our stderr.
+/// The id of the job that sbatch made of the script; its errors go to our stderr.
 std::string submit(const fs::path& script, const std::string& options) {
     const std::string command = "sbatch --parsable " + options + " " + shell_word(script.string()) + " </dev/null";
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
