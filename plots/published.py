@@ -195,7 +195,7 @@ def compare(printed: dict | None, ours: Counterpart | None, devices: list[Measur
 
 
 def load(results: Path, devices: list[Device]) -> tuple[list[Table], str]:
-    """The comparison, and a complaint if the file cannot be used."""
+    """The comparison, and an error if the file cannot be used."""
     path = results / "published" / "tables.json"
     if not path.exists():
         return [], ""

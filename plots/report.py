@@ -38,7 +38,7 @@ class Section:
     ranking: list[dict] = field(default_factory=list)
     problems: list[dict] = field(default_factory=list)
     tree: trees.Node | None = None
-    tree_complaint: str = ""
+    tree_error: str = ""
     merit: list[dict] = field(default_factory=list)
     validation: dict = field(default_factory=dict)
     peers: list[dict] = field(default_factory=list)
@@ -134,7 +134,7 @@ def read_tree(section: Section) -> None:
     try:
         section.tree = trees.parse(section.family.tree)
     except trees.Malformed as error:
-        section.tree_complaint = str(error)
+        section.tree_error = str(error)
 
 
 def make_section(device: results.Device, family: results.Family) -> Section:
@@ -238,21 +238,21 @@ def main(arguments: list[str]) -> int:
     if not devices:
         return bad(f"{options.results} holds no results yet. Measure first: espalier sweep")
 
-    tables, complaint = published.load(options.results, devices)
+    tables, error = published.load(options.results, devices)
     if options.published:
         if not tables:
             missing = options.results / "published" / "tables.json"
-            return bad(complaint or f"there is no {missing}, which has the printed figures: it comes with the sources")
+            return bad(error or f"there is no {missing}, which has the printed figures: it comes with the sources")
         print(write(options.output / "published.html", environment().get_template("published.html").render(
-            devices=devices, tables=tables, complaint=complaint, policy=shell.policy(""))))
+            devices=devices, tables=tables, error=error, policy=shell.policy(""))))
         return 0
     sections = {d.key: [make_section(d, d.families[name]) for name in sorted(d.families)] for d in devices}
     code = shell.script(*SCRIPTS)
     target = write(options.output / "index.html", environment().get_template("page.html").render(
-        devices=devices, sections=sections, tables=tables, published_complaint=complaint, policy=shell.policy(code),
+        devices=devices, sections=sections, tables=tables, published_error=error, policy=shell.policy(code),
         code=code, data=shell.Markup(page_data.as_script(data_of(devices, sections)))))
     for device in devices:
-        for text in device.complaints:
+        for text in device.errors:
             print(f"report: {device.key}: {text}", file=sys.stderr)
     if not any(device.families for device in devices):
         return bad(f"no results file in {options.results} could be read; {target} says why")

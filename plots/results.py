@@ -1,7 +1,7 @@
 """Reads what a sweep and a training left under results/<device-key>/.
 
 Files come from other machines and people: nothing in them is trusted. A file that cannot be used becomes a line
-of `Device.complaints`, a row that cannot be used one of `Family.rejected`; both are shown in the report.
+of `Device.errors`, a row that cannot be used one of `Family.rejected`; both are shown in the report.
 """
 
 import csv
@@ -190,7 +190,7 @@ class Device:
     unseen: dict[str, Family] = field(default_factory=dict)  # problems that no tree was trained on
     peers: dict[str, Family] = field(default_factory=dict)
     provenance: Counter = field(default_factory=Counter)
-    complaints: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -349,7 +349,7 @@ def load_device(folder: Path) -> Device:
         try:
             return read(path, *arguments)
         except (Unusable, OSError) as error:
-            device.complaints.append(f"{path.name}: {error}")
+            device.errors.append(f"{path.name}: {error}")
             return None
 
     for path in sorted(folder.glob("*.csv")):
@@ -359,7 +359,7 @@ def load_device(folder: Path) -> Device:
         else:
             for name, family in found.items():
                 if name in device.families:
-                    device.complaints.append(f"{path.name}: the family {name} is in another file already; left out")
+                    device.errors.append(f"{path.name}: the family {name} is in another file already; left out")
                 else:
                     device.families[name] = family
     for path in sorted((folder / "unseen").glob("*.csv")):
@@ -385,7 +385,7 @@ def load(results: Path, keys: list[str] | None = None) -> list[Device]:
         if folder.name in ("schema", "published") or (keys and folder.name not in keys):
             continue
         device = load_device(folder)
-        if device.families or device.complaints:
+        if device.families or device.errors:
             devices.append(device)
     return sorted(devices, key=lambda device: -sum(len(family.cases) for family in device.families.values()))
 

@@ -123,7 +123,7 @@ def serve(peer, folder, queries, points, dims, k):
 
 # --- the comparison -----------------------------------------------------------------------------------------------
 
-class Contender:
+class Candidate:
     """One implementation, waiting for its turn."""
 
     def __init__(self, name, command, environment):
@@ -155,8 +155,8 @@ def median_interval(times):
     ordered, n = sorted(times), len(times)
     if n < 6:
         return statistics.median(ordered), ordered[0], ordered[-1]
-    reach = 0.98 * n ** 0.5
-    low, high = int(max(0, n / 2 - reach)), int(min(n - 1, n / 2 + reach))
+    half_width = 0.98 * n ** 0.5
+    low, high = int(max(0, n / 2 - half_width)), int(min(n - 1, n / 2 + half_width))
     return statistics.median(ordered), ordered[low], ordered[high]
 
 
@@ -185,9 +185,9 @@ def problem_row(problem):
             **dict(zip(FEATURES, values))}
 
 
-def rows_of(problem, contenders, ceilings):
+def rows_of(problem, candidates, ceilings):
     rows = []
-    for c in contenders:
+    for c in candidates:
         row = problem_row(problem) | {"variant": c.variant, "role": c.role, "status": "wrong" if c.reason else "ok",
                                       "reason": c.reason, "configuration": c.configuration}
         if not c.reason:
@@ -223,22 +223,22 @@ def environment():
 
 def start(arguments, folder, problem):
     sizes = [str(n) for n in problem]
-    contenders = []
+    candidates = []
     for variant in arguments.variants:
-        contender = Contender(f"ours ({variant or 'by the tree'})",
+        candidate = Candidate(f"ours ({variant or 'by the tree'})",
                               [arguments.runner, arguments.device, str(folder), *sizes, *([variant] if variant else [])], environment())
-        contender.key, contender.variant, contender.configuration = contender.greeting.split(" ")
-        contender.role = "modern" if "fused" in contender.variant else "baseline"
-        contenders.append(contender)
+        candidate.key, candidate.variant, candidate.configuration = candidate.greeting.split(" ")
+        candidate.role = "modern" if "fused" in candidate.variant else "baseline"
+        candidates.append(candidate)
     for peer in arguments.peers:
-        contender = Contender(peer, [sys.executable, __file__, "--serve", peer, str(folder), *sizes], environment())
-        contender.variant, contender.role = f"peer_{peer}", "peer"
-        contender.configuration = f"version={contender.greeting}"
-        contenders.append(contender)
-    for contender in contenders:
-        if contender.configuration == "-":
-            contender.configuration = ""
-    return contenders
+        candidate = Candidate(peer, [sys.executable, __file__, "--serve", peer, str(folder), *sizes], environment())
+        candidate.variant, candidate.role = f"peer_{peer}", "peer"
+        candidate.configuration = f"version={candidate.greeting}"
+        candidates.append(candidate)
+    for candidate in candidates:
+        if candidate.configuration == "-":
+            candidate.configuration = ""
+    return candidates
 
 
 def compare(arguments, folder, problem):
@@ -247,41 +247,41 @@ def compare(arguments, folder, problem):
     queries, points, dims, k = problem
     generator.uniform(-1, 1, (queries, dims)).astype(numpy.float32).tofile(folder / "queries.f32")
     generator.uniform(-1, 1, (points, dims)).astype(numpy.float32).tofile(folder / "points.f32")
-    contenders = start(arguments, folder, problem)
-    for contender in contenders:
-        contender.ask("run")
-    check(folder, contenders, (queries, k))
+    candidates = start(arguments, folder, problem)
+    for candidate in candidates:
+        candidate.ask("run")
+    check(folder, candidates, (queries, k))
     until = time.monotonic() + arguments.seconds / len(arguments.problems)
-    order = list(contenders)
-    while time.monotonic() < until or len(contenders[0].times) < 3:
+    order = list(candidates)
+    while time.monotonic() < until or len(candidates[0].times) < 3:
         random.shuffle(order)
-        for contender in order:
+        for candidate in order:
             time.sleep(PAUSE)
-            contender.times.append(int(contender.ask("run")))
-    for contender in contenders:
-        contender.end()
-    return contenders
+            candidate.times.append(int(candidate.ask("run")))
+    for candidate in candidates:
+        candidate.end()
+    return candidates
 
 
-def check(folder, contenders, shape):
-    for number, contender in enumerate(contenders):
-        contender.ask("save")
-        if contender.role == "peer":
-            contender.reason = disagreement(folder, "first", contender.variant.removeprefix("peer_"), shape)
+def check(folder, candidates, shape):
+    for number, candidate in enumerate(candidates):
+        candidate.ask("save")
+        if candidate.role == "peer":
+            candidate.reason = disagreement(folder, "first", candidate.variant.removeprefix("peer_"), shape)
             continue
         for stem, kind in (("distances", "f32"), ("indices", "i32")):
             (folder / f"{stem}.{kind}").rename(folder / f"{'first' if number == 0 else 'ours'}.{kind}")
         if number:
-            contender.reason = disagreement(folder, "first", "ours", shape)
+            candidate.reason = disagreement(folder, "first", "ours", shape)
 
 
-def report(problem, contenders):
-    print("{}x{}x{}, k={}".format(*problem), f"({len(contenders[0].times)} rounds)")
-    for c in contenders:
+def report(problem, candidates):
+    print("{}x{}x{}, k={}".format(*problem), f"({len(candidates[0].times)} rounds)")
+    for c in candidates:
         middle, low, high = median_interval(c.times)
-        ratio = statistics.median(t / o for t, o in zip(c.times, contenders[0].times))
+        ratio = statistics.median(t / o for t, o in zip(c.times, candidates[0].times))
         print(f"  {c.variant:20} {middle / 1e6:10.3f} ms ({low / 1e6:.3f} to {high / 1e6:.3f}), least "
-              f"{min(c.times) / 1e6:.3f}, {ratio:.2f} of {contenders[0].variant} {c.reason}", flush=True)
+              f"{min(c.times) / 1e6:.3f}, {ratio:.2f} of {candidates[0].variant} {c.reason}", flush=True)
 
 
 def parsed_problem(text):
@@ -336,10 +336,10 @@ def main():
     rows = []
     for problem in arguments.problems:
         with tempfile.TemporaryDirectory() as folder:
-            contenders = compare(arguments, pathlib.Path(folder), problem)
-        report(problem, contenders)
-        kept = arguments.results / contenders[0].key
-        rows += rows_of(problem, contenders, ceilings_of(kept / "device.json", problem_row(problem)["bytes"]))
+            candidates = compare(arguments, pathlib.Path(folder), problem)
+        report(problem, candidates)
+        kept = arguments.results / candidates[0].key
+        rows += rows_of(problem, candidates, ceilings_of(kept / "device.json", problem_row(problem)["bytes"]))
         if not arguments.show:  # whatever happens to the next one
             keep(kept / "peers.csv", rows, COLUMNS + FEATURES)
     if not arguments.show:

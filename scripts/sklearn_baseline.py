@@ -32,7 +32,7 @@ def held_out(matrix):
         for p, choice in zip(fold, tree.predict([values[p] for p in fold])):
             state = matrix["states"][p][choice]
             unmeasured += state in ("missing", "guessed")
-            if state != "guessed":  # which is not judged by guesses
+            if state != "guessed":  # which is not measured by imputed times
                 logs.append(slowdown[p][choice] - min(slowdown[p][c] for c, known in enumerate(measured[p]) if known))
     return logs, unmeasured
 

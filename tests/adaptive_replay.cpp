@@ -58,7 +58,7 @@ Matrix adaptive(const Matrix& grid, std::size_t budget, std::size_t& used, std::
     return sweep.known();
 }
 
-/// As many measurements of problems drawn at random, with all their choices.
+/// What `budget` measurements tell, of problems drawn at random with all their choices.
 Matrix at_random(const Matrix& grid, std::size_t budget, std::uint64_t seed) {
     AdaptiveSweep sweep(grid);
     std::vector<std::size_t> problems = grid.all();

@@ -19,7 +19,7 @@ namespace {
 using Measured = std::set<std::pair<std::size_t, std::size_t>>;  // problem, case
 
 /// All cases of a family on the synthetic device, peers among them, as `make_plan` lays them out.
-void add(Plan& plan, const Family& family, const std::vector<std::string>& problems) {
+void add(SweepPlan& plan, const Family& family, const std::vector<std::string>& problems) {
     for (const std::string& problem : problems) {
         PlannedProblem planned{&family, problem, {}};
         for (std::size_t v = 0; v < family.variants().size(); ++v) {
@@ -31,23 +31,23 @@ void add(Plan& plan, const Family& family, const std::vector<std::string>& probl
         plan.problems.push_back(std::move(planned));
     }
 }
-void add(Plan& plan, const Family& family) {
+void add(SweepPlan& plan, const Family& family) {
     add(plan, family, family.default_problems(DeviceKind::cpu, Effort::full));
 }
 
-Plan plan() {
-    Plan plan;
+SweepPlan plan() {
+    SweepPlan plan;
     add(plan, synthetic::family(), synthetic::problems());
     return plan;
 }
 
-bool is_peer(const Plan& plan, std::size_t problem, std::size_t index) {
+bool is_peer(const SweepPlan& plan, std::size_t problem, std::size_t index) {
     const PlannedProblem& planned = plan.problems[problem];
     return planned.family->variants()[planned.cases[index].variant].role == Role::peer;
 }
 
 /// What may be asked for.
-std::size_t runnable(const Plan& plan) {
+std::size_t runnable(const SweepPlan& plan) {
     std::size_t count = 0;
     for (std::size_t p = 0; p < plan.problems.size(); ++p)
         for (std::size_t i = 0; i < plan.problems[p].cases.size(); ++i)
@@ -58,7 +58,7 @@ std::size_t runnable(const Plan& plan) {
 /// A device on which everything takes what the synthetic family's closed form says, times a factor for each session.
 class Device {
 public:
-    explicit Device(const Plan& plan) : plan_(plan) {}
+    explicit Device(const SweepPlan& plan) : plan_(plan) {}
 
     std::function<Status(const CaseRecord&)> ends = [](const CaseRecord&) { return Status::ok; };
 
@@ -89,7 +89,7 @@ private:
         return static_cast<double>(record.variant.size()) * (1000 + features[0]);
     }
 
-    const Plan& plan_;
+    const SweepPlan& plan_;
 };
 
 /// Hands out tasks until there are none, `workers` at once, the one begun first finished first.
@@ -114,13 +114,13 @@ std::size_t cases_of(const std::vector<Task>& tasks) {
 }
 
 TEST(AdaptiveStrategy, AsksForItsShareAndNamesTheRest) {
-    const Plan whole = plan();
+    const SweepPlan whole = plan();
     AdaptiveStrategy strategy(whole, {}, 0.2);
     const auto tasks = run(strategy, Device(whole));
     const double share = static_cast<double>(cases_of(tasks)) / static_cast<double>(runnable(whole));
     EXPECT_LE(share, 0.2 + 1e-2);
     EXPECT_GT(share, 0.15);
-    EXPECT_EQ(strategy.left(), 0U);
+    EXPECT_EQ(strategy.remaining(), 0U);
     Measured covered;
     for (const Task& task : tasks)
         for (const std::size_t i : task.cases) {
@@ -128,16 +128,16 @@ TEST(AdaptiveStrategy, AsksForItsShareAndNamesTheRest) {
             EXPECT_FALSE(is_peer(whole, task.problem, i));
             covered.emplace(task.problem, i);
         }
-    for (const LeftOut& left : strategy.left_out())
-        for (const std::size_t i : left.cases) {
-            EXPECT_TRUE(covered.emplace(left.problem, i).second) << "left out, but measured";
-            EXPECT_EQ(left.reason, kNotAskedFor);
+    for (const SkippedCases& skipped : strategy.skipped_cases())
+        for (const std::size_t i : skipped.cases) {
+            EXPECT_TRUE(covered.emplace(skipped.problem, i).second) << "skipped, but measured";
+            EXPECT_EQ(skipped.reason, kNotAskedFor);
         }
-    EXPECT_EQ(covered.size(), whole.cases()) << "the plan has no holes";
+    EXPECT_EQ(covered.size(), whole.cases()) << "no case of the plan is missing";
 }
 
 TEST(AdaptiveStrategy, OpensAFamilyWhateverTheShare) {
-    const Plan whole = plan();
+    const SweepPlan whole = plan();
     AdaptiveStrategy strategy(whole, {}, 1e-6);
     std::set<std::size_t> problems;
     for (const Task& task : run(strategy, Device(whole))) problems.insert(task.problem);
@@ -145,7 +145,7 @@ TEST(AdaptiveStrategy, OpensAFamilyWhateverTheShare) {
 }
 
 TEST(AdaptiveStrategy, GivesSeveralWorkersDifferentFamilies) {
-    Plan two = plan();
+    SweepPlan two = plan();
     add(two, *find_family("dot"));
     const Device device(two);
     AdaptiveStrategy strategy(two, {}, 0.3);
@@ -154,7 +154,7 @@ TEST(AdaptiveStrategy, GivesSeveralWorkersDifferentFamilies) {
     ASSERT_TRUE(first && second);
     EXPECT_NE(family(*first), family(*second));
     EXPECT_FALSE(strategy.next({.workers = 3, .in_flight = 2})) << "what comes next depends on those in flight";
-    EXPECT_GT(strategy.left(), 0U);
+    EXPECT_GT(strategy.remaining(), 0U);
     strategy.finished(*second, device.measure(*second, "s"));
     const auto third = strategy.next({.workers = 3, .in_flight = 1});
     ASSERT_TRUE(third);
@@ -162,7 +162,7 @@ TEST(AdaptiveStrategy, GivesSeveralWorkersDifferentFamilies) {
 }
 
 TEST(AdaptiveStrategy, LeavesEveryFamilyAPartWhenTheTimeRunsOut) {
-    Plan two = plan();
+    SweepPlan two = plan();
     add(two, *find_family("dot"));
     AdaptiveStrategy strategy(two, {}, 0.5);
     std::map<const Family*, double> measured, all;
@@ -176,7 +176,7 @@ TEST(AdaptiveStrategy, LeavesEveryFamilyAPartWhenTheTimeRunsOut) {
 }
 
 TEST(AdaptiveStrategy, GoesOnWhereItStopped) {
-    const Plan whole = plan();
+    const SweepPlan whole = plan();
     const Device device(whole);
     AdaptiveStrategy uninterrupted(whole, {}, 0.2);
     const std::size_t all = cases_of(run(uninterrupted, device));
@@ -192,26 +192,26 @@ TEST(AdaptiveStrategy, GoesOnWhereItStopped) {
     for (const auto& tasks : {first, rest})
         for (const Task& task : tasks)
             for (const std::size_t i : task.cases) covered.emplace(task.problem, i);
-    for (const LeftOut& left : resumed.left_out())
-        for (const std::size_t i : left.cases) EXPECT_TRUE(covered.emplace(left.problem, i).second);
+    for (const SkippedCases& skipped : resumed.skipped_cases())
+        for (const std::size_t i : skipped.cases) EXPECT_TRUE(covered.emplace(skipped.problem, i).second);
     EXPECT_EQ(covered.size(), whole.cases());
 }
 
 TEST(AdaptiveStrategy, AsksForNothingThatAFullSweepRecorded) {
-    const Plan whole = plan();
+    const SweepPlan whole = plan();
     auto records = synthetic::records(synthetic::regions, synthetic::problems());
     AdaptiveStrategy strategy(whole, records, 0.5);
     EXPECT_FALSE(strategy.next({}));
-    EXPECT_TRUE(strategy.left_out().empty());
+    EXPECT_TRUE(strategy.skipped_cases().empty());
     // What the time did not suffice for is no outcome.
     for (CaseRecord& record : records) record.status = Status::not_measured;
     EXPECT_TRUE(AdaptiveStrategy(whole, records, 0.5).next({}));
 }
 
 TEST(AdaptiveStrategy, DividesTheTimeThatIsLeftAndEndsWithIt) {
-    const Plan whole = plan();
+    const SweepPlan whole = plan();
     AdaptiveStrategy strategy(whole, {}, 0.2);
-    const double left = static_cast<double>(strategy.left());
+    const double left = static_cast<double>(strategy.remaining());
     ASSERT_GT(left, 10);
     EXPECT_FALSE(strategy.next({.seconds_left = 0}));
     const auto task = strategy.next({.seconds_left = 1000});
@@ -230,7 +230,7 @@ TEST(AdaptiveStrategy, DividesTheTimeThatIsLeftAndEndsWithIt) {
 class EndsWith : public testing::TestWithParam<Status> {};
 
 TEST_P(EndsWith, NothingAndStillComesToAnEnd) {
-    const Plan whole = plan();
+    const SweepPlan whole = plan();
     for (const char* variant : {"", "alpha", "base"}) {
         Device device(whole);
         device.ends = [&](const CaseRecord& record) {
@@ -238,7 +238,7 @@ TEST_P(EndsWith, NothingAndStillComesToAnEnd) {
         };
         AdaptiveStrategy strategy(whole, {}, 0.9);
         EXPECT_LE(cases_of(run(strategy, device)), runnable(whole)) << variant;
-        EXPECT_EQ(strategy.left(), 0U);
+        EXPECT_EQ(strategy.remaining(), 0U);
     }
 }
 
@@ -246,13 +246,13 @@ INSTANTIATE_TEST_SUITE_P(AdaptiveStrategy, EndsWith,
                          testing::Values(Status::crashed, Status::timeout, Status::wrong, Status::not_measured));
 
 TEST(AdaptiveStrategy, HasNothingToDoWhereNothingRuns) {
-    Plan whole = plan();
+    SweepPlan whole = plan();
     for (PlannedProblem& planned : whole.problems)
         for (PlannedCase& planned_case : planned.cases) planned_case.unsupported = "no memory";
     AdaptiveStrategy strategy(whole, {}, 0.1);
     EXPECT_FALSE(strategy.next({}));
-    EXPECT_EQ(strategy.left_out().size(), whole.problems.size());
-    EXPECT_FALSE(AdaptiveStrategy(Plan{}, {}, 0.1).next({}));
+    EXPECT_EQ(strategy.skipped_cases().size(), whole.problems.size());
+    EXPECT_FALSE(AdaptiveStrategy(SweepPlan{}, {}, 0.1).next({}));
 }
 
 }  // namespace

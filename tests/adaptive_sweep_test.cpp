@@ -31,7 +31,7 @@ protected:
         return run_espalier(
             folder_, "train --results " + quoted(results_) + " --output " + quoted(folder_ / "selectors") + " " + more);
     }
-    /// Of the only device.
+    /// The only device's folder.
     [[nodiscard]] fs::path results() const { return fs::directory_iterator(results_)->path(); }
     [[nodiscard]] std::map<Status, std::size_t> statuses() const {
         std::map<Status, std::size_t> count;
@@ -43,8 +43,8 @@ protected:
         return count;
     }
     [[nodiscard]] std::size_t ok() const { return statuses()[Status::ok]; }
-    /// Cases that were not measured, of choices that were measured elsewhere: of the others there is nothing to guess from.
-    [[nodiscard]] std::size_t guessable() const {
+    /// Cases that were not measured, of choices that were measured elsewhere: the others cannot be imputed.
+    [[nodiscard]] std::size_t imputable() const {
         std::set<std::string> measured;
         const auto cases = load_results(results()).cases;
         const auto choice_of = [](const CaseRecord& record) { return record.variant + " " + record.configuration; };
@@ -66,7 +66,7 @@ TEST_F(AdaptiveSweeping, MeasuresAPartAndTrainsOnAllOfIt) {
     const auto swept = sweep("--adaptive=40%");
     ASSERT_EQ(swept.code, 0) << swept.err;
     const DeviceResults found = load_results(results());
-    EXPECT_TRUE(found.holes.empty()) << found.holes.front().description;
+    EXPECT_TRUE(found.missing.empty()) << found.missing.front().description;
     auto count = statuses();
     EXPECT_GE(count[Status::ok], 6U);
     EXPECT_GT(count[Status::not_measured], count[Status::ok]);
@@ -75,9 +75,9 @@ TEST_F(AdaptiveSweeping, MeasuresAPartAndTrainsOnAllOfIt) {
 
     const auto trained = train();
     ASSERT_EQ(trained.code, 0) << trained.err;
-    expect_holds(trained.err, {"times are guesses of forests"});
+    expect_holds(trained.err, {"times are imputed by forests"});
     const auto entry = selector();
-    EXPECT_EQ(entry.at("guessed_times"), guessable());
+    EXPECT_EQ(entry.at("guessed_times"), imputable());
     EXPECT_TRUE(entry.at("held_out").is_null());
     EXPECT_LE(entry.at("problems"), count[Status::ok]);
     const fs::path source = fs::path(folder_ / "selectors/smallest_k") / (results().filename().string() + ".gen.cpp");
@@ -100,7 +100,7 @@ TEST_F(AdaptiveSweeping, IsFinishedByAWholeOne) {
     EXPECT_EQ(statuses()[Status::not_measured], 0U);
     const auto trained = train();
     ASSERT_EQ(trained.code, 0) << trained.err;
-    EXPECT_EQ(trained.err.find("guesses"), std::string::npos);
+    EXPECT_EQ(trained.err.find("imputed"), std::string::npos);
     EXPECT_FALSE(selector().contains("guessed_times"));
 }
 
@@ -110,7 +110,7 @@ TEST_F(AdaptiveSweeping, EndsWhenItsTimeIsUp) {
     const auto summary = nlohmann::json::parse(swept.out).at(0);
     EXPECT_FALSE(summary.at("unfinished").get<bool>());
     EXPECT_LT(summary.at("wall_seconds"), 20);
-    EXPECT_TRUE(load_results(results()).holes.empty());
+    EXPECT_TRUE(load_results(results()).missing.empty());
 }
 
 TEST_F(AdaptiveSweeping, SaysBeforehandThatItTakesLess) {

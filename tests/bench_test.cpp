@@ -36,8 +36,8 @@ Variant<Problem> with_budget(std::string_view name) {
 }
 
 /// The memory is shared, and grows to the largest; a pipeline that cuts its work to what fits would otherwise run with
-/// another contender's budget, and its times would be those of a choice that nobody gets.
-TEST(Bench, GivesEveryContenderTheWorkspaceThatItAskedFor) {
+/// another candidate's budget, and its times would be those of a choice that nobody gets.
+TEST(Bench, GivesEveryCandidateTheWorkspaceThatItAskedFor) {
     const std::vector<Registered<Problem>> registry{{with_budget("one"), DeviceKind::cpu, false, 0, "", ""}};
     const Suite<Problem> suite{
         .workload = [](const Problem&, std::uint64_t, Pattern) -> std::unique_ptr<Workload<Problem>> {

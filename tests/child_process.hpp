@@ -57,7 +57,7 @@ public:
         return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     }
 
-    /// The same, or nothing if it is still running after `seconds`.
+    /// The exit status, or nothing if it is still running after `seconds`.
     std::optional<int> wait_for(double seconds) {
         for (double waited = 0; waited < seconds; waited += 0.005) {
             int status = 0;

@@ -24,7 +24,7 @@ protected:
                                     const DeviceInfo& device = sample_device()) const {
         std::mt19937 random(seed);
         std::normal_distribution<double> scatter(1e6, 1e4);
-        DeviceResults results{.device = device, .cases = {}, .holes = {}};
+        DeviceResults results{.device = device, .cases = {}, .missing = {}};
         for (int i = 0; i < kCases; ++i) {
             CaseRecord record = sample_record(i);
             record.provenance.device_key = device.key;

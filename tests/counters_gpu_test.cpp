@@ -86,8 +86,8 @@ TEST_F(Counters, LaunchesThatShareThePassesAreToldApart) {
     ASSERT_TRUE(session) << reason;
     int prepared = 0;
     const Buffer other(256 * kMiB);
-    const auto displace = [&] { ++prepared, fill(other.data(), 0, other.size()); };
-    const auto readings = session->measure(displace, copies);
+    const auto flush = [&] { ++prepared, fill(other.data(), 0, other.size()); };
+    const auto readings = session->measure(flush, copies);
     EXPECT_EQ(prepared, static_cast<int>(copies.size() * session->passes()));
     ASSERT_EQ(readings.size(), copies.size());
     for (std::size_t i = 0; i < kSizes.size(); ++i)

@@ -53,7 +53,7 @@ protected:
     }
 
     RecordFrame frame_;
-    Plan plan_;
+    SweepPlan plan_;
     Recorded recorded_;
 };
 
@@ -86,12 +86,12 @@ TEST_F(Counting, TasksAreHandedOutOnceInRandomOrder) {
     std::vector<Task> tasks(20);
     for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].problem = i;
     TaskList list(tasks, 1);
-    EXPECT_EQ(list.left(), 20U);
+    EXPECT_EQ(list.remaining(), 20U);
     std::vector<std::size_t> order;
     while (const auto task = list.next({})) order.push_back(task->problem);
     EXPECT_EQ(std::set(order.begin(), order.end()).size(), 20U);
     EXPECT_FALSE(std::ranges::is_sorted(order, std::greater<>()) || std::ranges::is_sorted(order));
-    EXPECT_EQ(list.left(), 0U);
+    EXPECT_EQ(list.remaining(), 0U);
 }
 
 TEST_F(Counting, AddsCountersToTheRecordAndLeavesTheRestAlone) {

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "harness/emit/tree_json.hpp"
+#include "harness/train/ablation.hpp"
 #include "harness/train/train.hpp"
-#include "harness/train/what_if.hpp"
 #include "kernels/dispatch/tree_file.hpp"
 #include "tests/synthetic/family.hpp"
 
@@ -24,7 +24,7 @@ std::string written(const Trained& trained) { return tree_json(trained, syntheti
 
 std::vector<CaseRecord> sweep() { return synthetic::records(synthetic::regions, synthetic::problems()); }
 
-/// The same with `gamma` four times as slow.
+/// A sweep with `gamma` four times as slow.
 std::vector<CaseRecord> sweep_with_slow_gamma() {
     return synthetic::records(
         [](const std::string& variant, const std::string& configuration, const std::vector<double>& features) {
@@ -100,39 +100,39 @@ TEST(Decisions, KnowWhatTheyCannotRead) {
     EXPECT_FALSE(readable(good, "\"left\": 1", "\"left\": 99"));  // no such node
 }
 
-TEST(WhatIf, WithoutAVariantItsRegionsFlip) {
+TEST(Ablation, WithoutAVariantItsRegionsFlip) {
     const Trained trained = train_on(sweep());
     VariantSet kept = variants_of(trained);
     kept.erase(index_of("gamma"));
-    const WhatIf without = what_if(trained, kept);
-    EXPECT_GT(without.perfect, 1.05);
-    EXPECT_GE(without.tree, without.perfect - 1e-12);
+    const Ablation without = ablate(trained, kept);
+    EXPECT_GT(without.virtual_best, 1.05);
+    EXPECT_GE(without.tree, without.virtual_best - 1e-12);
     ASSERT_FALSE(without.diff.changes.empty());
     for (const Change& change : without.diff.changes) EXPECT_EQ(change.to.find("gamma"), std::string::npos);
     EXPECT_EQ(without.diff.changes.front().from, "gamma default");
     EXPECT_NEAR(without.diff.after, without.tree, 1e-9);
 
-    const WhatIf all = what_if(trained, variants_of(trained));
-    EXPECT_DOUBLE_EQ(all.perfect, 1);
+    const Ablation all = ablate(trained, variants_of(trained));
+    EXPECT_DOUBLE_EQ(all.virtual_best, 1);
     EXPECT_TRUE(all.diff.changes.empty());
 }
 
-TEST(WhatIf, KeepsTheBaselineWhateverIsAsked) {
+TEST(Ablation, KeepsTheBaselineWhateverIsAsked) {
     const Trained trained = train_on(sweep());
-    const WhatIf nothing = what_if(trained, {});
+    const Ablation nothing = ablate(trained, {});
     EXPECT_EQ(nothing.kept, VariantSet{index_of("base")});
-    EXPECT_DOUBLE_EQ(nothing.perfect, nothing.tree);
-    EXPECT_GT(nothing.perfect, 1.2);
+    EXPECT_DOUBLE_EQ(nothing.virtual_best, nothing.tree);
+    EXPECT_GT(nothing.virtual_best, 1.2);
 }
 
-TEST(WhatIf, FindsTheBestSetOfEverySize) {
+TEST(Ablation, FindsTheBestSetOfEverySize) {
     const Trained trained = train_on(sweep());
     EXPECT_EQ(best_set(trained, 0), VariantSet{index_of("base")});
-    double last = what_if(trained, best_set(trained, 0)).perfect;
+    double last = ablate(trained, best_set(trained, 0)).virtual_best;
     for (std::size_t size = 1; size <= 3; ++size) {
-        const double perfect = what_if(trained, best_set(trained, size)).perfect;
-        EXPECT_LE(perfect, last);
-        last = perfect;
+        const double virtual_best = ablate(trained, best_set(trained, size)).virtual_best;
+        EXPECT_LE(virtual_best, last);
+        last = virtual_best;
         // No other set of this size is better.
         for (unsigned bits = 0; bits < 8; ++bits) {
             VariantSet set;
@@ -142,7 +142,7 @@ TEST(WhatIf, FindsTheBestSetOfEverySize) {
                 bit *= 2;
             }
             if (set.size() <= size) {
-                EXPECT_GE(what_if(trained, set).perfect, perfect - 1e-12);
+                EXPECT_GE(ablate(trained, set).virtual_best, virtual_best - 1e-12);
             }
         }
     }

@@ -85,7 +85,7 @@ protected:
         const auto reports = merge_journals(paths, options_.results_folder, {});
         ASSERT_EQ(reports.size(), 1U);
         EXPECT_EQ(reports[0].cases, cases);
-        EXPECT_TRUE(reports[0].holes.empty());
+        EXPECT_TRUE(reports[0].missing.empty());
         EXPECT_TRUE(reports[0].warnings.empty());
         EXPECT_EQ(reports[0].unpaired_problems, 0U);
     }
@@ -160,7 +160,7 @@ TEST_F(Devices, HalfOfTheJournalsIsAHole) {
     problems(6);
     const SweepSummary summary = sweep(options_, kTwo).summaries.at(0);
     const auto reports = merge_journals({summary.workers[0].journal}, options_.results_folder, {});
-    EXPECT_EQ(reports.at(0).holes.size(), summary.workers[1].problems);
+    EXPECT_EQ(reports.at(0).missing.size(), summary.workers[1].problems);
     expect_whole(summary, 18);
 }
 
@@ -336,7 +336,7 @@ TEST_F(Devices, ADryRunExpectsThemToShare) {
 /// Asks for one case of the first problem and, when it knows its outcome, for the other two.
 class OneCaseThenTheOthers final : public Strategy {
 public:
-    std::optional<Task> next(const Situation&) override {
+    std::optional<Task> next(const SchedulerState&) override {
         if (turns_ == 2) return std::nullopt;
         return Task{.problem = 0,
                     .cases = turns_++ == 0 ? std::vector<std::size_t>{1} : std::vector<std::size_t>{2, 0}};
@@ -344,7 +344,7 @@ public:
     void finished(const Task& task, std::span<const CaseRecord> records) override {
         ASSERT_EQ(records.size(), task.cases.size());
     }
-    std::size_t left() const override { return 2 - turns_; }
+    std::size_t remaining() const override { return 2 - turns_; }
 
 private:
     std::size_t turns_ = 0;
@@ -354,7 +354,7 @@ TEST_F(Devices, AStrategyMayAskForSomeCasesAndReturn) {
     problems(1);
     WorkerPool pool("cpu");
     pool.worker();
-    const Plan plan = make_plan(options_, pool.hello().device, pool.hello().free);
+    const SweepPlan plan = make_plan(options_, pool.hello().device, pool.hello().free);
     ProblemQueue queue(std::make_unique<OneCaseThenTheOthers>(), 1);
     StatusCount statuses;
     SweepProgress progress(true, kUnlimitedSeconds);
@@ -385,7 +385,7 @@ TEST_F(Devices, AProblemThatCostsTwoDevicesIsNotTriedOnAThird) {
     for (int device = 0; device < 2; ++device) {
         WorkerPool pool("cpu");
         pool.worker();
-        const Plan plan = make_plan(options_, pool.hello().device, pool.hello().free);
+        const SweepPlan plan = make_plan(options_, pool.hello().device, pool.hello().free);
         if (device == 0) {
             queue.emplace(std::make_unique<EqualShares>(1, std::vector<std::size_t>{0}, 1), 3);
             progress.watch(*queue, 1);
@@ -439,7 +439,7 @@ TEST_F(Devices, EveryRecordOfAGpuSaysWhichOne) {
     problems(1);
     WorkerPool pool("cpu");
     pool.worker();
-    const Plan plan = make_plan(options_, pool.hello().device, pool.hello().free);
+    const SweepPlan plan = make_plan(options_, pool.hello().device, pool.hello().free);
     ProblemOutcome outcome;
     outcome.cases.resize(3);
     outcome.cases[0] = {Status::ok, "", "oracle", {1, 2, 3}, {}, {}};

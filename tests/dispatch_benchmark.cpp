@@ -95,7 +95,7 @@ public:
         benchmark::DoNotOptimize(
             plan_.run({a(), kElements}, {b(), kElements}, result(), nullptr, {workspace_.data(), workspace_.size()}));
     }
-    void enqueue_bare(const Decision<dot::Problem>& decision) {
+    void enqueue_bare(const DispatchResult<dot::Problem>& decision) {
         Context context{state_of(device_).info, nullptr, {workspace_.data(), workspace_.size()}};
         decision.entry->variant.run(context, {kElements}, {a(), b(), result()}, decision.configuration);
     }
@@ -103,7 +103,7 @@ public:
         benchmark::DoNotOptimize(
             dot_product(device_, a(), b(), kElements, result(), {.memory = Memory::device, .wait = false}));
     }
-    [[nodiscard]] Decision<dot::Problem> decision() const {
+    [[nodiscard]] DispatchResult<dot::Problem> decision() const {
         return decide(dot::Problem{kElements}, state_of(device_).info).value();
     }
 

@@ -24,7 +24,7 @@ protected:
                                          quoted(folder_ / "journal") + " --results " + quoted(folder_ / "results") +
                                          " " + more);
     }
-    /// Of the only device.
+    /// The only device's results.
     [[nodiscard]] DeviceResults results() const {
         return load_results(fs::directory_iterator(folder_ / "results")->path());
     }
@@ -46,7 +46,7 @@ TEST_F(DrawnSweeping, EndsWhereItsTimeEndsAndMissesNothing) {
     const Finished swept = sweep("--drawn 2000 --max-time 2s");
     ASSERT_EQ(swept.code, 0) << swept.err;
     const DeviceResults found = results();
-    EXPECT_TRUE(found.holes.empty()) << found.holes.front().description;
+    EXPECT_TRUE(found.missing.empty()) << found.missing.front().description;
     std::set<std::string> reached, measured;
     for (const CaseRecord& record : found.cases) {
         reached.insert(record.problem);

@@ -219,8 +219,8 @@ TEST(Emitter, RefusesKeysAndProblemsThatAreNone) {
     EXPECT_TRUE(valid_device_key("nvidia-h200"));
 }
 
-// The same kernel registered twice: 100 sweeps in which `beta` and `gamma` are the baseline over again.
-TEST(Emitter, TwinsMakeNoLeaves) {
+// An A/A test: 100 sweeps in which `beta` and `gamma` are the baseline over again.
+TEST(Emitter, TheSameKernelTwiceMakesNoLeaves) {
     int split = 0;
     constexpr int kSweeps = trials(100);
     for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(kSweeps); ++seed) {

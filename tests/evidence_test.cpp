@@ -50,7 +50,7 @@ protected:
 
     static std::vector<std::string> variants(const Evidence& evidence) {
         std::vector<std::string> names;
-        for (const Candidate& c : evidence.matrix.candidates)
+        for (const Choice& c : evidence.matrix.candidates)
             names.emplace_back(synthetic::family().variants()[c.variant].name);
         return names;
     }
@@ -213,7 +213,7 @@ TEST_F(EvidenceTest, LeavesOutHolesAndRefusesMoreThanHalf) {
     EXPECT_NE(refusal().find("--allow-partial"), std::string::npos);
 }
 
-TEST_F(EvidenceTest, AVariantThatCameLaterIsGuessed) {
+TEST_F(EvidenceTest, AVariantThatCameLaterIsImputed) {
     const auto all = synthetic::problems();
     std::erase_if(records, [&](const CaseRecord& r) {
         return r.variant == "beta" && std::find(all.begin(), all.end(), r.problem) - all.begin() < 50;
@@ -221,7 +221,7 @@ TEST_F(EvidenceTest, AVariantThatCameLaterIsGuessed) {
     const Evidence evidence = read();
     EXPECT_EQ(evidence.matrix.rows(), 75U);
     EXPECT_TRUE(mentions(evidence, "50 cases have no record"));
-    EXPECT_TRUE(mentions(evidence, "are guesses of forests"));
+    EXPECT_TRUE(mentions(evidence, "are imputed by forests"));
 }
 
 TEST_F(EvidenceTest, HolesAreTrainedOnIfAllowed) {
@@ -243,7 +243,7 @@ TEST_F(EvidenceTest, ABudgetThatRanOutIsNoHole) {
     EXPECT_EQ(refusal(), "");
     const std::string problem = record("base").problem;
     record("base").status = Status::not_measured;
-    EXPECT_EQ(refusal(), "") << "its time is guessed like any other";
+    EXPECT_EQ(refusal(), "") << "its time is imputed like any other";
     for (CaseRecord& r : records)
         if (r.problem == problem && r.status == Status::ok) r.status = Status::not_measured, r.reason = "time budget";
     EXPECT_TRUE(mentions(read(), "1 problems no time of the baseline")) << "nothing is known of this problem";
@@ -251,7 +251,7 @@ TEST_F(EvidenceTest, ABudgetThatRanOutIsNoHole) {
     EXPECT_EQ(std::find(left.begin(), left.end(), problem), left.end());
 }
 
-TEST_F(EvidenceTest, WhatIsTooSlowIsNotGuessed) {
+TEST_F(EvidenceTest, WhatIsTooSlowIsNotImputed) {
     const std::string problem = record("beta").problem;
     record("beta").status = Status::too_slow;
     const Evidence evidence = read();

@@ -26,7 +26,7 @@ __global__ void rotate(int* out) {
     out[threadIdx.x] = numbers[(threadIdx.x + 1) % 128];
 }
 
-/// The same between the lanes of each warp: the second half of a tile loop, where the tile is reused.
+/// A missing barrier between the lanes of each warp: the second half of a tile loop, where the tile is reused.
 template <bool SecondBarrier>
 __global__ void reuse(int* out) {
     auto& tile = shared<int[64], struct Tile>();

@@ -27,12 +27,12 @@ struct Cost {
 };
 
 template <class P>
-double log_of(const Matrix& matrix, std::size_t problem, const Decision<P>& decision, const Tables<P>& all) {
+double log_of(const Matrix& matrix, std::size_t problem, const DispatchResult<P>& decision, const Tables<P>& all) {
     const auto variant = static_cast<std::size_t>(decision.entry - all.registry.data());
     const auto space = decision.entry->variant.space.enumerate();
     const auto configuration =
         static_cast<std::size_t>(std::ranges::find(space, decision.configuration) - space.begin());
-    const auto at = std::ranges::find(matrix.candidates, Candidate{variant, configuration});
+    const auto at = std::ranges::find(matrix.candidates, Choice{variant, configuration});
     if (at == matrix.candidates.end()) return NAN;
     const auto candidate = static_cast<std::size_t>(at - matrix.candidates.begin());
     return matrix.measured(problem, candidate) ? matrix.log_slowdown(problem, candidate) : NAN;

@@ -13,7 +13,7 @@ namespace {
 
 class EveryFamily : public testing::TestWithParam<const Family*> {};
 
-TEST_P(EveryFamily, LeavesNoProblemStranded) {
+TEST_P(EveryFamily, LeavesNoProblemUncovered) {
     const Family& family = *GetParam();
     constexpr int kDraws = 3000;
     for (const DeviceInfo& device : invented_devices()) {
@@ -26,8 +26,8 @@ TEST_P(EveryFamily, LeavesNoProblemStranded) {
         const Tree tree = learn(evidence.matrix, evidence.matrix.all());
         for (const DeviceInfo& borrower : invented_devices()) {
             if (borrower.kind != device.kind) continue;
-            const auto stranded = find_stranded_problem(family, borrower, evidence.matrix, tree, kDraws, 7);
-            EXPECT_FALSE(stranded) << device.key << "'s tree on " << borrower.key << ": " << *stranded;
+            const auto uncovered = find_uncovered_problem(family, borrower, evidence.matrix, tree, kDraws, 7);
+            EXPECT_FALSE(uncovered) << device.key << "'s tree on " << borrower.key << ": " << *uncovered;
         }
     }
 }

@@ -88,7 +88,7 @@ TEST_F(Forecasts, CountersOfAProblemThatWasOnlyTimedTakeAsLongAsOthersDid) {
     EXPECT_DOUBLE_EQ(forecast(CounterMode::automatic).seconds(dot(1'000'000), kUnknown), 9);
 }
 
-TEST_F(Forecasts, NothingRecordedLeavesTheGuessToTheCaller) {
+TEST_F(Forecasts, NothingRecordedLeavesTheEstimateToTheCaller) {
     EXPECT_DOUBLE_EQ(forecast().seconds(dot(1000), kUnknown), kUnknown);
 }
 

@@ -115,7 +115,7 @@ TEST(Distil, TakesWhatIsDrawnForLessThanWhatIsMeasured) {
     ASSERT_EQ(lesson.matrix.rows(), matrix.rows() + all.size());
     EXPECT_EQ(lesson.matrix.loss_of(0, 1), 8 * matrix.loss_of(0, 1));
     for (std::size_t p = 0; p < lesson.matrix.rows(); ++p)
-        EXPECT_EQ(lesson.matrix.state(p, 0), p < lesson.measured ? CellState::measured : CellState::guessed);
+        EXPECT_EQ(lesson.matrix.state(p, 0), p < lesson.measured ? CellState::measured : CellState::imputed);
 }
 
 TEST(Pairs, AreNamedAndComputedForEveryProblem) {

@@ -30,9 +30,9 @@ std::vector<CaseRecord> half(std::vector<CaseRecord> records, std::size_t first)
 }
 
 /// Geometric mean on `times` of what is best for each problem in `seen`.
-double perfect(const Matrix& seen, const Matrix& times) {
+double virtual_best(const Matrix& seen, const Matrix& times) {
     double sum = 0;
-    const auto rows = seen.without_guesses();
+    const auto rows = seen.without_imputed();
     for (const std::size_t p : rows) {
         std::size_t best = seen.baseline;
         for (std::size_t c = 0; c < seen.candidates.size(); ++c)
@@ -46,7 +46,7 @@ double perfect(const Matrix& seen, const Matrix& times) {
 
 Regret judge(const Tree& tree, const Matrix& times) {
     std::vector<double> logs;
-    for (const std::size_t p : times.without_guesses()) logs.push_back(log_regret(times, tree, p));
+    for (const std::size_t p : times.without_imputed()) logs.push_back(log_regret(times, tree, p));
     return summarise(logs, 1);
 }
 
@@ -58,7 +58,7 @@ void judge_by_rounds(const std::string& key, const Family& family, const DeviceI
     const Tree tree = learn(seen, seen.all());
     const Regret on_seen = judge(tree, seen), on_fresh = judge(tree, fresh);
     fmt::print("{:<14} {:<16} {:.3f}  {:.3f} / {:.3f} / {:.3f}  {:.3f} / {:.3f} / {:.3f}\n", key, family.name(),
-               perfect(seen, fresh), on_seen.geomean, on_seen.p90, on_seen.worst, on_fresh.geomean, on_fresh.p90,
+               virtual_best(seen, fresh), on_seen.geomean, on_seen.p90, on_seen.worst, on_fresh.geomean, on_fresh.p90,
                on_fresh.worst);
 }
 

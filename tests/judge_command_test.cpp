@@ -102,7 +102,7 @@ protected:
     }
 
     void save(const std::filesystem::path& folder, const std::vector<std::string>& problems) const {
-        save_results(folder, {.device = device_, .cases = invented_sweep(family_, device_, problems, 3), .holes = {}},
+        save_results(folder, {.device = device_, .cases = invented_sweep(family_, device_, problems, 3), .missing = {}},
                      Packing::packed);
     }
     [[nodiscard]] Finished judge(bool with_its_tree = true) const {

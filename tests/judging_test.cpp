@@ -1,4 +1,4 @@
-// What trees are judged by: folds, noise and regret.
+// Tests of what evaluates trees: folds, noise and regret.
 
 #include <gtest/gtest.h>
 
@@ -16,31 +16,31 @@
 namespace espalier::bench::learn {
 namespace {
 
-TEST(Folds, HoldOutEveryRowOnceAndTwinsTogether) {
+TEST(Folds, HoldOutNearDuplicatesTogether) {
     Rows rows = grid({kSizes, {1, 2}});
     rows.push_back({1024 * 1.02, 1});
-    rows.push_back({1024 * 1.05, 1});  // a twin of a twin
+    rows.push_back({1024 * 1.05, 1});  // a near-duplicate of a near-duplicate
     const auto matrix = matrix_of({{"n"}, {"m"}}, rows, 1, [](std::span<const double>, std::size_t) { return 0.0; });
     std::vector<int> held(rows.size());
-    std::set<std::size_t> twins;
-    const auto folds = deal_folds(matrix, matrix.all(), 1);
+    std::set<std::size_t> near_duplicates;
+    const auto folds = make_folds(matrix, matrix.all(), 1);
     ASSERT_EQ(folds.size(), 10U);
     for (std::size_t f = 0; f < folds.size(); ++f) {
         EXPECT_EQ(folds[f].training.size() + folds[f].held_out.size(), rows.size());
         for (const std::size_t r : folds[f].held_out) {
             ++held[r];
-            if (std::abs(rows[r][0] - 1050) < 50 && rows[r][1] == 1) twins.insert(f);
+            if (std::abs(rows[r][0] - 1050) < 50 && rows[r][1] == 1) near_duplicates.insert(f);
         }
     }
     EXPECT_TRUE(std::all_of(held.begin(), held.end(), [](int times) { return times == 1; }));
-    EXPECT_EQ(twins.size(), 1U);
+    EXPECT_EQ(near_duplicates.size(), 1U);
 }
 
 TEST(Folds, KeepTogetherWhatATreeCannotTellApart) {
-    const Column unknown{.name = "distribution", .categories = 3, .derived = false, .pair = {}, .known = false};
+    const Column unknown{.name = "distribution", .categories = 3, .derived = false, .interaction = {}, .known = false};
     const auto matrix = matrix_of({unknown, {"n"}}, grid({{0, 1, 2}, kSizes}), 1,
                                   [](std::span<const double>, std::size_t) { return 0.0; });
-    for (const Fold& fold : deal_folds(matrix, matrix.all(), 1)) {
+    for (const Fold& fold : make_folds(matrix, matrix.all(), 1)) {
         std::map<double, int> held;
         for (const std::size_t r : fold.held_out) ++held[matrix.value(r, 1)];
         for (const auto& [size, distributions] : held) EXPECT_EQ(distributions, 3) << size;
@@ -52,7 +52,7 @@ TEST(Folds, TellApartWhatADerivedColumnTellsApart) {
     const auto together = [](double one, double other) {
         const auto matrix = matrix_of({{"n"}, {"derived", 0, true}}, {{1000, one}, {1001, other}, {9000, 1}}, 1,
                                       [](std::span<const double>, std::size_t) { return 0.0; });
-        return deal_folds(matrix, matrix.all(), 1).size() == 2;
+        return make_folds(matrix, matrix.all(), 1).size() == 2;
     };
     EXPECT_TRUE(together(1000, 1001));
     EXPECT_TRUE(together(8, 7));

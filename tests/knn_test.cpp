@@ -1,5 +1,5 @@
 // What the sweep's edge cases cannot ask of the knn pipelines: chunks of every size, the neighbours
-// themselves, workspaces that are too small, and the judge of their predictions.
+// themselves, workspaces that are too small, and the check of their predictions.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <random>
 
 #include "harness/families/bench_memory.hpp"
-#include "harness/families/knn_judge.hpp"
+#include "harness/families/knn_check.hpp"
 #include "kernels/device/host_cpu.hpp"
 #include "kernels/dispatch/choose.hpp"
 #include "reference_cpu/distance.hpp"
@@ -231,7 +231,7 @@ constexpr std::array kHostile{
 
 class OneSearch : public testing::TestWithParam<Hostile> {};
 
-/// The same bits, NaN aside.
+/// Expects the same bits, NaN aside.
 void expect_same(const std::vector<float>& actual, const std::vector<float>& expected) {
     ASSERT_EQ(actual.size(), expected.size());
     for (std::size_t i = 0; i < actual.size(); ++i)
@@ -290,33 +290,33 @@ TEST(KnnReference, TargetsAreMeans) {
     EXPECT_TRUE(std::isnan(reference::knn_target({}, targets, Vote::majority)));
 }
 
-TEST(KnnJudge, IsStrictWhereArithmeticIsExact) {
+TEST(KnnCheck, IsStrictWhereArithmeticIsExact) {
     const std::vector<std::int32_t> classes{0, 1, 1};
-    const Judge judge({1, 1, 1}, 1, Vote::majority, {});
-    EXPECT_TRUE(judge.accepts_class(0, classes));
-    EXPECT_FALSE(judge.accepts_class(1, classes)) << "the first of equally near points must be taken";
+    const PredictionCheck check({1, 1, 1}, 1, Vote::majority, {});
+    EXPECT_TRUE(check.accepts_class(0, classes));
+    EXPECT_FALSE(check.accepts_class(1, classes)) << "the first of equally near points must be taken";
     const std::vector<float> targets{10, 20, 40};
-    EXPECT_TRUE(judge.accepts_target(10, targets));
-    EXPECT_FALSE(judge.accepts_target(20, targets));
+    EXPECT_TRUE(check.accepts_target(10, targets));
+    EXPECT_FALSE(check.accepts_target(20, targets));
 }
 
-TEST(KnnJudge, AllowsWhatRoundingCanDoAndNoMore) {
+TEST(KnnCheck, AllowsWhatRoundingCanDoAndNoMore) {
     const std::vector<std::int32_t> classes{0, 1, 2, 3};
-    const Judge judge({1, 1 + 1e-9, 2, 3}, 1, Vote::majority, {.relative = 1e-6});
-    EXPECT_TRUE(judge.accepts_class(0, classes));
-    EXPECT_TRUE(judge.accepts_class(1, classes));
-    EXPECT_FALSE(judge.accepts_class(2, classes));
-    EXPECT_FALSE(judge.accepts_class(kNoClass, classes));
+    const PredictionCheck check({1, 1 + 1e-9, 2, 3}, 1, Vote::majority, {.relative = 1e-6});
+    EXPECT_TRUE(check.accepts_class(0, classes));
+    EXPECT_TRUE(check.accepts_class(1, classes));
+    EXPECT_FALSE(check.accepts_class(2, classes));
+    EXPECT_FALSE(check.accepts_class(kNoClass, classes));
     // Two places for three equally near points: classes 1 and 2 may have two votes and one, class 0 has two.
     const std::vector<std::int32_t> few{0, 0, 1, 1, 2};
-    const Judge crowded({1, 1, 2, 2, 2}, 4, Vote::majority, {.relative = 1e-6});
+    const PredictionCheck crowded({1, 1, 2, 2, 2}, 4, Vote::majority, {.relative = 1e-6});
     EXPECT_TRUE(crowded.accepts_class(0, few));
     EXPECT_FALSE(crowded.accepts_class(1, few)) << "two votes each at best, and then class 0 has the tie";
     EXPECT_FALSE(crowded.accepts_class(2, few));
     const std::vector<float> targets{10, 20, 40, 80};
-    EXPECT_TRUE(judge.accepts_target(20, targets));
-    EXPECT_FALSE(judge.accepts_target(40, targets));
-    EXPECT_FALSE(judge.accepts_target(std::nanf(""), targets));
+    EXPECT_TRUE(check.accepts_target(20, targets));
+    EXPECT_FALSE(check.accepts_target(40, targets));
+    EXPECT_FALSE(check.accepts_target(std::nanf(""), targets));
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST(Learner, SplitsOnCategories) {
 TEST(Learner, AsksNothingThatNobodyKnowsAndTakesWhatIsBestOverall) {
     // Candidate 0 wins for one distribution of three, by less than it loses for the others.
     const auto rows = grid({{0, 1, 2}, kSizes});
-    const Column unknown{.name = "distribution", .categories = 3, .derived = false, .pair = {}, .known = false};
+    const Column unknown{.name = "distribution", .categories = 3, .derived = false, .interaction = {}, .known = false};
     const auto matrix = matrix_of({unknown, {"n"}}, rows, 3, [](std::span<const double> row, std::size_t c) {
         return c == 2 ? 1.0 : (row[0] == 1) == (c == 0) ? 0.0 : 0.3;
     });
@@ -209,7 +209,7 @@ TEST(Learner, SeldomSplitsOnChance) {
     EXPECT_LE(leaves, 5U * kTrials);
 }
 
-// Of two problems neither says anything of the other; one choice for both would be several times too slow on one.
+// Two problems say nothing of each other; one choice for both would be several times too slow on one.
 TEST(Learner, FollowsTheTimesOfAFewProblems) {
     const auto matrix = matrix_of({{"n"}}, {{1024}, {1048576}}, 2, [](std::span<const double> row, std::size_t c) {
         return (row[0] <= 1024) == (c == 0) ? 0.0 : row[0] <= 1024 ? 1.4 : 0.7;

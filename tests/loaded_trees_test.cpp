@@ -471,7 +471,7 @@ TEST(HostileTrees, TenThousandMutantsAreRefusedOrTotal) {
     EXPECT_GT(refused, 5000);
 }
 
-// Decisions on other threads take the one tree or the other, whole, and what they took stays good.
+// Dispatches on other threads take the one tree or the other, whole, and what they took stays good.
 TEST_F(LoadingTrees, MayHappenWhileOthersDecide) {
     const std::string a = write("a", one_leaf("dot", kHere, {{"cpu_openmp", "default"}, {"cpu_scalar", "default"}}));
     const std::string b = write("b", one_leaf("dot", kHere, {{"cpu_scalar", "default"}}));

@@ -1,4 +1,4 @@
-"""espalier_peers: peers are judged by the oracle like every variant, and sit in one run with ours.
+"""espalier_peers: peers are verified by the oracle like every variant, and sit in one run with ours.
 
 usage: peers_test.py <espalier_peers> <espalier_peers.so>
 """

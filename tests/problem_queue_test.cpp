@@ -115,7 +115,7 @@ TEST(EqualShares, SpendsWhatIsLeftAtTheEndOnWhatWasCut) {
     ASSERT_TRUE(again);
     EXPECT_EQ(again->problem, cut.problem);
     EXPECT_TRUE(again->cases.empty()) << "the whole problem, or its ratios would not be paired";
-    EXPECT_DOUBLE_EQ(again->seconds, 20) << "all but what judging after the timing takes";
+    EXPECT_DOUBLE_EQ(again->seconds, 20) << "all but what verifying after the timing takes";
     shares.finish(*again, Status::not_measured);
     EXPECT_FALSE(shares.next(29)) << "not worth a third turn";
     const auto third = shares.next(60);
@@ -123,7 +123,7 @@ TEST(EqualShares, SpendsWhatIsLeftAtTheEndOnWhatWasCut) {
     EXPECT_GE(third->seconds, 30);
     shares.finish(*third, Status::ok);
     EXPECT_FALSE(shares.next(1000)) << "what is complete is not measured again";
-    EXPECT_EQ(shares.shares().left(), 0U);
+    EXPECT_EQ(shares.shares().remaining(), 0U);
 }
 
 TEST(EqualShares, SharesTheRestAmongAllThatWereCut) {
@@ -168,15 +168,15 @@ TEST(ProblemQueue, GivesEveryTaskToOneWorker) {
     std::ranges::sort(all);
     EXPECT_EQ(all, first(2000));
     EXPECT_TRUE(queue.exhausted());
-    EXPECT_EQ(queue.standing().done, 2000U);
-    EXPECT_EQ(queue.standing().left, 0U);
+    EXPECT_EQ(queue.progress().done, 2000U);
+    EXPECT_EQ(queue.progress().remaining, 0U);
 }
 
 /// Has its second task only when the first has finished; asks for some cases of a problem.
 class OneAfterTheOther final : public Strategy {
 public:
-    std::optional<Task> next(const Situation& situation) override {
-        seen.push_back(situation);
+    std::optional<Task> next(const SchedulerState& state) override {
+        seen.push_back(state);
         if (turns_ == 0) return std::nullopt;
         --turns_;
         return Task{.problem = 7, .cases = {2, 0}, .seconds = 1};
@@ -186,9 +186,9 @@ public:
         EXPECT_EQ(records.size(), task.cases.size());
         if (++finished_ == 1) turns_ = 1;
     }
-    std::size_t left() const override { return static_cast<std::size_t>(2 - finished_); }
+    std::size_t remaining() const override { return static_cast<std::size_t>(2 - finished_); }
 
-    std::vector<Situation> seen;
+    std::vector<SchedulerState> seen;
 
 private:
     int turns_ = 1, finished_ = 0;
@@ -228,7 +228,7 @@ TEST(ProblemQueue, WhatALostDeviceLeftGoesToAnotherButNotToAThird) {
     ASSERT_TRUE(task);
     EXPECT_TRUE(queue.lost(*task));
     EXPECT_FALSE(queue.exhausted());
-    EXPECT_EQ(queue.standing().left, 1U);
+    EXPECT_EQ(queue.progress().remaining, 1U);
     const auto second = queue.next();
     ASSERT_TRUE(second);
     EXPECT_EQ(second->problem, task->problem);

@@ -351,7 +351,7 @@ TEST(Merge, AnotherMachineOfTheKindSupersedesWhatTheResultsHold) {
     EXPECT_EQ(results.cases.size(), 1U);
 }
 
-TEST(Merge, AnImpossibleTimeIsLeftOutAndItsCaseIsAHole) {
+TEST(Merge, AnImpossibleTimeLeavesItsCaseMissing) {
     const TemporaryFolder folder;
     CaseRecord impossible = sample_record(1);
     impossible.time_ns = 0;
@@ -361,20 +361,20 @@ TEST(Merge, AnImpossibleTimeIsLeftOutAndItsCaseIsAHole) {
     EXPECT_EQ(report.cases, 1U);
     ASSERT_EQ(report.warnings.size(), 1U);
     expect_holds(report.warnings[0], {"bytes=1001", "implausible", "0 ns"});
-    ASSERT_EQ(report.holes.size(), 1U);
-    EXPECT_EQ(report.holes[0].problem, impossible.problem);
+    ASSERT_EQ(report.missing.size(), 1U);
+    EXPECT_EQ(report.missing[0].problem, impossible.problem);
 }
 
 TEST(Merge, MissingShardsAndCasesAreHoles) {
     const TemporaryFolder folder;
     const std::string path = journal(folder, "a.jsonl", {sample_record(0)});
     JournalWriter(path).append(sample_plan(2, 3, {{"histogram", sample_record(0).problem, 2}}));
-    const auto holes = merge_journals({path}, folder / "results", {}).at(0).holes;
-    ASSERT_EQ(holes.size(), 3U);
-    EXPECT_EQ(holes[0].description, "1 of 2 cases are missing");
-    EXPECT_EQ(holes[1].description, "shard 1 of 3 is missing");
-    EXPECT_EQ(holes[2].description, "shard 3 of 3 is missing");
-    EXPECT_EQ(load_results(folder / "results/cpu-test-2t").holes.size(), 3U);
+    const auto missing = merge_journals({path}, folder / "results", {}).at(0).missing;
+    ASSERT_EQ(missing.size(), 3U);
+    EXPECT_EQ(missing[0].description, "1 of 2 cases are missing");
+    EXPECT_EQ(missing[1].description, "shard 1 of 3 is missing");
+    EXPECT_EQ(missing[2].description, "shard 3 of 3 is missing");
+    EXPECT_EQ(load_results(folder / "results/cpu-test-2t").missing.size(), 3U);
 }
 
 TEST(Merge, WhatOnlyAnEarlierSweepHadPlannedIsNoHoleIfTheLatestPlanCounts) {
@@ -387,10 +387,10 @@ TEST(Merge, WhatOnlyAnEarlierSweepHadPlannedIsNoHoleIfTheLatestPlanCounts) {
     latest.plan = "another";
     JournalWriter(path).append(latest);
     JournalWriter(path).append(earlier);
-    EXPECT_EQ(merge_journals({path}, folder / "results", {}).at(0).holes.size(), 2U);
-    const auto holes = merge_journals({path}, folder / "results", {.latest_plan = true}).at(0).holes;
-    ASSERT_EQ(holes.size(), 1U);
-    EXPECT_EQ(holes[0].problem, missing.problem);
+    EXPECT_EQ(merge_journals({path}, folder / "results", {}).at(0).missing.size(), 2U);
+    const auto reported = merge_journals({path}, folder / "results", {.latest_plan = true}).at(0).missing;
+    ASSERT_EQ(reported.size(), 1U);
+    EXPECT_EQ(reported[0].problem, missing.problem);
 }
 
 TEST(Results, DamageIsRefusedWithFileAndLine) {

@@ -72,7 +72,7 @@ void expect_same_leaf(const Family& family, const Evidence& evidence, const Tree
     const auto& ranking = tree.leaves[expected].ranking;
     ASSERT_EQ(leaf.ranking.size(), ranking.size());
     for (std::size_t i = 0; i < ranking.size(); ++i) {
-        const Candidate& candidate = evidence.matrix.candidates[ranking[i]];
+        const Choice& candidate = evidence.matrix.candidates[ranking[i]];
         EXPECT_EQ(static_cast<std::size_t>(leaf.ranking[i].variant), candidate.variant);
         EXPECT_EQ(leaf.ranking[i].configuration,
                   family.variants()[candidate.variant].configurations[candidate.configuration]);

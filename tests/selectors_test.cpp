@@ -40,7 +40,7 @@ std::vector<std::vector<double>> measured_values(const Family& family, const Mat
 bool has_choice(const Family& family, const DeviceInfo& device, const Matrix& matrix, const TreeLeaf& leaf,
                 const std::string& problem) {
     for (std::size_t i = 0; i < std::max<std::size_t>(leaf.ranking.size(), 2) - 1; ++i) {
-        const Candidate& candidate = matrix.candidates[leaf.ranking[i]];
+        const Choice& candidate = matrix.candidates[leaf.ranking[i]];
         const auto& configuration = family.variants()[candidate.variant].configurations[candidate.configuration];
         if (family.supports(candidate.variant, problem, configuration, device)) return true;
     }
@@ -60,7 +60,7 @@ void compare(const Family& family, const DeviceInfo& device, const Matrix& matri
     const auto& ranking = tree.leaves[leaf].ranking;
     ASSERT_EQ(compiled.value().ranking.size(), ranking.size());
     for (std::size_t i = 0; i < ranking.size(); ++i) {
-        const Candidate& candidate = matrix.candidates[ranking[i]];
+        const Choice& candidate = matrix.candidates[ranking[i]];
         const VariantInfo& variant = family.variants()[candidate.variant];
         EXPECT_EQ(compiled.value().ranking[i].variant, variant.name);
         EXPECT_EQ(compiled.value().ranking[i].configuration, variant.configurations[candidate.configuration].text());

@@ -94,7 +94,7 @@ TEST_F(Sweeping, EveryFaultBecomesItsStatusAndTheOthersAreMeasured) {
     const Finished finished = run(sweep("-p size=1000 -p seed=0,1 --timeout 1s"));
     EXPECT_EQ(finished.code, 1) << finished.err;
     const auto all = results();
-    EXPECT_TRUE(all.holes.empty());
+    EXPECT_TRUE(all.missing.empty());
     std::map<std::string, int> seen;
     for (const CaseRecord& record : all.cases) {
         SCOPED_TRACE(record.key() + ": " + record.reason);
@@ -165,7 +165,7 @@ TEST_F(Sweeping, KilledAgainAndAgainItLosesAndRepeatsNothing) {
     const Finished finished = run(sweep("--variant right,right_baseline -p size=100 -p " + seeds + " --resume"));
     ASSERT_EQ(finished.code, 0) << finished.err;
     EXPECT_EQ(results().cases.size(), static_cast<std::size_t>(3 * 3 * kills));
-    EXPECT_TRUE(results().holes.empty());
+    EXPECT_TRUE(results().missing.empty());
     for (const CaseRecord& record : load_journal(journal_file()).cases)
         if (record.status == Status::not_measured) --before[record.key()];  // the time budget's: rightly repeated
     for (const auto& [key, count] : cases_in(journal_file())) EXPECT_EQ(count, 1 - std::min(0, before[key])) << key;
@@ -230,7 +230,7 @@ TEST_F(Sweeping, ShardsMakeAWholeAndAMissingOneIsAHole) {
     EXPECT_EQ(run(sweep(part + "2/2")).code, 0);
     EXPECT_EQ(run(merge).code, 0);
     EXPECT_EQ(results().cases.size(), 5U);
-    EXPECT_TRUE(results().holes.empty());
+    EXPECT_TRUE(results().missing.empty());
 }
 
 TEST_F(Sweeping, TheTimeBudgetHoldsAndWhatItCutsIsRecorded) {
@@ -245,7 +245,7 @@ TEST_F(Sweeping, TheTimeBudgetHoldsAndWhatItCutsIsRecorded) {
     EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 12);
     const auto all = results();
     EXPECT_EQ(all.cases.size(), 180U) << "what was not measured is recorded too";
-    EXPECT_TRUE(all.holes.empty());
+    EXPECT_TRUE(all.missing.empty());
     for (const CaseRecord& record : all.cases)
         EXPECT_EQ(record.reason, record.status == Status::not_measured ? "time budget" : "");
     const auto cut = std::ranges::count(all.cases, Status::not_measured, &CaseRecord::status);
@@ -315,7 +315,7 @@ TEST_F(Sweeping, TimeThatIsLeftGoesToWhatTheBudgetCut) {
     const std::string session = summary.at("session");
     EXPECT_TRUE(std::ranges::any_of(slow.at(session), [](const CaseRecord& r) { return r.reason == "time budget"; }));
     for (const CaseRecord& record : slow.at(session + "-001")) EXPECT_EQ(record.status, Status::ok);
-    EXPECT_TRUE(results().holes.empty());
+    EXPECT_TRUE(results().missing.empty());
     for (const CaseRecord& record : results().cases) EXPECT_EQ(record.status, Status::ok);
 }
 

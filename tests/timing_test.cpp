@@ -23,7 +23,7 @@ public:
     }
     int batch_for(double) const override { return 1; }
 
-    double now = 0;  ///< set by the contender that runs
+    double now = 0;  ///< set by the candidate that runs
     double noise = 0.002;
 
 private:
@@ -45,19 +45,19 @@ public:
 class Timing : public testing::Test {
 protected:
     void add(const std::string& name, double nanoseconds) {
-        const auto index = static_cast<std::uint32_t>(contenders_.size());
-        contenders_.push_back({name, index, [this, index, nanoseconds] {
+        const auto index = static_cast<std::uint32_t>(candidates_.size());
+        candidates_.push_back({name, index, [this, index, nanoseconds] {
                                    sampler_.now = nanoseconds;
                                    order_.push_back(index);
                                    if (fail_at_ && order_.size() == fail_at_) throw std::runtime_error("enough");
                                }});
     }
     TimingOutcome run(TimingGoal goal = {}) {
-        return time_in_rounds(contenders_, sampler_, conditions_, goal, progress_);
+        return time_in_rounds(candidates_, sampler_, conditions_, goal, progress_);
     }
-    [[nodiscard]] std::size_t samples(std::size_t i) const { return contenders_[i].samples_ns.size(); }
+    [[nodiscard]] std::size_t samples(std::size_t i) const { return candidates_[i].samples_ns.size(); }
 
-    std::vector<Contender> contenders_;
+    std::vector<TimedCandidate> candidates_;
     DriftingSampler sampler_;
     Quiet conditions_;
     ProgressPage progress_;
@@ -66,26 +66,26 @@ protected:
 };
 
 TEST(TooSlow, TheSmallerProblemHasToShowIt) {
-    const TwinTime crawling{.seconds = 0.4, .fastest_seconds = 1e-3, .times_the_twin = 100};
+    const ScaledDownTime crawling{.seconds = 0.4, .fastest_seconds = 1e-3, .work_ratio = 100};
     EXPECT_TRUE(takes_long(crawling));
     EXPECT_TRUE(too_slow(crawling, 0.01));
     EXPECT_FALSE(too_slow(crawling, 0.2)) << "200 times the fastest at full size";
     // What fills a device only with a large problem, or allocates much memory, is as good as others there.
-    EXPECT_FALSE(too_slow({.seconds = 3e-5, .fastest_seconds = 1e-5, .times_the_twin = 1e6}, 0.01));
-    EXPECT_FALSE(too_slow({.seconds = 0.04, .fastest_seconds = 1e-5, .times_the_twin = 1e6}, 0.01));
-    // What the twin cannot have, nobody knows of.
-    EXPECT_FALSE(too_slow({.seconds = INFINITY, .fastest_seconds = 1e-5, .times_the_twin = 10}, 0.01));
-    EXPECT_FALSE(takes_long({.seconds = 1e-3, .fastest_seconds = 1e-6, .times_the_twin = 100}));
+    EXPECT_FALSE(too_slow({.seconds = 3e-5, .fastest_seconds = 1e-5, .work_ratio = 1e6}, 0.01));
+    EXPECT_FALSE(too_slow({.seconds = 0.04, .fastest_seconds = 1e-5, .work_ratio = 1e6}, 0.01));
+    // What declines the scaled-down problem may be fast.
+    EXPECT_FALSE(too_slow({.seconds = INFINITY, .fastest_seconds = 1e-5, .work_ratio = 10}, 0.01));
+    EXPECT_FALSE(takes_long({.seconds = 1e-3, .fastest_seconds = 1e-6, .work_ratio = 100}));
 }
 
 TEST_F(Timing, RatiosArePairedAgainstDrift) {
     add("a", 1000);
     add("b", 1010);
     run();
-    const auto ratio = median_interval(ratios(contenders_[1].samples_ns, contenders_[0].samples_ns));
+    const auto ratio = median_interval(ratios(candidates_[1].samples_ns, candidates_[0].samples_ns));
     EXPECT_NEAR(ratio.median, 1.01, 0.01);
     EXPECT_LE(ratio.relative_half_width(), 0.01);
-    EXPECT_GT(median_interval(contenders_[0].samples_ns).relative_half_width(), 0.02) << "there was no drift to pair";
+    EXPECT_GT(median_interval(candidates_[0].samples_ns).relative_half_width(), 0.02) << "there was no drift to pair";
 }
 
 TEST_F(Timing, EveryRoundTakesOneSampleOfEachInRandomOrder) {
@@ -109,16 +109,16 @@ TEST_F(Timing, TheSameSeedGivesTheSameOrder) {
     run({.seed = 4});
     const auto first = order_;
     order_.clear();
-    for (Contender& contender : contenders_) contender.samples_ns.clear();
+    for (TimedCandidate& candidate : candidates_) candidate.samples_ns.clear();
     run({.seed = 4});
     EXPECT_GE(first.size(), 2U * kLeastRounds);
     EXPECT_EQ(order_, first);
 }
 
-TEST_F(Timing, HopelessOnesStopEarlyAndCloseOnesGoOn) {
+TEST_F(Timing, SlowOnesAreEliminatedAndCloseOnesGoOn) {
     add("best", 1000);
     add("close", 1005);
-    add("hopeless", 5000);
+    add("eliminated", 5000);
     sampler_.noise = 0.02;
     run({.noise = 0.002});
     EXPECT_EQ(samples(2), kLeastRounds);
@@ -146,7 +146,7 @@ TEST_F(Timing, NothingBeginsAfterTheDeadline) {
     EXPECT_EQ(samples(0), 0U);
 }
 
-TEST_F(Timing, ADisturbedRoundIsTakenBackWhole) {
+TEST_F(Timing, ADisturbedRoundIsDiscardedWhole) {
     add("a", 1000);
     add("b", 1000);
     conditions_.disturb = [](int round) { return round % 7 == 3; };
@@ -157,14 +157,14 @@ TEST_F(Timing, ADisturbedRoundIsTakenBackWhole) {
     EXPECT_EQ(order_.size(), 2 * (outcome.rounds + outcome.repeated));
 }
 
-TEST_F(Timing, NobodyIsDismissedForADisturbedBeginning) {
+TEST_F(Timing, ADisturbedBeginningEliminatesNone) {
     add("one thread", 1000);
     add("two threads, once it has both processors", 0);
     conditions_.disturb = [](int round) { return round <= 12; };
-    contenders_[1].run = [this] { sampler_.now = conditions_.rounds <= 12 ? 1e5 : 700; };
+    candidates_[1].run = [this] { sampler_.now = conditions_.rounds <= 12 ? 1e5 : 700; };
     EXPECT_GT(run({.noise = 1e-9}).disturbed, 7U) << "more of them than are repeated";
     EXPECT_GT(samples(1), 50U);
-    EXPECT_LT(median_interval(contenders_[1].samples_ns).median, 1000);
+    EXPECT_LT(median_interval(candidates_[1].samples_ns).median, 1000);
 }
 
 TEST_F(Timing, AMachineThatIsNeverQuietIsMeasuredAsItIs) {
@@ -175,7 +175,7 @@ TEST_F(Timing, AMachineThatIsNeverQuietIsMeasuredAsItIs) {
     EXPECT_GT(outcome.disturbed, outcome.repeated);
 }
 
-TEST_F(Timing, AFailureIsThrownAndThePageNamesItsContender) {
+TEST_F(Timing, AFailureIsThrownAndThePageNamesItsCandidate) {
     add("a", 1000);
     add("b", 1000);
     fail_at_ = 9;
@@ -188,13 +188,13 @@ TEST_F(Timing, TheSameThingTwiceIsNotCalledDifferent) {
     int different = 0, missed = 0;
     constexpr double kNoise = 0.005;
     for (std::uint64_t trial = 0; trial < 100; ++trial) {
-        contenders_.clear();
+        candidates_.clear();
         order_.clear();
         add("a", 1000);
         add("b", 1000);
         sampler_.noise = 0.01;
         run({.noise = kNoise, .seed = trial});
-        const auto ratio = median_interval(ratios(contenders_[1].samples_ns, contenders_[0].samples_ns));
+        const auto ratio = median_interval(ratios(candidates_[1].samples_ns, candidates_[0].samples_ns));
         missed += ratio.lo > 1 || ratio.hi < 1;
         different += ratio.lo > 1 + kNoise || ratio.hi < 1 - kNoise;
     }

@@ -221,7 +221,7 @@ TEST_F(TrainCommand, AnswersWhatIfAndWritesNothing) {
 
     run = train("--device gpu-sm90 --without " + best);
     ASSERT_EQ(run.code, 0) << run.err;
-    expect_holds(run.out, {("without " + best + ": perfect choice 1.000 -> ").c_str(), "decided differently"});
+    expect_holds(run.out, {("without " + best + ": virtual best 1.000 -> ").c_str(), "decided differently"});
     run = train("--device gpu-sm90 --only convolution_2d/" + best);
     ASSERT_EQ(run.code, 0) << run.err;
     expect_holds(run.out, {("only " + best).c_str()});
@@ -268,7 +268,7 @@ TEST_F(TrainCommand, ComparesTheTreesOfDevicesOfAKind) {
 
 TEST_F(TrainCommand, RefusesHoles) {
     auto results = load_results(results_ / "gpu-sm90");
-    results.holes.push_back({"", "", 2, "shard 2 of 4 is missing"});
+    results.missing.push_back({"", "", 2, "shard 2 of 4 is missing"});
     save_results(results_ / "gpu-sm90", results);
     const auto run = train("--device gpu-sm90");
     EXPECT_EQ(run.code, 4);

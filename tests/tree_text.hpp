@@ -38,7 +38,7 @@ inline ordered_json tree(const std::string& family, const std::string& device, o
             {"nodes", std::move(nodes)}};
 }
 
-/// As `espalier train` writes it.
+/// The tree's text as `espalier train` writes it.
 inline std::string sealed(const ordered_json& tree) { return seal_tree(tree.dump(1) + "\n"); }
 
 /// A tree of one leaf.

@@ -16,7 +16,8 @@ namespace {
 class VerifyCommand : public testing::Test {
 protected:
     void SetUp() override {
-        save_results(results_, {.device = sample_device(), .cases = {sample_record(1), sample_record(2)}, .holes = {}});
+        save_results(results_,
+                     {.device = sample_device(), .cases = {sample_record(1), sample_record(2)}, .missing = {}});
     }
 
     [[nodiscard]] Finished verify(const std::string& arguments) const {
@@ -105,7 +106,7 @@ TEST_F(VerifyCommand, StaleRecordsAreListedAndNoFault) {
     record.family = "dot", record.variant = variant.name;
     record.problem = family.default_problems(DeviceKind::cpu, Effort::quick).front();
     record.provenance.source_id = std::string(64, 'a');
-    save_results(results_, {.device = sample_device(), .cases = {record}, .holes = {}});
+    save_results(results_, {.device = sample_device(), .cases = {record}, .missing = {}});
     const std::string name = "dot/" + std::string(variant.name);
     Finished finished = verify(quoted(results_.string()));
     EXPECT_EQ(finished.code, 0) << finished.err;

@@ -9,13 +9,13 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-constexpr double kCaution = 0.5;          // log slowdown by which a guess may be off an axis's length away
-constexpr double kExploreCaution = 4;     // every so many batches guesses are trusted less by this factor:
-constexpr std::size_t kExploreEvery = 3;  // what is wrongly believed to be slow is never measured otherwise
-constexpr double kSibling = 0.2;          // log slowdown by which configurations of a variant may differ
-constexpr double kLeastStake = 0.005;     // log slowdown that is not worth a measurement
-constexpr double kReach = 0.3;            // as far as a measurement tells something about others; an axis is 1 long
-constexpr std::size_t kLeastChoices = 3;  // measured together, so that their ratios are paired
+constexpr double kUncertaintyWeight = 0.5;   // log slowdown by which a prediction may be off an axis's length away
+constexpr double kExploreFactor = 4;         // every so many batches uncertainty weighs more by this factor:
+constexpr std::size_t kExploreEvery = 3;     // what is wrongly believed to be slow is never measured otherwise
+constexpr double kSibling = 0.2;             // log slowdown by which configurations of a variant may differ
+constexpr double kLeastAcquisition = 0.005;  // log slowdown that is not worth a measurement
+constexpr double kLengthScale = 0.3;         // as far as a measurement tells something about others; an axis is 1 long
+constexpr std::size_t kLeastChoices = 3;     // measured together, so that their ratios are paired
 constexpr std::size_t kMostChoices = 6;
 
 }  // namespace
@@ -43,22 +43,23 @@ bool AdaptiveSweep::runs(std::size_t problem) const {
 
 bool AdaptiveSweep::opening() const { return order_.size() < std::min(kFirstProblems, runnable_problems_); }
 
-std::vector<AdaptiveSweep::Guess> AdaptiveSweep::guess(std::size_t problem, double caution) const {
+std::vector<AdaptiveSweep::Prediction> AdaptiveSweep::predict(std::size_t problem, double weight) const {
     constexpr double kNowhere = 2;  // as far as anything is that was measured nowhere; it may well be the best
-    std::vector<Guess> guesses(width_);
+    std::vector<Prediction> predictions(width_);
     double least = kInfinity;
     for (std::size_t c = 0; c < width_; ++c) {
         if (surrogate_->samples(c) == 0) continue;
-        guesses[c] = {surrogate_->log(problem, c), caution * surrogate_->doubt(problem, c)};
-        least = std::min(least, guesses[c].log);
+        predictions[c] = {surrogate_->log(problem, c), weight * surrogate_->uncertainty(problem, c)};
+        least = std::min(least, predictions[c].log);
     }
     for (std::size_t c = 0; c < width_; ++c) {
         if (surrogate_->samples(c) > 0) continue;
         const std::size_t other = sibling(c);
-        guesses[c] = other < width_ ? guesses[other] : Guess{std::isinf(least) ? 0 : least, caution * kNowhere};
-        if (other < width_ && caution > 0) guesses[c].doubt += kSibling;
+        predictions[c] =
+            other < width_ ? predictions[other] : Prediction{std::isinf(least) ? 0 : least, weight * kNowhere};
+        if (other < width_ && weight > 0) predictions[c].uncertainty += kSibling;
     }
-    return guesses;
+    return predictions;
 }
 
 /// The problem that lies farthest from all that were measured; first of all the one in the middle.
@@ -77,16 +78,16 @@ Batch AdaptiveSweep::farthest() const {
     return batch;
 }
 
-/// Of every variant that runs the problem the configuration that seems best, the first at first.
+/// Every variant that runs the problem with the configuration that seems best, at first with the first one.
 std::vector<std::size_t> AdaptiveSweep::one_of_each_variant(std::size_t problem) const {
-    const std::vector<Guess> guesses = guess(problem, 0);
+    const std::vector<Prediction> predictions = predict(problem, 0);
     std::vector<std::size_t> ones;
     for (std::size_t c = 0; c < width_; ++c) {
         if (!open(problem, c)) continue;
         const bool same = !ones.empty() && grid_->candidates[ones.back()].variant == grid_->candidates[c].variant;
         if (!same)
             ones.push_back(c);
-        else if (surrogate_->samples(c) > 0 && guesses[c].log < guesses[ones.back()].log)
+        else if (surrogate_->samples(c) > 0 && predictions[c].log < predictions[ones.back()].log)
             ones.back() = c;
     }
     return ones;
@@ -109,16 +110,17 @@ void AdaptiveSweep::learn() {
 Batch AdaptiveSweep::next() {
     learn();
     if (opening()) return farthest();
-    // Once nothing seems to be at stake, the guesses are trusted less.
-    const double first = kCaution * (batches_ % kExploreEvery == kExploreEvery - 1 ? kExploreCaution : 1);
-    for (double caution = first; caution < 100 * first; caution *= 2)
-        if (Batch batch = most_at_stake(caution); !batch.candidates.empty()) return batch;
+    // While nothing is worth a measurement, uncertainty weighs more and more.
+    const double first = kUncertaintyWeight * (batches_ % kExploreEvery == kExploreEvery - 1 ? kExploreFactor : 1);
+    for (double weight = first; weight < 100 * first; weight *= 2)
+        if (Batch batch = best_batch(weight); !batch.candidates.empty()) return batch;
     return {};
 }
 
-/// What to measure of a problem, and by how much a choice that was not measured may beat the one that seems best.
-std::pair<Batch, double> AdaptiveSweep::stake(std::size_t problem, double caution) const {
-    const std::vector<Guess> guesses = guess(problem, caution);
+/// What to measure of a problem, and its acquisition value: by how much a choice that was not measured may beat the one
+/// that seems best.
+std::pair<Batch, double> AdaptiveSweep::acquisition(std::size_t problem, double weight) const {
+    const std::vector<Prediction> predictions = predict(problem, weight);
     std::vector<std::size_t> choices, unknown, known;
     for (std::size_t c = 0; c < width_; ++c) {
         if (!open(problem, c) || failed_[problem * width_ + c]) continue;
@@ -126,39 +128,40 @@ std::pair<Batch, double> AdaptiveSweep::stake(std::size_t problem, double cautio
         (timed(problem, c) ? known : unknown).push_back(c);
     }
     if (unknown.empty()) return {};
-    const auto at_best = [&](std::size_t c) { return guesses[c].log - guesses[c].doubt; };
-    const auto seems = [&](std::size_t c) { return guesses[c].log; };
+    const auto at_best = [&](std::size_t c) { return predictions[c].log - predictions[c].uncertainty; };
+    const auto seems = [&](std::size_t c) { return predictions[c].log; };
     const std::size_t leader = *std::ranges::min_element(choices, {}, seems);
-    double stake = 0;
+    double value = 0;
     for (const std::size_t c : unknown)
-        if (c != leader) stake = std::max(stake, guesses[leader].log + guesses[leader].doubt - at_best(c));
-    if (stake <= kLeastStake) return {};
+        if (c != leader)
+            value = std::max(value, predictions[leader].log + predictions[leader].uncertainty - at_best(c));
+    if (value <= kLeastAcquisition) return {};
     std::ranges::stable_sort(unknown, {}, at_best);
     const std::size_t least = known.empty() ? kLeastChoices : 1;
     std::size_t count = 0;
     while (count < unknown.size() && count < kMostChoices &&
-           (count < least || at_best(unknown[count]) <= guesses[leader].log))
+           (count < least || at_best(unknown[count]) <= predictions[leader].log))
         ++count;
     unknown.resize(count);
     // The fastest again, to compare the new ones with.
     if (!known.empty()) unknown.push_back(*std::ranges::min_element(known, {}, seems));
-    return {{problem, unknown}, stake};
+    return {{problem, unknown}, value};
 }
 
-Batch AdaptiveSweep::most_at_stake(double caution) const {
-    std::vector<std::pair<Batch, double>> stakes;
-    for (const std::size_t p : grid_->all()) stakes.push_back(stake(p, caution));
+Batch AdaptiveSweep::best_batch(double weight) const {
+    std::vector<std::pair<Batch, double>> values;
+    for (const std::size_t p : grid_->all()) values.push_back(acquisition(p, weight));
     // What is learned about a problem helps its neighbours: one in the midst of others is worth more than a corner.
     Batch batch;
     double most = 0;
     for (const std::size_t p : grid_->all()) {
-        if (stakes[p].first.candidates.empty()) continue;
+        if (values[p].first.candidates.empty()) continue;
         double worth = 0;
         for (const std::size_t other : grid_->all()) {
-            const double d = distance_(p, other) / kReach;
-            worth += stakes[other].second * std::exp(-d * d);
+            const double d = distance_(p, other) / kLengthScale;
+            worth += values[other].second * std::exp(-d * d);
         }
-        if (worth > most) most = worth, batch = stakes[p].first;
+        if (worth > most) most = worth, batch = values[p].first;
     }
     return batch;
 }
@@ -184,7 +187,7 @@ Matrix AdaptiveSweep::known() {
     for (std::size_t cell = 0; cell < logs_.size(); ++cell)
         if (matrix.states[cell] != CellState::unsupported)
             matrix.states[cell] = failed_[cell]             ? CellState::missing
-                                  : std::isnan(logs_[cell]) ? CellState::guessed
+                                  : std::isnan(logs_[cell]) ? CellState::imputed
                                                             : CellState::measured;
     for (const std::size_t p : matrix.all()) surrogate_->enter(p, matrix);
     return matrix;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/learn/distances.hpp"
-#include "harness/learn/guesses.hpp"
+#include "harness/learn/imputation.hpp"
 #include "harness/learn/matrix.hpp"
 
 namespace espalier::bench::learn {
@@ -16,18 +16,17 @@ struct Batch {
     std::vector<std::size_t> candidates;
 };
 
-/// Decides what is worth measuring next. What a choice costs where it was not measured is guessed by a surrogate of
-/// what it cost where it was, and a guess is the less certain the farther away that is and the less its trees agree.
-/// The next problem is the one where a choice that may be best could beat the one that seems best by most, its
-/// neighbours counted, and of its choices those are measured that may be best. A problem is returned to when its
-/// neighbours make another choice likely there.
+/// Decides what is worth measuring next. A surrogate predicts what a choice costs where it was not measured
+/// from what it cost where it was; the uncertainty of a prediction grows with the distance to those problems and with
+/// the spread of the trees. The next problem is the one of the largest acquisition value, the margin by which a choice
+/// that may be best could beat the one that seems best, its neighbours' values added; and of its choices those are
+/// measured that may be best. A problem is returned to when its neighbours make another choice likely there.
 class AdaptiveSweep {
 public:
     /// Problems that are measured with one configuration of every variant, to begin with.
     static constexpr std::size_t kFirstProblems = 3;
 
-    /// Of `grid` the problems, features and what is unsupported are used; its times are not looked at. It must outlive
-    /// the sweep.
+    /// Uses the problems, the features and what is unsupported of `grid`, not its times. It must outlive the sweep.
     explicit AdaptiveSweep(const Matrix& grid);
 
     /// No candidates once there is nothing left to measure.
@@ -38,23 +37,23 @@ public:
 
     [[nodiscard]] std::size_t measurements() const { return measurements_; }
 
-    /// What to train on: the whole grid, with guesses for what was not measured. What was measured in vain has no time.
+    /// What to train on: the whole grid, with predictions for what was not measured. What failed has no time.
     [[nodiscard]] Matrix known();
 
     /// Problems that anything was measured for.
     [[nodiscard]] std::size_t problems() const { return order_.size(); }
 
-    /// Whether the problems are still to be measured without which guesses have nothing to go by.
+    /// Whether the first problems are still to be measured, without which nothing can be predicted.
     [[nodiscard]] bool opening() const;
 
 private:
-    struct Guess {
-        double log = 0, doubt = 0;
+    struct Prediction {
+        double log = 0, uncertainty = 0;  ///< of a slowdown
     };
     void learn();
-    [[nodiscard]] std::vector<Guess> guess(std::size_t problem, double caution) const;
-    [[nodiscard]] Batch most_at_stake(double caution) const;
-    [[nodiscard]] std::pair<Batch, double> stake(std::size_t problem, double caution) const;
+    [[nodiscard]] std::vector<Prediction> predict(std::size_t problem, double weight) const;
+    [[nodiscard]] Batch best_batch(double weight) const;
+    [[nodiscard]] std::pair<Batch, double> acquisition(std::size_t problem, double weight) const;
     [[nodiscard]] bool open(std::size_t problem, std::size_t candidate) const;
     [[nodiscard]] bool timed(std::size_t problem, std::size_t candidate) const;
     [[nodiscard]] bool runs(std::size_t problem) const;

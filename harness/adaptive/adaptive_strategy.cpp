@@ -10,7 +10,7 @@
 
 namespace espalier::bench {
 
-AdaptiveStrategy::AdaptiveStrategy(const Plan& plan, std::span<const CaseRecord> recorded, double share)
+AdaptiveStrategy::AdaptiveStrategy(const SweepPlan& plan, std::span<const CaseRecord> recorded, double share)
     : plan_(plan), family_of_(plan.problems.size()) {
     std::vector<std::vector<std::size_t>> by_family;  // in the plan's order
     for (std::size_t p = 0; p < plan.problems.size(); ++p) {
@@ -23,13 +23,13 @@ AdaptiveStrategy::AdaptiveStrategy(const Plan& plan, std::span<const CaseRecord>
         families_.push_back(std::make_unique<FamilyShare>(plan, problems, share));
         for (const std::size_t p : problems) family_of_[p] = families_.back().get();
     }
-    take_back(recorded);
+    resume_from(recorded);
 }
 
 AdaptiveStrategy::~AdaptiveStrategy() = default;
 
 /// Session by session, because only times of one session compare.
-void AdaptiveStrategy::take_back(std::span<const CaseRecord> recorded) {
+void AdaptiveStrategy::resume_from(std::span<const CaseRecord> recorded) {
     std::map<std::string, std::pair<std::size_t, std::size_t>> place;
     for (std::size_t p = 0; p < plan_.problems.size(); ++p)
         for (std::size_t i = 0; i < covered_[p].size(); ++i)
@@ -51,13 +51,13 @@ void AdaptiveStrategy::take_back(std::span<const CaseRecord> recorded) {
     }
 }
 
-std::optional<Task> AdaptiveStrategy::next(const Situation& situation) {
-    if (!(situation.seconds_left > 0)) return std::nullopt;
+std::optional<Task> AdaptiveStrategy::next(const SchedulerState& state) {
+    if (!(state.seconds_left > 0)) return std::nullopt;
     std::vector<FamilyShare*> free;
     for (const auto& family : families_)
         if (!family->in_flight()) free.push_back(family.get());
     std::ranges::stable_sort(free, {}, &FamilyShare::used);
-    const double seconds = equal_share(situation, left());  // those in flight are nearly through
+    const double seconds = equal_share(state, remaining());  // those in flight are nearly through
     for (FamilyShare* family : free)
         if (auto task = family->next()) {
             task->seconds = seconds;
@@ -71,19 +71,19 @@ void AdaptiveStrategy::finished(const Task& task, std::span<const CaseRecord> re
     family_of_[task.problem]->finished(task, records);
 }
 
-std::size_t AdaptiveStrategy::left() const {
+std::size_t AdaptiveStrategy::remaining() const {
     std::size_t tasks = 0;
-    for (const auto& family : families_) tasks += family->tasks_left();
+    for (const auto& family : families_) tasks += family->remaining_tasks();
     return tasks;
 }
 
-std::vector<LeftOut> AdaptiveStrategy::left_out() const {
-    std::vector<LeftOut> all;
+std::vector<SkippedCases> AdaptiveStrategy::skipped_cases() const {
+    std::vector<SkippedCases> all;
     for (std::size_t p = 0; p < covered_.size(); ++p) {
-        LeftOut left{.problem = p, .cases = {}, .reason = kNotAskedFor};
+        SkippedCases skipped{.problem = p, .cases = {}, .reason = kNotAskedFor};
         for (std::size_t i = 0; i < covered_[p].size(); ++i)
-            if (!covered_[p][i]) left.cases.push_back(i);
-        if (!left.cases.empty()) all.push_back(std::move(left));
+            if (!covered_[p][i]) skipped.cases.push_back(i);
+        if (!skipped.cases.empty()) all.push_back(std::move(skipped));
     }
     return all;
 }

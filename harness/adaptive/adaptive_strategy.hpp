@@ -18,23 +18,23 @@ class FamilyShare;
 /// families a part, and several workers measure different families. Peers are not asked for.
 ///
 /// A family's opening problems (`AdaptiveSweep::opening`) are measured whatever the share: without them there would be
-/// nothing to guess by.
+/// nothing to predict from.
 class AdaptiveStrategy final : public Strategy {
 public:
     /// `recorded`: outcomes of the plan's cases, in any order; they count as if they had been asked for. All problems
     /// of a family have the same cases (`make_plan`). `plan` must outlive the strategy.
-    AdaptiveStrategy(const Plan& plan, std::span<const CaseRecord> recorded, double share);
+    AdaptiveStrategy(const SweepPlan& plan, std::span<const CaseRecord> recorded, double share);
     ~AdaptiveStrategy() override;
 
-    std::optional<Task> next(const Situation& situation) override;
+    std::optional<Task> next(const SchedulerState& state) override;
     void finished(const Task& task, std::span<const CaseRecord> records) override;
-    [[nodiscard]] std::size_t left() const override;
-    [[nodiscard]] std::vector<LeftOut> left_out() const override;
+    [[nodiscard]] std::size_t remaining() const override;
+    [[nodiscard]] std::vector<SkippedCases> skipped_cases() const override;
 
 private:
-    void take_back(std::span<const CaseRecord> recorded);
+    void resume_from(std::span<const CaseRecord> recorded);
 
-    const Plan& plan_;
+    const SweepPlan& plan_;
     std::vector<std::unique_ptr<FamilyShare>> families_;
     std::vector<FamilyShare*> family_of_;     ///< by problem of the plan
     std::vector<std::vector<bool>> covered_;  ///< by problem and case: recorded

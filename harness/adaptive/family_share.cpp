@@ -19,7 +19,7 @@ std::vector<std::size_t> cases_to_choose_from(const PlannedProblem& planned) {
     return cases;
 }
 
-learn::Candidate candidate(const PlannedProblem& planned, std::size_t planned_case) {
+learn::Choice candidate(const PlannedProblem& planned, std::size_t planned_case) {
     const auto& [variant, configuration, reason] = planned.cases[planned_case];
     const auto& all = planned.family->variants()[variant].configurations;
     const auto at = std::ranges::find(all, configuration.text(), &Configuration::text);
@@ -27,7 +27,7 @@ learn::Candidate candidate(const PlannedProblem& planned, std::size_t planned_ca
 }
 
 /// The grid of a sweep that has measured nothing yet.
-learn::Matrix grid_of(const Plan& plan, const std::vector<std::size_t>& problems,
+learn::Matrix grid_of(const SweepPlan& plan, const std::vector<std::size_t>& problems,
                       const std::vector<std::size_t>& cases) {
     learn::Matrix grid;
     const PlannedProblem& first = plan.problems[problems.front()];
@@ -53,7 +53,7 @@ learn::Matrix grid_of(const Plan& plan, const std::vector<std::size_t>& problems
 
 }  // namespace
 
-FamilyShare::FamilyShare(const Plan& plan, std::vector<std::size_t> problems, double share)
+FamilyShare::FamilyShare(const SweepPlan& plan, std::vector<std::size_t> problems, double share)
     : problems_(std::move(problems)),
       cases_(cases_to_choose_from(plan.problems[problems_.front()])),
       grid_(grid_of(plan, problems_, cases_)),
@@ -104,7 +104,7 @@ double FamilyShare::used() const {
     return static_cast<double>(sweep_.measurements()) / static_cast<double>(std::max<std::size_t>(may_measure_, 1));
 }
 
-std::size_t FamilyShare::tasks_left() const {
+std::size_t FamilyShare::remaining_tasks() const {
     if (over_) return 0;
     constexpr double kCasesPerTask = 4;  // about, before it is known
     const auto measured = static_cast<double>(sweep_.measurements());

@@ -15,7 +15,7 @@ namespace espalier::bench {
 class FamilyShare {
 public:
     /// `problems`: the indices of the family's in the plan.
-    FamilyShare(const Plan& plan, std::vector<std::size_t> problems, double share);
+    FamilyShare(const SweepPlan& plan, std::vector<std::size_t> problems, double share);
     FamilyShare(const FamilyShare&) = delete;
     FamilyShare& operator=(const FamilyShare&) = delete;
 
@@ -30,7 +30,7 @@ public:
     /// Measurements over those that it may make.
     [[nodiscard]] double used() const;
     /// Tasks still to come, that in flight not counted.
-    [[nodiscard]] std::size_t tasks_left() const;
+    [[nodiscard]] std::size_t remaining_tasks() const;
 
 private:
     [[nodiscard]] std::optional<std::size_t> candidate_of(std::size_t planned_case) const;

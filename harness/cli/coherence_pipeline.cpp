@@ -51,7 +51,7 @@ std::size_t CoherencePipeline::trace_bytes(std::int64_t samples) const {
     return static_cast<std::size_t>(settings_.receivers * (samples + settings_.span)) * sizeof(float);
 }
 
-void CoherencePipeline::run(std::int64_t samples, const RunMemory& memory, Stream stream) const {
+void CoherencePipeline::run(std::int64_t samples, const RunMemory& memory, espalier::Stream stream) const {
     const auto& [shape, sum, interpolation] = plans_of(samples);
     const auto receivers = static_cast<std::size_t>(settings_.receivers),
                sources = static_cast<std::size_t>(settings_.sources);

@@ -75,7 +75,7 @@ protected:
     };
 
     /// Enqueues all work on a window's traces.
-    void run(std::int64_t samples, const RunMemory& memory, Stream stream) const;
+    void run(std::int64_t samples, const RunMemory& memory, espalier::Stream stream) const;
 
     Device device_;
     PipelineSettings settings_;

@@ -103,7 +103,7 @@ public:
 
 private:
     void sum(Slot& slot, std::int64_t samples) {
-        const Stream stream = sum_stream_->get();
+        const espalier::Stream stream = sum_stream_->get();
         slot.sum_begins.record(stream);
         run(samples,
             {.traces = slot.traces.as<const float>(),

@@ -16,7 +16,7 @@ std::string man_page(const CLI::App& program, const CLI::App& command);
 
 /// Completion of commands, options and the values that an option may have. Other words are files.
 std::string bash_completion(const CLI::App& program);
-/// The same for zsh, by way of its emulation of bash's.
+/// Completion for zsh, by way of its emulation of bash's.
 std::string zsh_completion(const CLI::App& program);
 
 /// Adds `completion SHELL`, which prints one, and `manual FOLDER`, which writes all manual pages and is hidden.

@@ -52,7 +52,8 @@ struct AxisValues {
 /// Throws `Failure` with the exit code for wrong usage.
 AxisValues parse_axis_values(const std::string& text);
 
-/// The same where every value is to be tried, so that a range needs a step. "n=1000,2000" -> {"n", {"1000", "2000"}}
+/// Parses an axis whose every value is to be tried, so that a range needs a step. "n=1000,2000" -> {"n", {"1000",
+/// "2000"}}
 std::pair<std::string, std::vector<std::string>> parse_axis(const std::string& text);
 
 }  // namespace espalier::bench::cli

@@ -30,7 +30,7 @@ ExitCode report(ExitCode code, const std::string& message) {
     return code;
 }
 
-/// Of a command that chose by trees. It is no failure: the results are the same.
+/// Tells which selectors a command ignored. It is no failure: the results are the same.
 void tell_of_ignored_selectors() {
     if (const std::string& ignored = ignored_selectors_so_far(); !ignored.empty())
         to_stderr("{}\n", printable_lines("espalier: left out: " + ignored));

@@ -77,8 +77,8 @@ void print_summary(const SweepSummary& summary) {
     for (const std::string& warning : summary.warnings()) to_stderr("espalier: {}: {}\n", summary.device_key, warning);
 }
 
-ExitCode foresee(const SweepOptions& options, const std::vector<std::string>& devices, bool json,
-                 nlohmann::ordered_json& output) {
+ExitCode estimate(const SweepOptions& options, const std::vector<std::string>& devices, bool json,
+                  nlohmann::ordered_json& output) {
     std::vector<std::string> left_out;
     for (const DryRun& dry : dry_run(options, devices, left_out)) {
         for (const auto& key : dry.keys)

@@ -16,7 +16,7 @@ void print_summary(const SweepSummary& summary);
 /// A turn of a dry run: what would be measured and how long it would take, in words and appended to `output`; and the
 /// key of every case, unless it is JSON that is printed. `no_device` if one of the devices is left out, as when
 /// measuring.
-ExitCode foresee(const SweepOptions& options, const std::vector<std::string>& devices, bool json,
-                 nlohmann::ordered_json& output);
+ExitCode estimate(const SweepOptions& options, const std::vector<std::string>& devices, bool json,
+                  nlohmann::ordered_json& output);
 
 }  // namespace espalier::bench::cli

@@ -58,9 +58,9 @@ std::string condition(const Family& family, const Test& test, bool holds) {
 /// C++ that computes the column from `problem`.
 std::string expression(const Family& family, const Column& column, std::size_t index) {
     const auto features = family.features();
-    if (!column.is_pair()) return std::string(features[index].expression);
-    return fmt::format("{}({}, {})", column.pair.kind == PairKind::ratio ? "ratio" : "product",
-                       features[column.pair.first].expression, features[column.pair.second].expression);
+    if (!column.is_interaction()) return std::string(features[index].expression);
+    return fmt::format("{}({}, {})", column.interaction.kind == InteractionKind::ratio ? "ratio" : "product",
+                       features[column.interaction.first].expression, features[column.interaction.second].expression);
 }
 
 bool find_path(const Family& family, const Tree& tree, int node, int leaf, std::vector<std::string>& path) {
@@ -122,7 +122,7 @@ private:
         text_ += '\n';
     }
 
-    const Candidate& candidate(std::size_t c) const { return evidence_.matrix.candidates[c]; }
+    const Choice& candidate(std::size_t c) const { return evidence_.matrix.candidates[c]; }
     const VariantInfo& variant(std::size_t c) const { return family_.variants()[candidate(c).variant]; }
     const Configuration& configuration(std::size_t c) const {
         return variant(c).configurations[candidate(c).configuration];
@@ -135,9 +135,9 @@ private:
              evidence_.matrix.rows(), evidence_.matrix.candidates.size());
         line("// SHA-256:  {}", evidence_.data_sha256);
         const learn::Matrix& matrix = evidence_.matrix;
-        if (const std::size_t guessed = matrix.count(CellState::guessed); guessed > 0)
-            line("// Guesses:  {} of {} times, and so the margins and regrets below", guessed,
-                 guessed + matrix.count(CellState::measured));
+        if (const std::size_t imputed = matrix.count(CellState::imputed); imputed > 0)
+            line("// Guesses:  {} of {} times, and so the margins and regrets below", imputed,
+                 imputed + matrix.count(CellState::measured));
         if (matrix.drawn && matrix.drawn->count > 0 && tree_.leaves.size() > 1)
             line("// Domain:   {} problems of it with predicted times helped to place the thresholds",
                  matrix.drawn->count);
@@ -153,7 +153,7 @@ private:
 
     bool asks_about_pairs() const {
         return std::ranges::any_of(tree_.nodes, [&](const Node& node) {
-            return node.leaf < 0 && evidence_.matrix.columns[node.test.column].is_pair();
+            return node.leaf < 0 && evidence_.matrix.columns[node.test.column].is_interaction();
         });
     }
 

@@ -51,7 +51,7 @@ private:
         const TreeLeaf& leaf = trained_.tree.leaves[static_cast<std::size_t>(index)];
         ordered_json ranking = ordered_json::array();
         for (std::size_t i = 0; i < leaf.ranking.size(); ++i) {
-            const Candidate& candidate = trained_.evidence.matrix.candidates[leaf.ranking[i]];
+            const Choice& candidate = trained_.evidence.matrix.candidates[leaf.ranking[i]];
             const VariantInfo& variant = trained_.family->variants()[candidate.variant];
             ranking.push_back({{"variant", variant.name},
                                {"configuration", variant.configurations[candidate.configuration].text()},
@@ -112,8 +112,8 @@ std::string tree_json(const Trained& trained, const DeviceInfo& device) {
                       {"device_key", device.key},
                       {"device", traits_json(device)},
                       {"data_sha256", trained.evidence.data_sha256}};
-    if (const std::size_t guessed = trained.evidence.matrix.count(CellState::guessed); guessed > 0)
-        tree["guessed_times"] = guessed;
+    if (const std::size_t imputed = trained.evidence.matrix.count(CellState::imputed); imputed > 0)
+        tree["guessed_times"] = imputed;
     tree["nodes"] = Writer(trained).nodes();
     return seal_tree(tree.dump(1) + "\n");
 }

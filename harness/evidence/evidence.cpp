@@ -10,7 +10,7 @@
 
 #include "harness/evidence/noise.hpp"
 #include "harness/evidence/rows.hpp"
-#include "harness/learn/guesses.hpp"
+#include "harness/learn/imputation.hpp"
 #include "harness/learn/in_family.hpp"
 
 namespace espalier::bench::learn {
@@ -54,12 +54,12 @@ private:
     /// What there is of one problem.
     struct Coverage {
         std::size_t present = 0;  ///< choices with a record
-        std::size_t holes = 0;    ///< choices that could run and have none
-        bool any = false;         ///< something was measured, or an adaptive sweep had no use for it
+        std::size_t missing = 0;  ///< choices that could run and have none
+        bool any = false;         ///< something was measured, or an adaptive sweep skipped it
         bool baseline = false;    ///< it was tried
 
-        /// Whether what is there says enough to guess the rest by.
-        [[nodiscard]] bool suffices() const { return any && baseline && holes <= present; }
+        /// Whether what is there says enough to impute the rest.
+        [[nodiscard]] bool suffices() const { return any && baseline && missing <= present; }
     };
 
     Coverage coverage(std::span<const Row> rows) const {
@@ -79,14 +79,14 @@ private:
         found.baseline |= baseline_left_out && found.any;
         for (std::size_t c = 0; c < recorded.size(); ++c)
             if (recorded[c] || supports(family_, device_, rows.front().problem, matrix.candidates[c]))
-                ++(recorded[c] ? found.present : found.holes);
+                ++(recorded[c] ? found.present : found.missing);
         return found;
     }
 
-    /// The problems to train on, once holes are accounted for.
+    /// The problems to train on, once missing records are accounted for.
     void choose_problems() {
         Matrix& matrix = evidence_.matrix;
-        std::size_t problems = 0, missing_rows = 0, with_holes = 0, without_baseline = 0, without_any = 0, filled = 0;
+        std::size_t problems = 0, missing_rows = 0, too_few = 0, without_baseline = 0, without_any = 0, filled = 0;
         std::string example;
         for (std::span<const Row> left = rows_; !left.empty(); ++problems) {
             const std::string& problem = left.front().problem;
@@ -94,15 +94,15 @@ private:
             const Coverage found = coverage(left.first(static_cast<std::size_t>(last - left.begin())));
             const bool too_little = found.any && found.baseline && !found.suffices();
             if ((too_little || !found.baseline) && example.empty()) example = problem;
-            if (too_little) missing_rows += found.holes;
-            with_holes += too_little;
+            if (too_little) missing_rows += found.missing;
+            too_few += too_little;
             without_baseline += !found.baseline;
             without_any += found.baseline && !found.any;
-            if (found.suffices()) filled += found.holes;
+            if (found.suffices()) filled += found.missing;
             if (found.suffices() || (too_little && options_.allow_partial)) matrix.problems.push_back(problem);
             left = left.subspan(static_cast<std::size_t>(last - left.begin()));
         }
-        if (const std::size_t incomplete = with_holes + without_baseline; incomplete > 0) {
+        if (const std::size_t incomplete = too_few + without_baseline; incomplete > 0) {
             std::string what = fmt::format("{} cases have no record and {} problems no time of the baseline, e.g. {}",
                                            missing_rows, without_baseline, example);
             if (!options_.allow_partial && 2 * incomplete > problems)
@@ -122,7 +122,7 @@ private:
             refuse(reading_.name() + " has no problem with a measured baseline", "sweep again");
     }
 
-    std::optional<std::size_t> index_of(const Candidate& candidate) const {
+    std::optional<std::size_t> index_of(const Choice& candidate) const {
         const auto& all = evidence_.matrix.candidates;
         const auto at = std::find(all.begin(), all.end(), candidate);
         return at == all.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - all.begin()));
@@ -162,12 +162,12 @@ private:
                 matrix.log_times.push_back(record && record->status == Status::ok ? std::log(record->time_ns) : NAN);
         }
         leave_out_absent_columns();
-        const std::size_t guessed = matrix.count(CellState::guessed);
-        if (guessed == 0) return matrix.log_times.clear();
-        enter_guesses(matrix, matrix.all());
+        const std::size_t imputed = matrix.count(CellState::imputed);
+        if (imputed == 0) return matrix.log_times.clear();
+        impute(matrix, matrix.all());
         reading_.notice(
-            std::to_string(guessed) + " of " + std::to_string(guessed + matrix.count(CellState::measured)) +
-            " times are guesses of forests: " +
+            std::to_string(imputed) + " of " + std::to_string(imputed + matrix.count(CellState::measured)) +
+            " times are imputed by forests: " +
             (adaptive_ ? "an adaptive sweep measured the others" : "the sweep's time did not suffice for them"));
     }
 
@@ -185,7 +185,7 @@ private:
             else if (!supports(family_, device_, matrix.problems[problem], matrix.candidates[c]))
                 state = c == matrix.baseline ? CellState::missing : CellState::unsupported;
             else
-                state = !records[c] || records[c]->is_open() ? CellState::guessed : CellState::missing;
+                state = !records[c] || records[c]->is_open() ? CellState::imputed : CellState::missing;
         }
         enter_costs(matrix, problem, logs, [&](std::size_t c, double) {
             return records[c] == best || indistinguishable(*records[c], *best, options_.noise_floor);
@@ -198,7 +198,7 @@ private:
     const EvidenceOptions& options_;
     const std::vector<Row>& rows_;
     Evidence& evidence_;
-    bool adaptive_;  ///< an adaptive sweep had no use for some of the cases
+    bool adaptive_;  ///< an adaptive sweep skipped some of the cases
 };
 
 }  // namespace

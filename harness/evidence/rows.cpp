@@ -75,7 +75,7 @@ private:
         rows_.push_back({&record, canonical(record), *candidate});
     }
 
-    std::optional<Candidate> resolve(const CaseRecord& record) {
+    std::optional<Choice> resolve(const CaseRecord& record) {
         const std::size_t variant = family_.find(record.variant);
         if (variant == Family::npos) {
             if (record.role != "peer" && unknown_.insert(record.variant).second)
@@ -88,7 +88,7 @@ private:
                                   foreign_reason(info.foreign) + "; train it on a machine of that kind");
         const auto& configurations = info.configurations;
         for (std::size_t i = 0; i < configurations.size(); ++i)
-            if (configurations[i].text() == record.configuration) return Candidate{variant, i};
+            if (configurations[i].text() == record.configuration) return Choice{variant, i};
         if (unknown_.insert(record.variant + " " + record.configuration).second)
             reading_.notice("skipped records of " + std::string(info.name) + " with configuration " +
                             shown(record.configuration) + ", which this build does not offer");
@@ -205,7 +205,7 @@ private:
             fmt::format("left out {} of {} problems, which were measured while {}", disturbed.size(), problems, cause));
     }
 
-    /// Of nothing but what training uses: other reasons, counters and conditions are free to differ.
+    /// SHA-256 of nothing but what training uses: other reasons, counters and conditions are free to differ.
     std::string digest() const {
         HashedItems hash;
         for (const Row& row : rows_) {

@@ -12,7 +12,7 @@ namespace espalier::bench::learn {
 struct Row {
     const CaseRecord* record;
     std::string problem;  ///< canonical
-    Candidate candidate;
+    Choice candidate;
 };
 
 /// Results that are being read: whose, how strictly, and what has come of it.
@@ -31,7 +31,7 @@ struct Reading {
 
 [[noreturn]] void refuse(const std::string& what, const std::string& fix);
 
-/// Whether an adaptive sweep had no use for the case.
+/// Whether an adaptive sweep skipped the case.
 bool not_asked_for(const CaseRecord& record);
 
 /// Fills in the rows, what is excluded, and all of the evidence but its matrix.

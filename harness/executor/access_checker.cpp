@@ -79,7 +79,7 @@ std::optional<std::string> AccessChecker::check(const Access& access, std::initi
         if (within(access.address, access.bytes, memory)) return std::nullopt;
     const auto place = find(access.address);
     if (place && within(access.address, access.bytes, place->memory)) {
-        if (access.kind != AccessKind::write || access.bytes > before_.size()) return judge(access, *place);
+        if (access.kind != AccessKind::write || access.bytes > before_.size()) return describe(access, *place);
         write_ = access;
         written_ = *place;
         std::memcpy(before_.data(), access.address, access.bytes);
@@ -95,12 +95,12 @@ std::optional<std::string> AccessChecker::check(const Access& access, std::initi
 std::optional<std::string> AccessChecker::settle() {
     if (!write_) return std::nullopt;
     const Access access = *std::exchange(write_, std::nullopt);
-    if (std::memcmp(before_.data(), access.address, access.bytes) != 0) return judge(access, written_);
+    if (std::memcmp(before_.data(), access.address, access.bytes) != 0) return describe(access, written_);
     races_.write_of_the_same(access);
     return std::nullopt;
 }
 
-std::optional<std::string> AccessChecker::judge(const Access& access, const Place& place) {
+std::optional<std::string> AccessChecker::describe(const Access& access, const Place& place) {
     const auto race = races_.access(access);
     return race ? std::optional(describe(*race, access, place)) : std::nullopt;
 }

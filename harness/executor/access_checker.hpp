@@ -16,7 +16,7 @@ namespace espalier::device::host {
 
 using Bytes = std::span<const std::byte>;
 
-/// Judges every access of a launch, in builds whose kernels report them (see access_hooks.cpp): is it
+/// Checks every access of a launch, in builds whose kernels report them (see access_hooks.cpp): is it
 /// within memory that a kernel may touch, and does it race with another one?
 class AccessChecker {
 public:
@@ -30,7 +30,7 @@ public:
 
     /// An access is reported before it happens, but whether a write races depends on what it writes:
     /// several threads may write what is there already, as the CUDA programming guide allows. So a
-    /// write is judged here, before anything else happens.
+    /// write is checked here, before anything else happens.
     std::optional<std::string> settle();
 
     RaceDetector& races() { return races_; }
@@ -40,7 +40,7 @@ private:
         std::string_view name;
         Bytes memory;
     };
-    std::optional<std::string> judge(const Access& access, const Place& place);
+    std::optional<std::string> describe(const Access& access, const Place& place);
     [[nodiscard]] std::optional<Place> find(const std::byte* address) const;
     [[nodiscard]] std::string describe(const Race& race, const Access& access, const Place& place) const;
     [[nodiscard]] std::string thread_name(unsigned thread) const;
@@ -48,7 +48,7 @@ private:
     const BlockMemory& shared_;
     uint3 block_;
     std::vector<Bytes> device_;    ///< by address
-    std::optional<Access> write_;  ///< not judged yet
+    std::optional<Access> write_;  ///< not checked yet
     Place written_;
     std::array<std::byte, 64> before_;  ///< what was there
     RaceDetector races_;

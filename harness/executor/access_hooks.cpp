@@ -1,5 +1,5 @@
 // What GCC's -fsanitize=thread calls before every access to memory. Linked without ThreadSanitizer's own
-// runtime, which knows nothing of blocks and barriers: the executor judges the accesses instead. Built
+// runtime, which knows nothing of blocks and barriers: the executor checks the accesses instead. Built
 // into programs whose kernels are compiled with that option (ESPALIER_RACES) and into no others.
 
 #include "harness/executor/kernel_side.hpp"
@@ -58,7 +58,7 @@ void __tsan_volatile_write4(void* address) { note(address, 4, AccessKind::atomic
 void __tsan_volatile_write8(void* address) { note(address, 8, AccessKind::atomic_update); }
 void __tsan_volatile_write16(void* address) { note(address, 16, AccessKind::atomic_update); }
 
-// Of the guard of a static variable in a function, which is the host's business.
+// Reads the guard of a static variable in a function, which is the host's business.
 unsigned char __tsan_atomic8_load(const volatile unsigned char* address, int) {
     return __atomic_load_n(address, __ATOMIC_ACQUIRE);
 }

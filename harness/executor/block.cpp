@@ -191,16 +191,16 @@ void Block::memory_access(const void* address, std::size_t bytes, AccessKind kin
     if (fault_ || !checker_) return;
     const Access access{static_cast<const std::byte*>(address), bytes, kind, running_, instruction};
     const Bytes arguments{static_cast<const std::byte*>(body_.bound), body_.bound_bytes};
-    judge(checker_->check(access, {threads_[running_].worker->stack(), arguments}));
+    fail_if(checker_->check(access, {threads_[running_].worker->stack(), arguments}));
 }
 
-void Block::judge(const std::optional<std::string>& wrong) {
+void Block::fail_if(const std::optional<std::string>& wrong) {
     // Not thrown here: the compiler takes it for granted that reporting an access throws nothing.
     if (wrong) fault_ = fault(*wrong, launch_.location, static_cast<int>(CudaError::illegal_address));
 }
 
 void Block::settle() {
-    if (checker_ && !fault_) judge(checker_->settle());
+    if (checker_ && !fault_) fail_if(checker_->settle());
 }
 
 void Block::atomic_access(const void* address, std::size_t bytes, std::uintptr_t instruction) {

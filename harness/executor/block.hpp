@@ -54,7 +54,7 @@ private:
     void begin(uint3 index);
     void step(unsigned thread);
     void polled();
-    void judge(const std::optional<std::string>& wrong);
+    void fail_if(const std::optional<std::string>& wrong);
     void settle();
     void finish_barrier();
     void finish_collective(unsigned warp, const WarpOperation& operation, unsigned mask);

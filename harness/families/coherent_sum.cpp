@@ -127,7 +127,7 @@ public:
     }
 
 private:
-    /// Of one source, for each sample: the sum, and that of absolute values, which rounding is measured by.
+    /// One source's outputs, for each sample: the sum, and that of absolute values, which rounding is measured by.
     struct Expected {
         std::vector<double> sums, magnitude;
     };
@@ -218,7 +218,7 @@ private:
             expected[best] - expected[at] > slack)
             return {where + " is " + std::to_string(maximum) + " at " + std::to_string(sample) + ", expected " +
                     std::to_string(expected[best]) + " at " + std::to_string(best)};
-        if (pattern_ == Pattern::constant && sample != 0) return {where + " is not the earliest of equals"};
+        if (pattern_ == Pattern::constant && sample != 0) return {where + " is not the first of equal ones"};
         return {};
     }
 
@@ -287,7 +287,7 @@ std::vector<Problem> problems_of_walks(DeviceKind kind, Effort effort) {
     return problems;
 }
 
-/// The same of cubes, where there are enough sources to share anything.
+/// Default problems: series of sources, and cubes, where there are enough sources to share anything.
 std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     constexpr std::int64_t kSharing = 1000;
     std::vector<Problem> problems = problems_of_walks(kind, effort);

@@ -54,8 +54,8 @@ struct EdgeCase {
     Pattern pattern = Pattern::uniform;
 };
 
-/// The data of one problem where a device can reach it, and the means to run and judge variants on it.
-/// Outputs are poisoned before each judged run and lie between guard bands.
+/// The data of one problem where a device can reach it, and the means to run and verify variants on it.
+/// Outputs are poisoned before each verified run and lie between guard bands.
 class Bench {
 public:
     virtual ~Bench() = default;
@@ -73,7 +73,7 @@ public:
     [[nodiscard]] virtual Mismatch check_guards() = 0;
 
     /// Keeps a copy of the outputs, which are right within `tolerance`, where they are; and whether the outputs
-    /// now are, byte for byte, some that were kept with a tolerance no wider than this one. So a run is judged
+    /// now are, byte for byte, some that were kept with a tolerance no wider than this one. So a run is verified
     /// without moving gigabytes to the host. Only few are kept, the first for as long as the inputs.
     virtual void keep_outputs(const Tolerance& tolerance) = 0;
     [[nodiscard]] virtual bool outputs_are_kept(const Tolerance& tolerance) = 0;
@@ -156,7 +156,7 @@ std::span<const Family* const> families();
 /// The family called `name`, or null.
 const Family* find_family(std::string_view name);
 
-/// The same for a name that a user typed. Throws `BadProblem`, which names the families that there are.
+/// The family of a name that a user typed. Throws `BadProblem`, which names the families that there are.
 const Family& family_named(std::string_view name);
 
 /// "unknown variant 'glob'; espalier list shows them all; did you mean 'global'?", of the variants of all families.

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "harness/families/host_array.hpp"
-#include "harness/families/knn_judge.hpp"
+#include "harness/families/knn_check.hpp"
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
 #include "harness/families/suite.hpp"
@@ -71,14 +71,14 @@ public:
             return {"the predictions on the host are not those on the device"};
         const auto classes = values_of<std::int32_t>(outputs[0]);
         const auto targets = values_of<float>(outputs[0]);
-        for (const auto& [query, judge] : judges(error(tolerance))) {
+        for (const auto& [query, check] : checks(error(tolerance))) {
             const auto q = static_cast<std::size_t>(query);
-            if (classifies() && !judge.accepts_class(classes[q], point_classes_))
+            if (classifies() && !check.accepts_class(classes[q], point_classes_))
                 return {
-                    describe(query, std::to_string(classes[q]), std::to_string(judge.expected_class(point_classes_)))};
-            if (!classifies() && !judge.accepts_target(targets[q], point_targets_))
+                    describe(query, std::to_string(classes[q]), std::to_string(check.expected_class(point_classes_)))};
+            if (!classifies() && !check.accepts_target(targets[q], point_targets_))
                 return {
-                    describe(query, std::to_string(targets[q]), std::to_string(judge.expected_target(point_targets_)))};
+                    describe(query, std::to_string(targets[q]), std::to_string(check.expected_target(point_targets_)))};
         }
         return check_written(classes, targets);
     }
@@ -97,7 +97,7 @@ public:
             point_targets_[p] = static_cast<float>(static_cast<std::int64_t>(random() % 2001) - 1000) / 8;
         }
         sample_seed_ = random();
-        judges_.clear();
+        checks_.clear();
         predictions_on_host_.assign(on_host() ? static_cast<std::size_t>(problem_.queries) * 4 : 0, std::byte{0x5A});
     }
 
@@ -138,25 +138,25 @@ private:
         return {.relative = scaled || problem_.data == Data::continuous ? off : 0};
     }
 
-    /// The same inputs are judged many times, and the oracle takes its time.
-    const std::vector<std::pair<std::int64_t, Judge>>& judges(const DistanceError& error) {
-        if (judges_.empty() || judges_error_ != error) {
-            const std::vector<std::int64_t> queries = queries_to_judge();
-            std::vector<std::optional<Judge>> made(queries.size());
+    /// Checks of some queries, kept because outputs for the same inputs are checked many times.
+    const std::vector<std::pair<std::int64_t, PredictionCheck>>& checks(const DistanceError& error) {
+        if (checks_.empty() || checks_error_ != error) {
+            const std::vector<std::int64_t> queries = queries_to_check();
+            std::vector<std::optional<PredictionCheck>> made(queries.size());
             in_parallel(static_cast<std::int64_t>(queries.size()), [&](std::int64_t i) {
                 const auto at = static_cast<std::size_t>(i);
                 made[at].emplace(distances(queries[at]), problem_.k, problem_.vote, error);
             });
-            judges_.clear();
-            for (std::size_t i = 0; i < queries.size(); ++i) judges_.emplace_back(queries[i], std::move(*made[i]));
-            judges_error_ = error;
+            checks_.clear();
+            for (std::size_t i = 0; i < queries.size(); ++i) checks_.emplace_back(queries[i], std::move(*made[i]));
+            checks_error_ = error;
         }
-        return judges_;
+        return checks_;
     }
 
     /// All if they are few enough for the oracle, else the last one, which chunks get wrong first, and
     /// random others.
-    [[nodiscard]] std::vector<std::int64_t> queries_to_judge() const {
+    [[nodiscard]] std::vector<std::int64_t> queries_to_check() const {
         constexpr std::int64_t kTerms = 1 << 25;
         const std::int64_t each = std::max<std::int64_t>(problem_.points * std::max<std::int64_t>(problem_.dims, 1), 1);
         std::vector<std::int64_t> queries;
@@ -184,7 +184,7 @@ private:
         return all;
     }
 
-    /// Of the queries that were not judged: something plausible must have been written.
+    /// Checks that something plausible was written for the queries that were not checked one by one.
     [[nodiscard]] Mismatch check_written(std::span<const std::int32_t> classes, std::span<const float> targets) const {
         if (pattern_ != Pattern::uniform || problem_.missing != Missing::none || problem_.points == 0 ||
             problem_.k == 0)
@@ -210,8 +210,8 @@ private:
     std::vector<std::int32_t> point_classes_;
     mutable std::vector<std::byte> predictions_on_host_;  ///< written by variants, through `bind`
     std::uint64_t sample_seed_ = 0;
-    std::vector<std::pair<std::int64_t, Judge>> judges_;
-    DistanceError judges_error_;
+    std::vector<std::pair<std::int64_t, PredictionCheck>> checks_;
+    DistanceError checks_error_;
 };
 
 std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {

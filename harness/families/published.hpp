@@ -15,7 +15,7 @@ struct VariantInfo;
 /// The counterpart of tables or figures that a source document printed, with the source's own parameters.
 template <class P>
 struct PublishedTable {
-    /// As results/published/tables.json has them, with blanks between them: "K3 K4".
+    /// Table names as in results/published/tables.json, with blanks between them: "K3 K4".
     std::string_view tables;
     std::vector<P> problems;
     /// What the source compares on each problem: "variant", of which all configurations are measured, or

@@ -11,7 +11,7 @@ namespace espalier::bench::learn {
 /// category is as far as an axis is long. Pairs and derived columns follow from the others and have no axis.
 class Distances {
 public:
-    /// Those that whoever chooses knows; or all, also those that only a sweep knows.
+    /// Axes that count: those that whoever chooses knows; or all, also those that only a sweep knows.
     enum class Axes { known, all };
 
     explicit Distances(const Matrix& matrix, Axes axes = Axes::known);

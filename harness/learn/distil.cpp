@@ -35,7 +35,7 @@ public:
         for (const bool derived : {true, false})
             for (std::size_t c = 0; c < matrix_.columns.size(); ++c) {
                 const Column& column = matrix_.columns[c];
-                const bool first = column.derived && !column.is_pair();
+                const bool first = column.derived && !column.is_interaction();
                 if (column.testable() && first == derived) columns_.push_back(c);
             }
         const auto numbers = preferred_numbers();

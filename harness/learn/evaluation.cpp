@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "harness/learn/distances.hpp"
-#include "harness/learn/guesses.hpp"
+#include "harness/learn/imputation.hpp"
 #include "harness/learn/ranking.hpp"
 
 namespace espalier::bench::learn {
@@ -19,10 +19,10 @@ namespace {
 using Chooser = std::function<std::vector<std::size_t>(std::size_t problem)>;
 using Trainer = std::function<Chooser(const Matrix& matrix, const std::vector<std::size_t>& rows)>;
 
-/// The logarithm of the slowdown against the best time measured; nothing where the choice was not measured. What is
-/// guessed is not judged by guesses.
+/// The logarithm of the slowdown against the best time measured; nothing where the choice was not measured:
+/// imputed times measure no choice.
 std::optional<double> measured_log(const Matrix& matrix, std::size_t problem, std::size_t choice) {
-    if (matrix.state(problem, choice) == CellState::guessed) return std::nullopt;
+    if (matrix.state(problem, choice) == CellState::imputed) return std::nullopt;
     double best = std::numeric_limits<double>::infinity();
     for (std::size_t c = 0; c < matrix.candidates.size(); ++c)
         if (matrix.measured(problem, c)) best = std::min(best, matrix.log_slowdown(problem, c));
@@ -47,7 +47,7 @@ std::vector<Part> parts_of(const Matrix& matrix, const std::vector<Fold>& folds)
     std::vector<Part> parts;
     for (const Fold& fold : folds) {
         parts.push_back({fold, matrix});
-        if (!matrix.log_times.empty()) enter_guesses(parts.back().seen, fold.training);
+        if (!matrix.log_times.empty()) impute(parts.back().seen, fold.training);
     }
     return parts;
 }
@@ -73,10 +73,10 @@ HeldOut hold_out(const Matrix& matrix, const std::vector<Part>& parts, const Tra
     return result;
 }
 
-/// Some problem has nothing but guesses.
-bool guesses_whole_problems(const Matrix& matrix) {
+/// Whether some problem has none but imputed times.
+bool imputes_whole_problems(const Matrix& matrix) {
     return std::ranges::any_of(matrix.all(), [&](std::size_t p) {
-        return matrix.any(p, CellState::guessed) && !matrix.any(p, CellState::measured);
+        return matrix.any(p, CellState::imputed) && !matrix.any(p, CellState::measured);
     });
 }
 
@@ -100,7 +100,7 @@ double log_regret(const Matrix& matrix, const Tree& tree, std::size_t problem) {
 }
 
 std::vector<Fold> evaluation_folds(const Matrix& matrix, const LearnOptions& options) {
-    return deal_folds(matrix, matrix.all(), options.seed + 1);
+    return make_folds(matrix, matrix.all(), options.seed + 1);
 }
 
 Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options) {
@@ -113,7 +113,7 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
     if (!singles.empty())
         evaluation.best_single =
             std::exp(std::accumulate(singles.begin(), singles.end(), 0.0) / static_cast<double>(singles.size()));
-    if (guesses_whole_problems(matrix)) return evaluation;
+    if (imputes_whole_problems(matrix)) return evaluation;
 
     const std::vector<Part> parts = parts_of(matrix, evaluation_folds(matrix, options));
     using Rows = std::vector<std::size_t>;
@@ -129,10 +129,10 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
     const auto neighbour = [&](const Matrix& seen, const Rows& training) {
         return [&seen, training, distance = Distances(seen)](std::size_t p) {
             const auto from_here = [&](std::size_t row) { return distance(p, row); };
-            const std::size_t twin = *std::ranges::min_element(training, {}, from_here);
+            const std::size_t nearest = *std::ranges::min_element(training, {}, from_here);
             Rows order = seen.all_candidates();
             std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-                return seen.loss_of(twin, a) < seen.loss_of(twin, b);
+                return seen.loss_of(nearest, a) < seen.loss_of(nearest, b);
             });
             return order;
         };

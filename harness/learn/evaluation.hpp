@@ -22,9 +22,9 @@ struct HeldOut {
     int unmeasured = 0;
 };
 
-/// How good a way of learning and its tree are on one matrix. Only problems count whose choice was not guessed, against
-/// the best time measured there. Guesses are made anew for every fold, without what is held out; nothing is held out
-/// where some problems have guesses alone, because an adaptive sweep had no use for them.
+/// How good a way of learning and its tree are on one matrix. Only problems count whose choice was not imputed, against
+/// the best time measured there. Times are imputed anew for every fold, without what is held out; nothing is held out
+/// where some problems have imputed times alone, because an adaptive sweep skipped them.
 struct Evaluation {
     Regret training;           ///< of the tree on the problems that it was learned from
     HeldOut held_out;          ///< of trees learned without the problem: nested cross-validation

@@ -15,7 +15,7 @@ std::string declined(const Family& family, const DeviceInfo& device, const Matri
                      const std::vector<std::size_t>& ranking) {
     std::string reasons;
     for (const std::size_t c : ranking) {
-        const Candidate& candidate = matrix.candidates[c];
+        const Choice& candidate = matrix.candidates[c];
         const Support support = supports(family, device, problem, candidate);
         if (support) return "";
         reasons += "; " + std::string(family.variants()[candidate.variant].name) + ": " + support.reason;
@@ -59,8 +59,8 @@ std::vector<std::vector<double>> known_values(const Family& family, DeviceKind k
     return values;
 }
 
-std::optional<std::string> find_stranded_problem(const Family& family, const DeviceInfo& device, const Matrix& matrix,
-                                                 const Tree& tree, int draws, std::uint64_t seed) {
+std::optional<std::string> find_uncovered_problem(const Family& family, const DeviceInfo& device, const Matrix& matrix,
+                                                  const Tree& tree, int draws, std::uint64_t seed) {
     const auto pools = known_values(family, device.kind, matrix.problems);
     std::mt19937_64 random(seed);
     std::vector<double> values(pools.size());

@@ -22,7 +22,7 @@ std::vector<std::vector<double>> known_values(const Family& family, DeviceKind k
 /// value that the family's sweeps, edge cases or training problems give them, in any combination, and four times the
 /// largest; what does not fit the device's memory is passed over. Returns the first such problem with what was
 /// declined, or nothing.
-std::optional<std::string> find_stranded_problem(const Family& family, const DeviceInfo& device, const Matrix& matrix,
-                                                 const Tree& tree, int draws, std::uint64_t seed);
+std::optional<std::string> find_uncovered_problem(const Family& family, const DeviceInfo& device, const Matrix& matrix,
+                                                  const Tree& tree, int draws, std::uint64_t seed);
 
 }  // namespace espalier::bench::learn

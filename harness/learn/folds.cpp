@@ -17,7 +17,7 @@ bool near_duplicates(const Matrix& matrix, std::size_t a, std::size_t b) {
         const double x = matrix.value(a, c), y = matrix.value(b, c);
         // A tree takes problems that differ in what is unknown for the same one.
         const Column& column = matrix.columns[c];
-        if (column.is_pair() || !column.known || x == y) continue;
+        if (column.is_interaction() || !column.known || x == y) continue;
         if (column.categories > 0 || x <= 0 || y <= 0) return false;
         if (column.derived && std::max(x, y) >= kFar * std::min(x, y)) return false;
         if (!column.derived && std::abs(std::log(x / y)) > std::log1p(kNear)) return false;
@@ -51,7 +51,7 @@ std::uint64_t hash(std::string_view text, std::uint64_t seed) {
 
 }  // namespace
 
-std::vector<Fold> deal_folds(const Matrix& matrix, std::span<const std::size_t> rows, std::uint64_t seed) {
+std::vector<Fold> make_folds(const Matrix& matrix, std::span<const std::size_t> rows, std::uint64_t seed) {
     const auto groups = group(matrix, rows);
     std::map<std::size_t, std::string_view> name;  // of each group: its least key
     for (std::size_t i = 0; i < rows.size(); ++i) {

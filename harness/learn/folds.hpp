@@ -17,8 +17,8 @@ inline constexpr std::size_t kFolds = 10;
 
 /// Parts `rows` into `kFolds` folds (fewer if there are fewer groups of problems; none if there is only
 /// one). Near-duplicates, problems of the same categories whose numbers all lie within 5%, are held out
-/// together: a twin left among the training problems would give the answer away. Depends on the
+/// together: one left among the training problems would give the answer away. Depends on the
 /// problems' keys and the seed, not on their order.
-std::vector<Fold> deal_folds(const Matrix& matrix, std::span<const std::size_t> rows, std::uint64_t seed);
+std::vector<Fold> make_folds(const Matrix& matrix, std::span<const std::size_t> rows, std::uint64_t seed);
 
 }  // namespace espalier::bench::learn

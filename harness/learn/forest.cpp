@@ -135,7 +135,7 @@ Table features(std::span<const Column> columns, std::span<const double> values) 
     Table table;
     for (auto row = values; !row.empty(); row = row.subspan(columns.size())) {
         for (std::size_t c = 0; c < columns.size(); ++c) {
-            if (columns[c].absent || columns[c].is_pair()) continue;
+            if (columns[c].absent || columns[c].is_interaction()) continue;
             for (int category = 0; category < columns[c].categories; ++category)
                 table.values.push_back(row[c] == category);
             if (columns[c].categories > 0) continue;

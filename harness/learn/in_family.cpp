@@ -16,16 +16,16 @@ std::vector<Column> columns_of(const Family& family) {
         for (std::size_t b = a + 1; b < features.size(); ++b) {
             if (!size(a) || !size(b)) continue;
             const std::string first(features[a].name), second(features[b].name);
-            columns.push_back({first + " / " + second, 0, true, {PairKind::ratio, a, b}});
-            columns.push_back({first + " * " + second, 0, true, {PairKind::product, a, b}});
+            columns.push_back({first + " / " + second, 0, true, {InteractionKind::ratio, a, b}});
+            columns.push_back({first + " * " + second, 0, true, {InteractionKind::product, a, b}});
         }
     return columns;
 }
 
 std::vector<double> values_of(std::span<const Column> columns, std::vector<double> features) {
     for (std::size_t c = features.size(); c < columns.size(); ++c) {
-        const double a = features[columns[c].pair.first], b = features[columns[c].pair.second];
-        features.push_back(columns[c].pair.kind == PairKind::ratio ? ratio(a, b) : product(a, b));
+        const double a = features[columns[c].interaction.first], b = features[columns[c].interaction.second];
+        features.push_back(columns[c].interaction.kind == InteractionKind::ratio ? ratio(a, b) : product(a, b));
     }
     return features;
 }
@@ -34,13 +34,12 @@ std::vector<double> values_of(const Family& family, std::string_view problem) {
     return values_of(columns_of(family), family.feature_values(problem));
 }
 
-std::string name_of(const Family& family, const Candidate& candidate) {
+std::string name_of(const Family& family, const Choice& candidate) {
     const VariantInfo& variant = family.variants()[candidate.variant];
     return std::string(variant.name) + " " + variant.configurations[candidate.configuration].text();
 }
 
-Support supports(const Family& family, const DeviceInfo& device, const std::string& problem,
-                 const Candidate& candidate) {
+Support supports(const Family& family, const DeviceInfo& device, const std::string& problem, const Choice& candidate) {
     const auto [variant, configuration] = candidate;
     return family.supports(variant, problem, family.variants()[variant].configurations[configuration], device);
 }

@@ -20,15 +20,14 @@ std::vector<Column> columns_of(const Family& family);
 /// A problem's value in each of the columns, from those of the family's features.
 std::vector<double> values_of(std::span<const Column> columns, std::vector<double> features);
 
-/// The same for a problem's key.
+/// The values of the columns for a problem's key.
 std::vector<double> values_of(const Family& family, std::string_view problem);
 
 /// "variant configuration".
-std::string name_of(const Family& family, const Candidate& candidate);
+std::string name_of(const Family& family, const Choice& candidate);
 
 /// Whether a device runs a problem by a candidate: asks the registry, not a record, because a sweep also calls
 /// unsupported what did not fit its memory.
-Support supports(const Family& family, const DeviceInfo& device, const std::string& problem,
-                 const Candidate& candidate);
+Support supports(const Family& family, const DeviceInfo& device, const std::string& problem, const Choice& candidate);
 
 }  // namespace espalier::bench::learn

@@ -39,7 +39,7 @@ void append_predicted(std::span<const double> values, std::span<const double> lo
     to.values.insert(to.values.end(), values.begin(), values.end());
     for (std::size_t c = 0; c < logs.size(); ++c)
         to.states.push_back(!supported[c] ? CellState::unsupported
-                            : known(c)    ? CellState::guessed
+                            : known(c)    ? CellState::imputed
                                           : CellState::missing);
     to.slowdown.resize(to.states.size()), to.loss.resize(to.states.size());
     enter_costs(to, to.rows() - 1, logs, [](std::size_t, double log) { return log <= kSame; });
@@ -61,7 +61,7 @@ std::size_t best_by(const Matrix& matrix, std::size_t problem, std::span<const d
 /// one choice for all costs held-out problems.
 bool says_something(const Matrix& matrix, const Rows& rows, const LearnOptions& options) {
     double by_forest = 0, by_one = 0;
-    for (const Fold& fold : deal_folds(matrix, rows, options.seed)) {
+    for (const Fold& fold : make_folds(matrix, rows, options.seed)) {
         const Table held_out = features(matrix.columns, matrix.values_of(fold.held_out));
         const auto logs = predict(matrix, fold.training, held_out);
         const auto one = rank(matrix, fold.training);

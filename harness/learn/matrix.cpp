@@ -20,9 +20,9 @@ std::vector<std::size_t> indices(std::size_t count) {
 std::vector<std::size_t> Matrix::all() const { return indices(problems.size()); }
 std::vector<std::size_t> Matrix::all_candidates() const { return indices(candidates.size()); }
 
-std::vector<std::size_t> Matrix::without_guesses() const {
+std::vector<std::size_t> Matrix::without_imputed() const {
     std::vector<std::size_t> rows = all();
-    std::erase_if(rows, [&](std::size_t p) { return any(p, CellState::guessed); });
+    std::erase_if(rows, [&](std::size_t p) { return any(p, CellState::imputed); });
     return rows.empty() ? all() : rows;
 }
 

@@ -18,11 +18,11 @@ inline constexpr Loss kLossUnit = 1'000'000;
 /// The loss of what cannot be chosen; exceeds any sum of real losses.
 inline constexpr Loss kInfeasible = Loss{1} << 40;
 
-enum class PairKind : std::uint8_t { none, ratio, product };
+enum class InteractionKind : std::uint8_t { none, ratio, product };
 
-/// A number that the learner makes of two others (`columns_of`).
-struct Pair {
-    PairKind kind = PairKind::none;  ///< none: a feature of the family's own
+/// An interaction feature: a number that the learner makes of two others (`columns_of`).
+struct Interaction {
+    InteractionKind kind = InteractionKind::none;  ///< none: a feature of the family's own
     std::size_t first = 0, second = 0;
 };
 
@@ -31,27 +31,27 @@ struct Column {
     std::string name;
     int categories = 0;  ///< number of enumerators, values 0 .. categories - 1; 0 for a number
     bool derived = false;
-    Pair pair{};
+    Interaction interaction{};
     bool known = true;      ///< to whoever chooses; if not, no test may ask
     bool optional = false;  ///< variants that do not list it run its default alone
     bool absent = false;    ///< optional and at its default in all problems: they were measured as if it did not exist
 
-    [[nodiscard]] bool is_pair() const { return pair.kind != PairKind::none; }
+    [[nodiscard]] bool is_interaction() const { return interaction.kind != InteractionKind::none; }
     /// Whether tests may ask for it.
     [[nodiscard]] bool testable() const { return known && !absent; }
 };
 
 /// A (variant, configuration) that may be chosen, by the registry's indices.
-struct Candidate {
+struct Choice {
     std::size_t variant = 0;
     std::size_t configuration = 0;
-    friend bool operator==(const Candidate&, const Candidate&) = default;
+    friend bool operator==(const Choice&, const Choice&) = default;
 };
 
 enum class CellState : std::uint8_t {
     measured,
     unsupported,  ///< at run time supports() says no and the next choice of the ranking is taken
-    guessed,      ///< supported and likely as slow as this, from times of other problems
+    imputed,      ///< supported and likely as slow as this, from times of other problems
     missing,      ///< supported but without a time: not measured, timed out, out of memory
 };
 
@@ -67,7 +67,7 @@ struct DrawnProblems {
 /// order of the rows that they came from.
 struct Matrix {
     std::vector<Column> columns;
-    std::vector<Candidate> candidates;
+    std::vector<Choice> candidates;
     std::size_t baseline = 0;  ///< the candidate that every ranking ends in; feasible everywhere
     std::vector<std::string> problems;
 
@@ -76,10 +76,10 @@ struct Matrix {
     /// Problems x candidates: log(time / best time) of what runs when the candidate is chosen: that of the
     /// baseline where it is unsupported, of the slowest choice where its time is missing.
     std::vector<double> slowdown;
-    /// The same as a loss: differences within the noise are forgiven, missing times are infeasible.
+    /// The slowdown as a loss: differences within noise cost nothing, missing times are infeasible.
     std::vector<Loss> loss;
-    /// Problems x candidates: logarithms of measured times, NaN where there is none. What guesses are made of; empty
-    /// where there are none.
+    /// Problems x candidates: logarithms of measured times, NaN where there is none. What is imputed from them is
+    /// in the other members; empty if nothing is.
     std::vector<double> log_times;
     std::shared_ptr<const DrawnProblems> drawn{};  ///< what else the tree is for; null: nothing but its problems
 
@@ -102,9 +102,9 @@ struct Matrix {
     [[nodiscard]] bool measured(std::size_t problem, std::size_t candidate) const {
         return state(problem, candidate) == CellState::measured;
     }
-    /// Measured or guessed: what learning goes by. To judge by it is to believe the guesses.
+    /// Measured or imputed: what learning goes by. A choice is evaluated by measured times alone.
     [[nodiscard]] bool has_time(std::size_t problem, std::size_t candidate) const {
-        return measured(problem, candidate) || state(problem, candidate) == CellState::guessed;
+        return measured(problem, candidate) || state(problem, candidate) == CellState::imputed;
     }
     /// Whether any choice for a problem is in a state.
     [[nodiscard]] bool any(std::size_t problem, CellState cell) const;
@@ -116,8 +116,9 @@ struct Matrix {
 
     /// Every row's index.
     [[nodiscard]] std::vector<std::size_t> all() const;
-    /// Those of the problems without a guess, by which choices can be judged; every one if none is without.
-    [[nodiscard]] std::vector<std::size_t> without_guesses() const;
+    /// Indices of the problems without an imputed time, on which choices can be evaluated; every one if none is
+    /// without.
+    [[nodiscard]] std::vector<std::size_t> without_imputed() const;
     /// Every candidate's index.
     [[nodiscard]] std::vector<std::size_t> all_candidates() const;
 };

@@ -83,12 +83,12 @@ private:
     }
 
     /// The choice with the least total loss of those that are not left out. The baseline unless another one is better.
-    template <class LeftOut>
-    std::size_t best_but(const Rows& rows, const LeftOut& left_out) const {
+    template <class Excluded>
+    std::size_t best_but(const Rows& rows, const Excluded& excluded) const {
         std::size_t best = matrix_.baseline;
-        Loss best_loss = left_out(best) ? kInfeasible : total_loss(rows, best);
+        Loss best_loss = excluded(best) ? kInfeasible : total_loss(rows, best);
         for (std::size_t c = 0; c < matrix_.candidates.size(); ++c) {
-            if (left_out(c)) continue;
+            if (excluded(c)) continue;
             if (const Loss loss = total_loss(rows, c); loss < best_loss) best = c, best_loss = loss;
         }
         return best;
@@ -133,7 +133,8 @@ private:
             if (declined.empty()) break;
             const bool any = ranking.size() < kMostBeforeBaseline;
             ranking.push_back(any ? best_behind(declined, ranking) : matrix_.baseline);
-            if (any && ranking.back() == matrix_.baseline && have_a_choice(declined)) ranking.push_back(matrix_.baseline);
+            if (any && ranking.back() == matrix_.baseline && have_a_choice(declined))
+                ranking.push_back(matrix_.baseline);
         }
         return ranking;
     }

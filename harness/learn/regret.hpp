@@ -25,7 +25,7 @@ Regret summarise(std::span<const double> log_slowdowns, std::uint64_t seed);
 /// machines.
 double rounded(double value);
 
-/// As selector.json has them.
+/// The figures as in selector.json.
 nlohmann::ordered_json figures(const Regret& regret);
 
 }  // namespace espalier::bench::learn

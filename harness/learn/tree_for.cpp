@@ -103,7 +103,7 @@ std::shared_ptr<const DrawnProblems> draw_for(const Family& family, const Device
         }
         const auto values = values_of(matrix.columns, std::move(features));
         drawn->values.insert(drawn->values.end(), values.begin(), values.end());
-        for (const Candidate& candidate : matrix.candidates)
+        for (const Choice& candidate : matrix.candidates)
             drawn->supported.push_back(bool(supports(family, device, key, candidate)));
         ++drawn->count;
     }

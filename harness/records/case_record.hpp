@@ -38,8 +38,8 @@ struct Provenance {
 /// outputs back takes, pageable host memory, once. Times never include it; a caller with data on the host adds it.
 inline constexpr const char* kTransferCondition = "transfer_ns";
 
-/// The reason of a `not_measured` case that an adaptive sweep had no use for. Only where it occurs does training guess
-/// the times of problems that nothing was measured of.
+/// The reason of a `not_measured` case that an adaptive sweep skipped. Only where it occurs does training impute the
+/// times of problems that nothing was measured of.
 inline constexpr const char* kNotAskedFor = "--adaptive: not asked for";
 
 /// The reason of a `not_measured` case that the sweep's time did not suffice for.
@@ -57,15 +57,15 @@ struct CaseRecord {
     Status status = Status::not_measured;
     std::string reason;  ///< why not ok; never empty then
 
-    /// What an `ok` result was compared with: "oracle", "twin", "twin+baseline", "twin+fastest" or "baseline"
-    /// (sweep/verify.hpp).
+    /// What an `ok` result was compared with; a "twin" is the scaled-down problem: "oracle", "twin", "twin+baseline",
+    /// "twin+fastest" or "baseline" (sweep/verify.hpp).
     std::string verification;
 
     std::vector<double> samples_ns;  ///< raw, in the order taken; sample i of all candidates is from round i
     double time_ns = 0, time_lo_ns = 0, time_hi_ns = 0;  ///< median and its 95% interval
 
     double bytes = 0, ops = 0;                               ///< the problem's least work
-    double floor_ns = 0;                                     ///< its roofline on the device; 0 if unknown
+    double floor_ns = 0;                                     ///< its roofline bound on the device; 0 if unknown
     std::vector<std::pair<std::string, double>> conditions;  ///< clocks, throttling, load while it was timed
     std::vector<std::pair<std::string, double>> features;    ///< in the family's order; categories by index
     std::vector<std::pair<std::string, double>> counters;    ///< CUPTI name, value

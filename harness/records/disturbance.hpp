@@ -7,7 +7,7 @@
 
 namespace espalier::bench {
 
-/// The conditions of a record that say what else the machine did while its problem was timed (docs/measuring.md).
+/// The conditions of a record that say what else the machine did while its problem was timed (docs/busy-machines.md).
 inline constexpr const char* kForeignShare = "foreign_cpu_share";
 inline constexpr const char* kStealShare = "steal_cpu_share";
 inline constexpr const char* kProcessors = "processors";  ///< that the two shares are of
@@ -23,7 +23,8 @@ enum class DisturbanceCause { programs, guests, slow_processor, slow_gpu };
 
 struct Disturbance {
     DisturbanceCause cause = DisturbanceCause::programs;
-    /// Of the processors, taken by others; of the fastest clock, reached; of the GPU's rounds, slowed down.
+    /// The share of the processors that others took, of the fastest clock that was reached, of the GPU's rounds that
+    /// were slowed down.
     double share = 0;
 };
 

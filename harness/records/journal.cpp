@@ -129,7 +129,7 @@ void JournalWriter::append_lines(std::string lines) {
             done += static_cast<std::size_t>(written);
         } else if (errno != EINTR) {
             const int error = errno;
-            if (ftruncate(file_, status.st_size) != 0) refuse(path_, "cannot take back a failed write to", errno);
+            if (ftruncate(file_, status.st_size) != 0) refuse(path_, "cannot discard a failed write to", errno);
             refuse(path_, "cannot append to the journal", error);
         }
     }

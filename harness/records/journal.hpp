@@ -28,7 +28,7 @@ struct PlanRecord {
 
 /// Appends records to a journal: JSON Lines that only ever grow, each line checking itself (codec.hpp).
 /// Any number of processes may append to one file. A batch is one `write` under a lock, followed by
-/// fdatasync; a failed one is taken back, so that what is in the file stays whole. Throws `BadData`.
+/// fdatasync; a failed one is discarded, so that what is in the file stays whole. Throws `BadData`.
 class JournalWriter {
 public:
     explicit JournalWriter(const std::filesystem::path& path);

@@ -148,10 +148,10 @@ std::size_t count_unpaired(const std::vector<CaseRecord>& cases) {
         std::count_if(sessions.begin(), sessions.end(), [](const auto& entry) { return entry.second.size() > 1; }));
 }
 
-std::vector<Hole> find_holes(const Pool& pool, const std::vector<CaseRecord>& cases) {
+std::vector<MissingCases> find_missing(const Pool& pool, const std::vector<CaseRecord>& cases) {
     std::map<std::pair<std::string, std::string>, std::int64_t> present;
     for (const CaseRecord& record : cases) ++present[{record.family, record.problem}];
-    std::vector<Hole> holes;
+    std::vector<MissingCases> missing;
     std::map<std::string, std::pair<int, std::set<int>>> plans;  // shards, those seen
     std::set<std::pair<std::string, int>> counted;               // a resumed shard planned the same twice
     for (const PlanRecord& plan : pool.plans) {
@@ -161,15 +161,15 @@ std::vector<Hole> find_holes(const Pool& pool, const std::vector<CaseRecord>& ca
         for (const auto& item : plan.items) {
             const auto found = present[{item.family, item.problem}];
             if (found < item.cases)
-                holes.push_back({item.family, item.problem, plan.shard,
-                                 fmt::format("{} of {} cases are missing", item.cases - found, item.cases)});
+                missing.push_back({item.family, item.problem, plan.shard,
+                                   fmt::format("{} of {} cases are missing", item.cases - found, item.cases)});
         }
     }
     for (const auto& [plan, shards] : plans)
         for (int shard = 1; shard <= shards.first; ++shard)
             if (!shards.second.contains(shard))
-                holes.push_back({"", "", shard, fmt::format("shard {} of {} is missing", shard, shards.first)});
-    return holes;
+                missing.push_back({"", "", shard, fmt::format("shard {} of {} is missing", shard, shards.first)});
+    return missing;
 }
 
 /// The latest that knows its ceilings.
@@ -180,7 +180,7 @@ const DeviceInfo& best_described(const Pool& pool) {
 }
 
 /// Times that cannot be true, from a broken clock or somebody else's file, must not stand among results: one
-/// impossible winner would decide whole leaves. The holes that they leave say that something is missing.
+/// impossible winner would decide whole leaves. `find_missing` then names their cases.
 void reject_implausible(Pool& pool, MergeReport& report) {
     const DeviceInfo& device = best_described(pool);
     std::erase_if(pool.cases, [&](const CaseRecord& record) {
@@ -199,9 +199,9 @@ void keep_latest_plan(std::vector<PlanRecord>& plans) {
 
 /// What the pool's records come to.
 DeviceResults combine(const Pool& pool, const MergeOptions& options, MergeReport& report) {
-    DeviceResults results{.device = best_described(pool), .cases = latest(pool, report), .holes = {}};
+    DeviceResults results{.device = best_described(pool), .cases = latest(pool, report), .missing = {}};
     if (!results.cases.empty()) refuse_mixtures(pool, results.cases, options);
-    results.holes = find_holes(pool, results.cases);
+    results.missing = find_missing(pool, results.cases);
     return results;
 }
 
@@ -258,7 +258,7 @@ MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root
     if (options.latest_plan) keep_latest_plan(pool.plans);
     const DeviceResults results = combine(pool, options, report);
     report.cases = results.cases.size();
-    report.holes = results.holes;
+    report.missing = results.missing;
     report.unpaired_problems = count_unpaired(results.cases);
     save_results(folder, results);
     return report;
@@ -316,9 +316,9 @@ std::string describe(const MergeReport& report, const fs::path& root) {
     text += fmt::format("{}: {}, {} of them from before\n", (root / report.device_key).string(),
                         counted(report.cases, "case"), report.kept);
     list(report.warnings, [](const std::string& warning) { return "warning: " + warning; });
-    list(report.holes, [](const Hole& hole) {
-        return hole.problem.empty() ? "hole: " + hole.description
-                                    : fmt::format("hole: {} {}: {}", hole.family, hole.problem, hole.description);
+    list(report.missing, [](const MissingCases& each) {
+        return each.problem.empty() ? "missing: " + each.description
+                                    : fmt::format("missing: {} {}: {}", each.family, each.problem, each.description);
     });
     if (report.superseded)
         text += fmt::format("  left out, of other drivers, builds or cache modes than the latest: {}\n",

@@ -17,7 +17,7 @@ struct MergeOptions {
     bool allow_caches = false;   ///< pool cold, clean and warm records
     bool replace = false;        ///< start over: do not keep what the results folder already has
     bool supersede = false;      ///< leave out what may not be pooled with the latest session's records
-    bool latest_plan = false;    ///< a hole is what the latest sweep planned and did not record, whatever others did
+    bool latest_plan = false;    ///< missing is what the latest sweep planned and did not record, whatever others did
 };
 
 struct MergeReport {
@@ -27,7 +27,7 @@ struct MergeReport {
     std::size_t superseded = 0;         ///< records of other machines, drivers, builds or cache modes, left out
     std::size_t unpaired_problems = 0;  ///< whose cases come from more than one session
     std::size_t kept_wrong = 0;         ///< `wrong` once, `ok` later, of the same source: stays wrong
-    std::vector<Hole> holes;
+    std::vector<MissingCases> missing;
     std::vector<std::string> warnings;  ///< damage and the like, for stderr
 };
 
@@ -42,11 +42,11 @@ std::vector<MergeReport> merge_journals(const std::vector<std::filesystem::path>
 /// cache mode are the same.
 std::string code_identity(const CaseRecord& record);
 
-/// The same without reading or writing results: what the journals alone hold of each device. Damage goes to `warnings`.
+/// Pools what the journals alone hold of each device; reads and writes no results. Damage goes to `warnings`.
 std::vector<DeviceResults> pool_journals(const std::vector<std::filesystem::path>& inputs, const MergeOptions& options,
                                          std::vector<std::string>& warnings);
 
-/// Of each case the record that merging keeps, by its key. They must outlive it.
+/// The record of each case that merging keeps, by its key. The records must outlive it.
 std::map<std::string, const CaseRecord*> latest_by_case(std::span<const CaseRecord> records);
 
 /// The report in lines for a person; long lists are cut short.

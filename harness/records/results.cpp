@@ -17,27 +17,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-nlohmann::ordered_json encode(const std::vector<Hole>& holes) {
+nlohmann::ordered_json encode(const std::vector<MissingCases>& missing) {
     auto list = nlohmann::ordered_json::array();
-    for (const Hole& hole : holes)
-        list.push_back({{"family", hole.family},
-                        {"problem", hole.problem},
-                        {"shard", hole.shard},
-                        {"description", hole.description}});
+    for (const MissingCases& each : missing)
+        list.push_back({{"family", each.family},
+                        {"problem", each.problem},
+                        {"shard", each.shard},
+                        {"description", each.description}});
     return {{"holes", std::move(list)}};
 }
 
-std::vector<Hole> decode_holes(const nlohmann::json& body) {
+std::vector<MissingCases> decode_missing(const nlohmann::json& body) {
     Fields fields(body, "coverage");
-    std::vector<Hole> holes;
+    std::vector<MissingCases> missing;
     for (const auto& entry : fields.array("holes", 1'000'000)) {
-        Fields hole(entry, "hole");
-        holes.push_back({hole.word("family"), hole.word("problem", "_=;.-", 1024),
-                         static_cast<int>(hole.whole("shard", 0, 1'000'000)), hole.text("description", 1024)});
-        hole.done();
+        Fields each(entry, "hole");
+        missing.push_back({each.word("family"), each.word("problem", "_=;.-", 1024),
+                           static_cast<int>(each.whole("shard", 0, 1'000'000)), each.text("description", 1024)});
+        each.done();
     }
     fields.done();
-    return holes;
+    return missing;
 }
 
 /// The only line of a file that holds one sealed record.
@@ -123,7 +123,7 @@ DeviceResults load_results(const fs::path& folder, std::span<const std::string> 
     DeviceResults results;
     results.device = load_device(folder);
     if (fs::exists(folder / "coverage.json"))
-        results.holes = decode_holes(read_single(folder / "coverage.json", "coverage").body);
+        results.missing = decode_missing(read_single(folder / "coverage.json", "coverage").body);
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(folder)) {
         const std::string family = family_of_file(entry.path());
@@ -151,7 +151,7 @@ void save_results(const fs::path& folder, const DeviceResults& results, Packing 
         write_file_atomically(file, file.extension() == ".gz" ? gzip(lines) : lines);
         write_file_atomically(folder / (family + ".csv"), to_csv(cases));
     }
-    write_file_atomically(folder / "coverage.json", seal("coverage", encode(results.holes)) + '\n');
+    write_file_atomically(folder / "coverage.json", seal("coverage", encode(results.missing)) + '\n');
     write_file_atomically(folder / "device.json", seal("device", espalier::bench::encode(results.device)) + '\n');
 }
 

@@ -12,8 +12,8 @@
 
 namespace espalier::bench {
 
-/// A planned case that no journal had: `train` refuses to learn from results with holes unless told to.
-struct Hole {
+/// Planned cases that no journal had: `train` refuses to learn from results with such unless told to.
+struct MissingCases {
     std::string family, problem;
     int shard = 0;            ///< of which sweep shard
     std::string description;  ///< "3 of 12 cases are missing", "shard 2 of 4 is missing"
@@ -23,7 +23,7 @@ struct Hole {
 struct DeviceResults {
     DeviceInfo device;
     std::vector<CaseRecord> cases;  ///< of all families; a case occurs once
-    std::vector<Hole> holes;
+    std::vector<MissingCases> missing;
 };
 
 /// The device of results/<device-key>/, from its device.json. Throws `BadData`.

@@ -26,7 +26,7 @@ double memory_rate(double bytes, const DeviceInfo& device, bool warm) {
 double floor_ns(const Cost& cost, const DeviceInfo& device, bool warm) {
     DeviceInfo ceilings = device;
     ceilings.bytes_per_second = memory_rate(cost.bytes, device, warm);
-    return cost.floor_seconds(ceilings) * 1e9;
+    return cost.roofline_seconds(ceilings) * 1e9;
 }
 
 std::optional<std::string> implausible(const CaseRecord& record, const DeviceInfo& device) {

@@ -24,7 +24,7 @@ ordered_json benchmark(const CaseRecord& record, std::size_t index) {
     const double per_second = kNanosecondsPerSecond / record.time_ns;
     entry["iterations"] = record.samples_ns.size();
     entry["real_time"] = record.time_ns;
-    entry["cpu_time"] = record.time_ns;  // readers insist on it; these times are wall or device time
+    entry["cpu_time"] = record.time_ns;  // readers insist on it; these times are wall-clock or device time
     entry["time_unit"] = "ns";
     entry["bytes_per_second"] = record.bytes * per_second;
     entry["items_per_second"] = record.ops * per_second;

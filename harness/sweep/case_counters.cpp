@@ -52,7 +52,7 @@ struct CaseCounters::Pass {
     const Opened& opened;
     std::string missing;  ///< why these are not all metrics there are
     double deadline;
-    Displacer* displacer;
+    CacheFlusher* flusher;
     ProgressPage& progress;
     const Send& send;
 };
@@ -70,18 +70,14 @@ bool CaseCounters::count(std::vector<CaseToCount> cases, bool every, Caches cach
     const auto slow = std::ranges::stable_partition(
         cases, [&](const CaseToCount& each) { return every || each.run_seconds < kLongToCount; });
     const std::span<const CaseToCount> quick_cases(cases.begin(), slow.begin()), slow_cases(slow.begin(), slow.end());
-    std::unique_ptr<Displacer> displacer;
-    if (caches != Caches::warm) displacer = std::make_unique<Displacer>(device_, caches);
-    return (quick_cases.empty() || count_all({quick_cases,
-                                              opened(full_, device::full_counters()),
-                                              {},
-                                              deadline,
-                                              displacer.get(),
-                                              progress,
-                                              send})) &&
-           (slow_cases.empty() || count_all({slow_cases, opened(basic_, device::basic_counters()),
-                                             "a run is too long for the counters of many passes", deadline,
-                                             displacer.get(), progress, send}));
+    std::unique_ptr<CacheFlusher> flusher;
+    if (caches != Caches::warm) flusher = std::make_unique<CacheFlusher>(device_, caches);
+    return (quick_cases.empty() ||
+            count_all(
+                {quick_cases, opened(full_, device::full_counters()), {}, deadline, flusher.get(), progress, send})) &&
+           (slow_cases.empty() ||
+            count_all({slow_cases, opened(basic_, device::basic_counters()),
+                       "a run is too long for the counters of many passes", deadline, flusher.get(), progress, send}));
 }
 
 const CaseCounters::Opened& CaseCounters::opened(std::optional<Opened>& session,
@@ -109,8 +105,8 @@ bool CaseCounters::count_all(const Pass& pass) {
 }
 
 bool CaseCounters::count_together(const Pass& pass, std::span<const CaseToCount> cases) {
-    const auto displace = [&] {
-        if (pass.displacer) pass.displacer->displace();
+    const auto flush = [&] {
+        if (pass.flusher) pass.flusher->flush();
     };
     std::vector<std::function<void()>> launches;
     for (const CaseToCount& each : cases)
@@ -119,7 +115,7 @@ bool CaseCounters::count_together(const Pass& pass, std::span<const CaseToCount>
             each.run();
         });
     try {
-        const auto readings = pass.opened.session->measure(displace, launches);
+        const auto readings = pass.opened.session->measure(flush, launches);
         for (std::size_t i = 0; i < cases.size(); ++i) pass.send(counted(cases[i], readings[i], pass.missing));
     } catch (const std::exception& error) {
         for (const CaseToCount& each : cases) pass.send(Counted{each.candidate, {}, error.what()});

@@ -8,7 +8,7 @@ struct CopyRates {
     double pinned_to_device = 0, pinned_to_host = 0;
 };
 
-/// Of the current GPU: medians of a few copies of 256 MiB, which take about a second in all. Throws
+/// Measures the current GPU's rates: medians of a few copies of 256 MiB, which take about a second in all. Throws
 /// `device::DeviceError`.
 CopyRates measure_copy_rates();
 

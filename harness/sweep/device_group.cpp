@@ -26,7 +26,7 @@ std::optional<int> ordinal_of(const std::string& device) {
     return ordinal;
 }
 
-std::unique_ptr<Strategy> make_strategy(const SweepOptions& options, const Plan& plan, const Recorded& recorded) {
+std::unique_ptr<Strategy> make_strategy(const SweepOptions& options, const SweepPlan& plan, const Recorded& recorded) {
     if (options.counters == CounterMode::only)
         return std::make_unique<TaskList>(without_counters(plan, recorded), options.seed);
     if (options.strategy) return options.strategy(plan, recorded);
@@ -76,7 +76,7 @@ fs::path DeviceGroup::journal_path(std::size_t lane) const {
     return options_.journal_folder / (name + ".jsonl");
 }
 
-DryRun DeviceGroup::foresee() const {
+DryRun DeviceGroup::estimate() const {
     DryRun dry{.device_key = frame_.device.key, .devices = lanes_.size(), .problems = plan_.problems.size()};
     for (const PlannedProblem& planned : plan_.problems) {
         dry.cases += planned.cases.size();
@@ -160,7 +160,7 @@ void DeviceGroup::run(std::size_t number, SweepProgress& progress, QuietWatch& q
         loop.run();
     } catch (const NoUsableDevice& error) {
         lane.lost = error.what();
-        progress.complain("espalier: " + lane.lost + "; its part is left to the others, if there are any");
+        progress.log_error("espalier: " + lane.lost + "; its part is left to the others, if there are any");
     } catch (...) {
         lane.error = std::current_exception();
         queue_->close();  // what stopped this one, a full disk for example, stops all
@@ -170,12 +170,12 @@ void DeviceGroup::run(std::size_t number, SweepProgress& progress, QuietWatch& q
     progress.idle(first_number_ + number);
 }
 
-void DeviceGroup::record_left_out() {
+void DeviceGroup::record_skipped() {
     if (!queue_->exhausted()) return;
     std::vector<CaseRecord> records;
-    for (const LeftOut& left : queue_->left_out()) {
-        const PlannedProblem planned = plan_.problems.at(left.problem).only(left.cases);
-        std::ranges::move(records_of(frame_, planned, without_running(planned, Status::not_measured, left.reason)),
+    for (const SkippedCases& skipped : queue_->skipped_cases()) {
+        const PlannedProblem planned = plan_.problems.at(skipped.problem).only(skipped.cases);
+        std::ranges::move(records_of(frame_, planned, without_running(planned, Status::not_measured, skipped.reason)),
                           std::back_inserter(records));
     }
     if (records.empty()) return;

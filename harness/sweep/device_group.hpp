@@ -21,7 +21,7 @@ public:
     DeviceGroup(const SweepOptions& options, std::vector<std::unique_ptr<WorkerPool>> workers, std::size_t sharing,
                 const std::string& session);
 
-    [[nodiscard]] DryRun foresee() const;
+    [[nodiscard]] DryRun estimate() const;
 
     /// Throws `NoUsableDevice` if the options ask for counters that there are not.
     void require_counters();
@@ -34,9 +34,9 @@ public:
     /// Measures with one of the workers until nothing is left, each from a thread of its own. Throws nothing.
     void run(std::size_t lane, SweepProgress& progress, QuietWatch& quiet);
 
-    /// When all workers have returned: journals what the strategy had no use for, if it came to its end. Throws
+    /// When all workers have returned: journals what the strategy skipped, if it came to its end. Throws
     /// `BadData` if the journal cannot be written.
-    void record_left_out();
+    void record_skipped();
 
     /// When all workers have returned: what ended them, other than the loss of a device.
     [[nodiscard]] std::vector<std::exception_ptr> errors() const;
@@ -59,7 +59,7 @@ private:
     const SweepOptions& options_;
     std::vector<Lane> lanes_;
     RecordFrame frame_;
-    Plan plan_;
+    SweepPlan plan_;
     std::vector<std::filesystem::path> earlier_;  ///< journals that the sweep goes on from
     Recorded recorded_;
     StatusCount statuses_;

@@ -63,7 +63,7 @@ void DeviceLoop::run() {
 /// Before a task is taken: its share is then of the time that waiting leaves.
 void DeviceLoop::wait_for_quiet() {
     if (!shared_.quiet || shared_.options.counters == CounterMode::only) return;  // counters are of no time
-    if (shared_.queue.standing().left > 0) totals_.waiting_seconds += shared_.quiet->wait(frame_.device.kind);
+    if (shared_.queue.progress().remaining > 0) totals_.waiting_seconds += shared_.quiet->wait(frame_.device.kind);
 }
 
 void DeviceLoop::measure(const Task& task) {
@@ -100,7 +100,7 @@ ProblemBudget DeviceLoop::budget_of(const Task& task) const {
                          .caches = frame_.caches};
     if (task.seconds < budget.total_seconds) {
         budget.total_seconds = task.seconds;
-        // Judging again after timing takes about as long as before it.
+        // Verifying again after timing takes about as long as before it.
         budget.timing_seconds = std::min(budget.timing_seconds, 0.6 * budget.total_seconds);
     }
     return budget;

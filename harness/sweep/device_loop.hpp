@@ -25,7 +25,7 @@ double timing_seconds(const SweepOptions& options);
 /// What the workers of equal devices share.
 struct SharedSweep {
     const SweepOptions& options;
-    const Plan& plan;
+    const SweepPlan& plan;
     const Recorded& recorded;
     ProblemQueue& queue;
     StatusCount& statuses;
@@ -38,7 +38,7 @@ struct WorkerTotals {
     std::size_t problems = 0, cases = 0;
     double wall_seconds = 0;
     double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0;
-    double lost_seconds = 0;     ///< to cases that took the worker along
+    double lost_seconds = 0;     ///< to cases that crashed the worker
     double waiting_seconds = 0;  ///< for quiet
 };
 

@@ -16,7 +16,7 @@ namespace {
 // A second turn gets at least so many times what the first one had.
 constexpr double kMore = 1.5;
 
-// Judging after the timing has no deadline and may take a quarter of a problem's time beyond its end. In the first
+// Verifying after the timing has no deadline and may take a quarter of a problem's time beyond its end. In the first
 // pass later problems make up for it; after the second nothing comes.
 constexpr double kKept = 0.8;
 
@@ -38,32 +38,32 @@ EqualShares::EqualShares(std::size_t problems, const std::vector<std::size_t>& o
                          [&](std::size_t problem) { return wanted.contains(problem); });
 }
 
-std::optional<Task> EqualShares::next(const Situation& situation) {
-    if (order_.empty()) return again(situation);
-    const Task task{.problem = order_.front(), .cases = {}, .seconds = equal_share(situation, order_.size())};
+std::optional<Task> EqualShares::next(const SchedulerState& state) {
+    if (order_.empty()) return again(state);
+    const Task task{.problem = order_.front(), .cases = {}, .seconds = equal_share(state, order_.size())};
     order_.pop_front();
     return task;
 }
 
-std::optional<Task> EqualShares::again(const Situation& situation) {
-    Situation after = situation;
+std::optional<Task> EqualShares::again(const SchedulerState& state) {
+    SchedulerState after = state;
     after.seconds_left *= kKept;
     // Those in flight may be cut, too.
-    const double share = equal_share(after, cut_.size() + situation.in_flight);
+    const double share = equal_share(after, cut_.size() + state.in_flight);
     const auto least = [](const Cut& cut) { return std::max(kLeastTaskSeconds, kMore * cut.seconds); };
     const auto chosen = std::ranges::find_if(cut_, [&](const Cut& cut) { return least(cut) <= after.seconds_left; });
-    if (chosen == cut_.end()) return situation.quiet ? undisturbed(after) : std::nullopt;
+    if (chosen == cut_.end()) return state.quiet ? undisturbed(after) : std::nullopt;
     const Task task{.problem = chosen->problem, .cases = {}, .seconds = std::max(share, least(*chosen))};
     cut_.erase(chosen);
     return task;
 }
 
 /// The one that was disturbed first and for which there is time.
-std::optional<Task> EqualShares::undisturbed(const Situation& situation) {
-    const auto fits = [&](const Disturbed& each) { return kMore * each.seconds <= situation.seconds_left; };
+std::optional<Task> EqualShares::undisturbed(const SchedulerState& state) {
+    const auto fits = [&](const Disturbed& each) { return kMore * each.seconds <= state.seconds_left; };
     const auto chosen = std::ranges::find_if(disturbed_, fits);
     if (chosen == disturbed_.end()) return std::nullopt;
-    const double share = equal_share(situation, disturbed_.size() + situation.in_flight);
+    const double share = equal_share(state, disturbed_.size() + state.in_flight);
     const Task task{.problem = chosen->problem, .cases = {}, .seconds = std::max(share, kMore * chosen->seconds)};
     disturbed_.erase(chosen);
     return task;
@@ -81,6 +81,6 @@ void EqualShares::finished(const Task& task, std::span<const CaseRecord> records
         disturbed_.push_back({task.problem, seconds_of_problem(*disturbed)});
 }
 
-std::size_t EqualShares::left() const { return order_.empty() ? cut_.size() : order_.size(); }
+std::size_t EqualShares::remaining() const { return order_.empty() ? cut_.size() : order_.size(); }
 
 }  // namespace espalier::bench

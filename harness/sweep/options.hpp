@@ -15,10 +15,10 @@
 namespace espalier::bench {
 
 class Strategy;
-struct Plan;
+struct SweepPlan;
 struct Recorded;
 
-/// How much of a problem's time goes into judging what its variants compute (verify.hpp).
+/// How much of a problem's time goes into verifying what its variants compute (verify.hpp).
 enum class Verification {
     once,      ///< a run of each case before it is timed and one after, on the same inputs
     budgeted,  ///< several runs, on fresh inputs too; the oracle computes what it affords
@@ -28,7 +28,7 @@ enum class Verification {
 enum class CounterMode { off, automatic, require, only };
 
 /// Makes the strategy of a plan of which something may be recorded.
-using MakeStrategy = std::function<std::unique_ptr<Strategy>(const Plan& plan, const Recorded& recorded)>;
+using MakeStrategy = std::function<std::unique_ptr<Strategy>(const SweepPlan& plan, const Recorded& recorded)>;
 
 /// The problems of a family on a device, as canonical keys.
 using ProblemsOf = std::function<std::vector<std::string>(const Family&, const DeviceInfo&)>;

@@ -149,17 +149,17 @@ PlannedProblem PlannedProblem::only(const std::vector<std::size_t>& chosen) cons
     return part;
 }
 
-std::size_t Plan::cases() const {
+std::size_t SweepPlan::cases() const {
     std::size_t total = 0;
     for (const PlannedProblem& problem : problems) total += problem.cases.size();
     return total;
 }
 
-Plan make_plan(const SweepOptions& options, const DeviceInfo& device, const FreeMemory& free) {
+SweepPlan make_plan(const SweepOptions& options, const DeviceInfo& device, const FreeMemory& free) {
     const auto chosen = chosen_families(options);
     refuse_unknown_variants(options, chosen);
     refuse_unknown_axes(options, chosen);
-    Plan plan;
+    SweepPlan plan;
     std::string all_keys;
     std::size_t index = 0;
     for (const Family* family : chosen)

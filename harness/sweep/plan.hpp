@@ -41,7 +41,7 @@ struct FreeMemory {
     std::size_t device = 0, host = 0;
 };
 
-struct Plan {
+struct SweepPlan {
     std::vector<PlannedProblem> problems;  ///< this shard's, in the order of the families and their problems
     std::string id;                        ///< SHA-256 of the case keys of all shards
     [[nodiscard]] std::size_t cases() const;
@@ -50,6 +50,6 @@ struct Plan {
 /// Every problem x variant x configuration that the options ask for and that is of the device's kind;
 /// what is infeasible there, memory included, carries its reason. Shards split by problem. Throws
 /// `BadProblem` for unknown families, variants, axes and values.
-Plan make_plan(const SweepOptions& options, const DeviceInfo& device, const FreeMemory& free);
+SweepPlan make_plan(const SweepOptions& options, const DeviceInfo& device, const FreeMemory& free);
 
 }  // namespace espalier::bench

@@ -76,17 +76,17 @@ void ProblemQueue::close() {
 
 bool ProblemQueue::exhausted() const {
     const std::lock_guard lock(mutex_);
-    return exhausted_ || (in_flight_ == 0 && returned_.empty() && strategy_->left() == 0);
+    return exhausted_ || (in_flight_ == 0 && returned_.empty() && strategy_->remaining() == 0);
 }
 
-std::vector<LeftOut> ProblemQueue::left_out() const {
+std::vector<SkippedCases> ProblemQueue::skipped_cases() const {
     const std::lock_guard lock(mutex_);
-    return strategy_->left_out();
+    return strategy_->skipped_cases();
 }
 
-Standing ProblemQueue::standing() const {
+QueueProgress ProblemQueue::progress() const {
     const std::lock_guard lock(mutex_);
-    return {done_, in_flight_ + returned_.size() + (exhausted_ ? 0 : strategy_->left())};
+    return {done_, in_flight_ + returned_.size() + (exhausted_ ? 0 : strategy_->remaining())};
 }
 
 }  // namespace espalier::bench

@@ -13,9 +13,9 @@
 
 namespace espalier::bench {
 
-/// How far the tasks of a queue are.
-struct Standing {
-    std::size_t done = 0, left = 0;
+/// Numbers of a queue's tasks.
+struct QueueProgress {
+    std::size_t done = 0, remaining = 0;
 };
 
 /// Hands the tasks of a strategy to the workers of equal devices, each to whichever is free next. All functions may be
@@ -42,10 +42,10 @@ public:
 
     /// Whether everything has been measured.
     [[nodiscard]] bool exhausted() const;
-    [[nodiscard]] Standing standing() const;
+    [[nodiscard]] QueueProgress progress() const;
 
-    /// Of the strategy.
-    [[nodiscard]] std::vector<LeftOut> left_out() const;
+    /// What the strategy skipped.
+    [[nodiscard]] std::vector<SkippedCases> skipped_cases() const;
 
 private:
     std::optional<Task> take(bool quiet);

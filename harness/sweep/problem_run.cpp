@@ -167,7 +167,7 @@ private:
     }
 
     /// The others need not go down with a baseline that hangs or crashes at full size: they do without the
-    /// comparison. The baseline itself is judged in its turn.
+    /// comparison. The baseline itself is verified in its turn.
     bool without_baseline(const WorkerProcess::Outcome& end, const ProgressPage& page) {
         if (page.phase.load() != Phase::baseline || std::holds_alternative<Stopped>(end)) return false;
         return std::exchange(use_baseline_, false);

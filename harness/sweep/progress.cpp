@@ -63,10 +63,10 @@ void ProgressLine::erase() {
 }
 
 void ProgressLine::say(const std::string& text) {
-    if (!quiet_) complain(text);
+    if (!quiet_) log_error(text);
 }
 
-void ProgressLine::complain(const std::string& text) {
+void ProgressLine::log_error(const std::string& text) {
     const std::lock_guard lock(mutex_);
     erase();
     to_stderr("{}\n", text);

@@ -25,8 +25,8 @@ public:
     void show(const std::function<std::string()>& line);
     /// A line that stays, above the one that is rewritten.
     void say(const std::string& text);
-    /// The same for an error, which quiet ones show, too.
-    void complain(const std::string& text);
+    /// An error: a line like that of `say`, which a quiet one writes, too.
+    void log_error(const std::string& text);
 
 private:
     [[nodiscard]] bool is_due();

@@ -30,9 +30,9 @@ struct Measure {
     Caches caches = Caches::warm;
     Verification verification = Verification::budgeted;
     bool baseline = true;        ///< compare with the baseline where the oracle cannot afford the problem
-    bool counters = false;       ///< collect hardware counters once everything is timed and judged
+    bool counters = false;       ///< collect hardware counters once everything is timed and verified
     bool every_counter = false;  ///< even of runs that take long
-    bool timing = true;          ///< else nothing is judged or timed, only counted
+    bool timing = true;          ///< else nothing is verified or timed, only counted
     std::vector<Candidate> candidates;
 };
 

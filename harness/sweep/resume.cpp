@@ -21,7 +21,7 @@ struct Latest {
 
 }  // namespace
 
-Recorded nothing_recorded(const Plan& plan) {
+Recorded nothing_recorded(const SweepPlan& plan) {
     Recorded recorded;
     recorded.open.resize(plan.problems.size());
     std::iota(recorded.open.begin(), recorded.open.end(), std::size_t{0});
@@ -39,7 +39,7 @@ std::vector<fs::path> journals_of(const fs::path& folder, const std::string& dev
     return journals;
 }
 
-Recorded what_is_recorded(const std::vector<fs::path>& journals, const Plan& plan, RecordFrame& frame,
+Recorded what_is_recorded(const std::vector<fs::path>& journals, const SweepPlan& plan, RecordFrame& frame,
                           bool quiet_ones_only) {
     Recorded recorded;
     std::set<std::string> wanted;
@@ -73,7 +73,7 @@ Recorded what_is_recorded(const std::vector<fs::path>& journals, const Plan& pla
     return recorded;
 }
 
-std::vector<Task> without_counters(const Plan& plan, const Recorded& recorded) {
+std::vector<Task> without_counters(const SweepPlan& plan, const Recorded& recorded) {
     const auto latest = latest_by_case(recorded.records);
     std::vector<Task> tasks;
     for (std::size_t i = 0; i < plan.problems.size(); ++i) {

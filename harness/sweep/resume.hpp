@@ -18,7 +18,7 @@ struct Recorded {
 };
 
 /// Nothing.
-Recorded nothing_recorded(const Plan& plan);
+Recorded nothing_recorded(const SweepPlan& plan);
 
 /// All journals of a device in a folder, whatever number of devices and shards wrote them, sorted.
 std::vector<std::filesystem::path> journals_of(const std::filesystem::path& folder, const std::string& device_key);
@@ -27,10 +27,10 @@ std::vector<std::filesystem::path> journals_of(const std::filesystem::path& fold
 /// build and cache mode, with an outcome other than `not_measured`, and, if `quiet_ones_only`, the latest of each not
 /// disturbed. Ceilings that are there go to the frame's device:
 /// between the parts of one sweep they should not change.
-Recorded what_is_recorded(const std::vector<std::filesystem::path>& journals, const Plan& plan, RecordFrame& frame,
+Recorded what_is_recorded(const std::vector<std::filesystem::path>& journals, const SweepPlan& plan, RecordFrame& frame,
                           bool quiet_ones_only = false);
 
 /// The cases that are timed but have no counters, problem by problem.
-std::vector<Task> without_counters(const Plan& plan, const Recorded& recorded);
+std::vector<Task> without_counters(const SweepPlan& plan, const Recorded& recorded);
 
 }  // namespace espalier::bench

@@ -28,25 +28,25 @@ int batch(double sample_ns, double run_ns, int largest) {
 class CpuSampler final : public Sampler {
 public:
     CpuSampler(const DeviceInfo& device, Caches caches) {
-        if (caches != Caches::warm) displacer_.emplace(device, caches);
+        if (caches != Caches::warm) flusher_.emplace(device, caches);
     }
 
     double sample(const std::function<void()>& run, int batch) override {
-        if (!displacer_)
+        if (!flusher_)
             return timed([&] {
                        for (int i = 0; i < batch; ++i) run();
                    }) /
                    batch;
         double total = 0;
         for (int i = 0; i < batch; ++i) {
-            displacer_->displace();
+            flusher_->flush();
             total += timed(run);
         }
         return total / batch;
     }
 
     int batch_for(double nanoseconds) const override {
-        return displacer_ ? 1 : batch(kCpuSampleNs, nanoseconds, kLargestBatch);
+        return flusher_ ? 1 : batch(kCpuSampleNs, nanoseconds, kLargestBatch);
     }
 
 private:
@@ -58,21 +58,21 @@ private:
         return std::chrono::duration<double, std::nano>(stop - start).count();
     }
 
-    std::optional<Displacer> displacer_;
+    std::optional<CacheFlusher> flusher_;
 };
 
 class GpuSampler final : public Sampler {
 public:
     GpuSampler(const DeviceInfo& device, Caches caches) {
-        if (caches != Caches::warm) displacer_.emplace(device, caches);
+        if (caches != Caches::warm) flusher_.emplace(device, caches);
         measure_overhead();
     }
 
     double sample(const std::function<void()>& run, int batch) override {
-        if (!displacer_) return (between_events(run, batch) - overhead_ns_) / batch;
-        // All enqueued at once: while the device displaces its cache, the next run is already waiting.
+        if (!flusher_) return (between_events(run, batch) - overhead_ns_) / batch;
+        // All enqueued at once: while the device flushes its cache, the next run is already waiting.
         for (int i = 0; i < batch; ++i) {
-            displacer_->displace();
+            flusher_->flush();
             starts_[i].record();
             run();
             stops_[i].record();
@@ -85,7 +85,7 @@ public:
     }
 
     int batch_for(double nanoseconds) const override {
-        return batch(kGpuSampleNs, nanoseconds, displacer_ ? kLargestColdBatch : kLargestBatch);
+        return batch(kGpuSampleNs, nanoseconds, flusher_ ? kLargestColdBatch : kLargestBatch);
     }
 
 private:
@@ -111,19 +111,19 @@ private:
         overhead_ns_ = std::max(0.0, single - each);
     }
 
-    std::optional<Displacer> displacer_;
+    std::optional<CacheFlusher> flusher_;
     device::Event starts_[kLargestColdBatch], stops_[kLargestColdBatch];
     double overhead_ns_ = 0;
 };
 
 }  // namespace
 
-Displacer::Displacer(const DeviceInfo& device, Caches caches)
+CacheFlusher::CacheFlusher(const DeviceInfo& device, Caches caches)
     : memory_(device.kind, 2 * device.l2_bytes), kind_(device.kind), caches_(caches) {
     memory_.fill(0, memory_.size(), filler_);
 }
 
-void Displacer::displace() {
+void CacheFlusher::flush() {
     if (caches_ == Caches::cold) return memory_.fill(0, memory_.size(), ++filler_);
     if (kind_ == DeviceKind::cuda) return device::read_through(memory_.data(), memory_.size());
     const std::byte* lines = memory_.data();

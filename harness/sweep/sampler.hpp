@@ -22,12 +22,12 @@ public:
     [[nodiscard]] virtual int batch_for(double nanoseconds) const = 0;
 };
 
-/// Displaces what the caches hold by writing (`Caches::cold`) or reading (`Caches::clean`) twice the last-level cache.
-class Displacer {
+/// Flushes the caches by writing (`Caches::cold`) or reading (`Caches::clean`) twice the last-level cache.
+class CacheFlusher {
 public:
-    Displacer(const DeviceInfo& device, Caches caches);
+    CacheFlusher(const DeviceInfo& device, Caches caches);
     /// Enqueued on the default stream of a GPU; done on return on the CPU.
-    void displace();
+    void flush();
 
 private:
     BenchMemory memory_;
@@ -36,7 +36,7 @@ private:
     std::uint8_t filler_ = 0;
 };
 
-/// For the CPU or the current GPU. What the caches hold is displaced before every run unless they are to be warm. A
+/// For the CPU or the current GPU. The caches are flushed before every run unless they are to be warm. A
 /// GPU's times are those of its own events, less what an empty launch costs between them.
 std::unique_ptr<Sampler> make_sampler(const DeviceInfo& device, Caches caches);
 

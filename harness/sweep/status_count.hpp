@@ -22,7 +22,7 @@ public:
     [[nodiscard]] std::map<Status, std::size_t> counts() const;
     /// The cases that are `not_measured`, by the reason.
     [[nodiscard]] std::map<std::string, std::size_t> not_measured() const;
-    /// Of the problems as they were measured last.
+    /// How many problems were disturbed when they were measured last.
     [[nodiscard]] std::size_t disturbed_problems() const;
     /// What is typical of these; nothing if there is none.
     [[nodiscard]] std::optional<Disturbance> disturbance() const;

@@ -19,7 +19,7 @@ std::array<struct sigaction, kStopping.size()> stopping_before;
 std::array<struct sigaction, 2> ignored_before;
 
 // Who reads the progress may go; the sweep goes on. A full disk or a file-size limit is an error of `write`, which can
-// be reported and taken back.
+// be reported and discarded.
 constexpr std::array kIgnored{SIGPIPE, SIGXFSZ};
 
 void restore_stopping() {

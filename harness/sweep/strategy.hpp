@@ -23,24 +23,24 @@ struct Task {
     std::size_t visit = 0;               ///< how often the problem was handed out before; the queue counts
 };
 
-/// Cases that a strategy had no use for.
-struct LeftOut {
+/// Cases of a problem that a strategy skipped, and why.
+struct SkippedCases {
     std::size_t problem = 0;         ///< index among the plan's problems
     std::vector<std::size_t> cases;  ///< of the problem's planned ones
     std::string reason;
 };
 
-/// What to choose by beside the plan and the records that came back.
-struct Situation {
+/// What a strategy chooses by, beside the plan and the records that came back.
+struct SchedulerState {
     double seconds_left = kUnlimitedSeconds;  ///< of `--max-time`
     std::size_t workers = 1;                  ///< that measure side by side
     std::size_t in_flight = 0;                ///< tasks that are being measured now
     bool quiet = false;                       ///< others leave the machine alone: disturbed problems may be repeated
 };
 
-/// Seconds for the next of so many tasks: each worker still has all the time that is left, for as many as it will get.
-/// No less than makes sense for one.
-double equal_share(const Situation& situation, std::size_t tasks);
+/// Seconds for the next of so many tasks: each worker still has all of the remaining time, for as many as it will get.
+/// At least `kLeastTaskSeconds`.
+double equal_share(const SchedulerState& state, std::size_t tasks);
 
 /// Decides what is measured next. One call at a time (problem_queue.hpp sees to it), from several threads. A strategy
 /// is made for one plan, and may come back to a problem: later records take the place of earlier ones of the same case,
@@ -49,18 +49,18 @@ class Strategy {
 public:
     virtual ~Strategy() = default;
 
-    /// The next task. Nothing means: not now, but perhaps when one that is in flight has finished; if none is, never.
-    virtual std::optional<Task> next(const Situation& situation) = 0;
+    /// The next task; nullopt: no task is ready. Retry when one finishes; if none is in flight, the sweep is done.
+    virtual std::optional<Task> next(const SchedulerState& state) = 0;
 
     /// What came of a task: a record of each of its cases.
     virtual void finished(const Task& task, std::span<const CaseRecord> records) = 0;
 
-    /// Tasks still to come, as far as is known, for the forecast of the time that is left.
-    [[nodiscard]] virtual std::size_t left() const = 0;
+    /// Tasks still to come, as far as is known, for the forecast of the remaining time.
+    [[nodiscard]] virtual std::size_t remaining() const = 0;
 
-    /// When there is no next task: the cases that none was made of and that were not recorded before. They are recorded
-    /// as not measured, for the plan to have no holes.
-    [[nodiscard]] virtual std::vector<LeftOut> left_out() const { return {}; }
+    /// When there is no next task: the cases that were in none and that were not recorded before. They are recorded as
+    /// not measured, so that no case of the plan is missing.
+    [[nodiscard]] virtual std::vector<SkippedCases> skipped_cases() const { return {}; }
 };
 
 }  // namespace espalier::bench

@@ -85,7 +85,7 @@ void rethrow_errors(const std::list<DeviceGroup>& groups, SweepProgress& progres
         try {
             std::rethrow_exception(errors[i]);
         } catch (const std::exception& error) {
-            progress.complain(std::string("espalier: ") + error.what());
+            progress.log_error(std::string("espalier: ") + error.what());
         }
     }
     std::rethrow_exception(errors.front());
@@ -143,13 +143,13 @@ SweepOutcome sweep(const SweepOptions& options, const std::vector<std::string>& 
     SweepProgress progress(options.quiet, options.max_seconds.value_or(kUnlimitedSeconds));
     QuietWatch quiet(waiting_budget(options.wait_for_quiet_seconds, options.max_seconds), this_machine(),
                      [&](const std::string& text) { progress.say(text); });
-    for (const std::string& why : outcome.left_out) progress.complain("espalier: left out: " + why);
+    for (const std::string& why : outcome.left_out) progress.log_error("espalier: left out: " + why);
     for (DeviceGroup& group : groups) group.measure_ceilings(progress, quiet);
     for (DeviceGroup& group : groups) group.begin(start, progress);
     run_all(groups, progress, quiet);
     rethrow_errors(groups, progress);
     for (DeviceGroup& group : groups) {
-        group.record_left_out();
+        group.record_skipped();
         outcome.summaries.push_back(group.summary(start));
         outcome.interrupted |= outcome.summaries.back().unfinished && stop_requested();
     }
@@ -159,7 +159,7 @@ SweepOutcome sweep(const SweepOptions& options, const std::vector<std::string>& 
 std::vector<DryRun> dry_run(const SweepOptions& options, const std::vector<std::string>& devices,
                             std::vector<std::string>& left_out) {
     std::vector<DryRun> dry;
-    for (const DeviceGroup& group : open_groups(options, devices, left_out)) dry.push_back(group.foresee());
+    for (const DeviceGroup& group : open_groups(options, devices, left_out)) dry.push_back(group.estimate());
     return dry;
 }
 

@@ -31,11 +31,11 @@ struct SweepSummary {
     std::optional<Disturbance> disturbance;           ///< what is typical of these
     double wall_seconds = 0;
     double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0, ceilings_seconds = 0;
-    double lost_seconds = 0;     ///< to cases that took the worker along
+    double lost_seconds = 0;     ///< to cases that crashed the worker
     double waiting_seconds = 0;  ///< for other programs to leave the processors alone
     bool unfinished = false;     ///< problems are left, because of the user or for want of a device
 
-    /// Share of the devices' wall time that went neither into measuring nor into verifying.
+    /// Share of the devices' wall-clock time that went neither into measuring nor into verifying.
     [[nodiscard]] double overhead_share() const;
     /// Cases that were wrong, crashed, timed out or ran out of memory.
     [[nodiscard]] std::size_t failed() const;

@@ -9,12 +9,12 @@
 
 namespace espalier::bench {
 
-double seconds_to_go(const std::vector<Standing>& standings, double elapsed, double limit) {
+double seconds_to_go(const std::vector<QueueProgress>& queues, double elapsed, double limit) {
     double longest = 0;  // different devices have queues of their own, side by side
-    for (const Standing& standing : standings) {
-        if (standing.left == 0) continue;
-        if (standing.done == 0) return -1;
-        longest = std::max(longest, elapsed / static_cast<double>(standing.done) * static_cast<double>(standing.left));
+    for (const QueueProgress& queue : queues) {
+        if (queue.remaining == 0) continue;
+        if (queue.done == 0) return -1;
+        longest = std::max(longest, elapsed / static_cast<double>(queue.done) * static_cast<double>(queue.remaining));
     }
     return std::min(longest, std::max(0.0, limit));
 }
@@ -39,16 +39,16 @@ void SweepProgress::set(std::size_t worker, const std::string& what) {
 }
 
 std::string SweepProgress::text() const {
-    std::vector<Standing> standings;
-    Standing sum;
+    std::vector<QueueProgress> queues;
+    QueueProgress sum;
     for (const ProblemQueue* queue : queues_) {
-        standings.push_back(queue->standing());
-        sum.done += standings.back().done;
-        sum.left += standings.back().left;
+        queues.push_back(queue->progress());
+        sum.done += queues.back().done;
+        sum.remaining += queues.back().remaining;
     }
     const double elapsed = steady_seconds() - start_;
-    const double left = seconds_to_go(standings, elapsed, max_seconds_ - elapsed);
-    std::string text = fmt::format("{}/{} problems, {} gone, {} left: ", sum.done, sum.done + sum.left,
+    const double left = seconds_to_go(queues, elapsed, max_seconds_ - elapsed);
+    std::string text = fmt::format("{}/{} problems, {} gone, {} left: ", sum.done, sum.done + sum.remaining,
                                    duration(elapsed), left < 0 ? "?" : duration(left));
     const std::lock_guard lock(mutex_);
     const char* separator = "";

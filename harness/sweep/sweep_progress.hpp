@@ -11,7 +11,7 @@
 namespace espalier::bench {
 
 /// Seconds that the queues still take at the pace of the `elapsed` ones, at most `limit`; negative if nothing tells.
-double seconds_to_go(const std::vector<Standing>& standings, double elapsed, double limit);
+double seconds_to_go(const std::vector<QueueProgress>& queues, double elapsed, double limit);
 
 /// The one progress line of all workers of a sweep. Any thread may call any function but `watch`.
 class SweepProgress {
@@ -29,7 +29,7 @@ public:
 
     /// A line that stays.
     void say(const std::string& text) { line_.say(text); }
-    void complain(const std::string& text) { line_.complain(text); }
+    void log_error(const std::string& text) { line_.log_error(text); }
     /// What is done before any worker starts.
     void show(const std::string& text) { line_.show(text); }
 

@@ -18,14 +18,14 @@ public:
         std::shuffle(tasks_.begin(), tasks_.end(), random);
     }
 
-    std::optional<Task> next(const Situation&) override {
+    std::optional<Task> next(const SchedulerState&) override {
         if (tasks_.empty()) return std::nullopt;
         Task task = std::move(tasks_.back());
         tasks_.pop_back();
         return task;
     }
     void finished(const Task&, std::span<const CaseRecord>) override {}
-    [[nodiscard]] std::size_t left() const override { return tasks_.size(); }
+    [[nodiscard]] std::size_t remaining() const override { return tasks_.size(); }
 
 private:
     std::vector<Task> tasks_;

@@ -15,48 +15,48 @@
 namespace espalier::bench {
 namespace {
 
-constexpr double kHopeless = 3;
-constexpr std::size_t kSettledRounds = 8;  // 6 samples give the first true 95% interval
+constexpr double kEliminationFactor = 3;
+constexpr std::size_t kConvergedRounds = 8;  // 6 samples give the first true 95% interval
 constexpr std::size_t kMostRounds = 128;
 constexpr std::size_t kFreeRepeats = 4;  // of disturbed rounds; beyond them one for four good ones
 
-/// Collects the manual time of each run by its contender.
+/// Collects the manual time of each run by its candidate.
 class Collector final : public benchmark::BenchmarkReporter {
 public:
-    explicit Collector(std::vector<Contender>& contenders) : contenders_(contenders) {}
+    explicit Collector(std::vector<TimedCandidate>& candidates) : candidates_(candidates) {}
     bool ReportContext(const Context&) override { return true; }
     void ReportRuns(const std::vector<Run>& runs) override {
         for (const Run& run : runs) {
             if (run.error_occurred || run.run_type != Run::RT_Iteration) continue;
             const auto index = static_cast<std::size_t>(std::stoul(run.run_name.function_name));
             // Hundredths of a nanosecond: the digits beyond are the conversion's.
-            contenders_[index].samples_ns.push_back(std::round(run.real_accumulated_time * 1e11) / 100);
+            candidates_[index].samples_ns.push_back(std::round(run.real_accumulated_time * 1e11) / 100);
         }
     }
 
 private:
-    std::vector<Contender>& contenders_;
+    std::vector<TimedCandidate>& candidates_;
 };
 
 /// One round in the given order. Benchmark's own random interleaving shuffles all repetitions of a
 /// program together, from a generator that cannot be seeded: its samples are neither paired nor
 /// repeatable, so that each round is a run of its own over benchmarks registered in random order.
-void run_round(std::vector<Contender>& contenders, const std::vector<std::size_t>& order,
+void run_round(std::vector<TimedCandidate>& candidates, const std::vector<std::size_t>& order,
                const std::vector<int>& batches, Sampler& sampler, double deadline, ProgressPage& progress) {
     std::exception_ptr failure;
     benchmark::ClearRegisteredBenchmarks();
     for (const std::size_t index : order) {
         const auto body = [&, index](benchmark::State& state) {
-            Contender& contender = contenders[index];
+            TimedCandidate& candidate = candidates[index];
             for (auto _ : state) {
                 if (failure || steady_seconds() > deadline) {
                     state.SkipWithError("stopped");
                     break;
                 }
-                progress.step(Phase::timing, contender.candidate);
-                const device::Range range(contender.name);
+                progress.step(Phase::timing, candidate.index);
+                const device::Range range(candidate.name);
                 try {
-                    state.SetIterationTime(sampler.sample(contender.run, batches[index]) * 1e-9);
+                    state.SetIterationTime(sampler.sample(candidate.run, batches[index]) * 1e-9);
                 } catch (...) {
                     failure = std::current_exception();
                     state.SkipWithError("failed");
@@ -66,48 +66,48 @@ void run_round(std::vector<Contender>& contenders, const std::vector<std::size_t
         };
         benchmark::RegisterBenchmark(std::to_string(index).c_str(), body)->Iterations(1)->UseManualTime();
     }
-    Collector collector(contenders);
+    Collector collector(candidates);
     benchmark::RunSpecifiedBenchmarks(&collector, nullptr, ".");
     if (failure) std::rethrow_exception(failure);
 }
 
-std::size_t best_of(const std::vector<Contender>& contenders) {
-    const auto median = [](const Contender& c) {
+std::size_t best_of(const std::vector<TimedCandidate>& candidates) {
+    const auto median = [](const TimedCandidate& c) {
         return c.samples_ns.empty() ? std::numeric_limits<double>::infinity() : median_interval(c.samples_ns).median;
     };
     return static_cast<std::size_t>(
-        std::min_element(contenders.begin(), contenders.end(),
-                         [&](const Contender& a, const Contender& b) { return median(a) < median(b); }) -
-        contenders.begin());
+        std::min_element(candidates.begin(), candidates.end(),
+                         [&](const TimedCandidate& a, const TimedCandidate& b) { return median(a) < median(b); }) -
+        candidates.begin());
 }
 
-bool hopeless(const Contender& contender, const Contender& best) {
-    const auto mine = median_interval(contender.samples_ns), theirs = median_interval(best.samples_ns);
-    return mine.median > kHopeless * theirs.median && mine.lo > theirs.hi;
+bool eliminated(const TimedCandidate& candidate, const TimedCandidate& best) {
+    const auto mine = median_interval(candidate.samples_ns), theirs = median_interval(best.samples_ns);
+    return mine.median > kEliminationFactor * theirs.median && mine.lo > theirs.hi;
 }
 
 /// Whether more samples of it could not change much: the ratio to the best is known to within the noise asked for,
 /// or to a tenth of its distance from 1, which no ranking depends on.
-bool settled(const Contender& contender, const Contender& best, double noise) {
-    if (contender.samples_ns.size() < kSettledRounds) return false;
-    if (&contender == &best) return median_interval(best.samples_ns).relative_half_width() <= noise;
-    const auto ratio = median_interval(ratios(contender.samples_ns, best.samples_ns));
+bool converged(const TimedCandidate& candidate, const TimedCandidate& best, double noise) {
+    if (candidate.samples_ns.size() < kConvergedRounds) return false;
+    if (&candidate == &best) return median_interval(best.samples_ns).relative_half_width() <= noise;
+    const auto ratio = median_interval(ratios(candidate.samples_ns, best.samples_ns));
     return ratio.relative_half_width() <= std::max(noise, (ratio.lo - 1) / 10);
 }
 
 /// The rounds of one problem.
 class Rounds {
 public:
-    Rounds(std::vector<Contender>& contenders, Sampler& sampler, Conditions& conditions, const TimingGoal& goal,
+    Rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, Conditions& conditions, const TimingGoal& goal,
            ProgressPage& progress)
-        : contenders_(contenders),
+        : candidates_(candidates),
           sampler_(sampler),
           conditions_(conditions),
           goal_(goal),
           progress_(progress),
           random_(goal.seed) {
-        for (std::size_t i = 0; i < contenders.size(); ++i) {
-            batches_.push_back(sampler.batch_for(contenders[i].estimate_ns));
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            batches_.push_back(sampler.batch_for(candidates[i].estimate_ns));
             alive_.push_back(i);
         }
     }
@@ -129,19 +129,19 @@ private:
         return now <= goal_.deadline && (outcome_.rounds < kLeastRounds || now - start_ <= goal_.seconds);
     }
 
-    /// False if the round was disturbed and is taken back, whole, so that samples stay paired. On a machine that is
+    /// False if the round was disturbed and is discarded, whole, so that samples stay paired. On a machine that is
     /// never quiet that has to end.
     bool take_round() {
         std::vector<std::size_t> before;
-        for (const Contender& contender : contenders_) before.push_back(contender.samples_ns.size());
+        for (const TimedCandidate& candidate : candidates_) before.push_back(candidate.samples_ns.size());
         std::shuffle(alive_.begin(), alive_.end(), random_);
         conditions_.begin_round();
-        run_round(contenders_, alive_, batches_, sampler_, goal_.deadline, progress_);
+        run_round(candidates_, alive_, batches_, sampler_, goal_.deadline, progress_);
         const bool disturbed = conditions_.disturbed();
         outcome_.disturbed += disturbed;
         if (disturbed && outcome_.repeated < kFreeRepeats + outcome_.rounds / 4) {
             ++outcome_.repeated;
-            for (std::size_t i = 0; i < contenders_.size(); ++i) contenders_[i].samples_ns.resize(before[i]);
+            for (std::size_t i = 0; i < candidates_.size(); ++i) candidates_[i].samples_ns.resize(before[i]);
             return false;
         }
         ++outcome_.rounds;
@@ -151,25 +151,25 @@ private:
     /// The verification's estimates included copies and page faults.
     void adjust_batches() {
         for (const std::size_t i : alive_)
-            if (!contenders_[i].samples_ns.empty()) batches_[i] = sampler_.batch_for(contenders_[i].samples_ns.back());
+            if (!candidates_[i].samples_ns.empty()) batches_[i] = sampler_.batch_for(candidates_[i].samples_ns.back());
     }
 
     /// Lets those go that need no more samples; true if that is all of them. The best stays for as long as
-    /// anything is compared with it, then until it is settled itself. Nobody comes back: samples would
+    /// anything is compared with it, then until it has converged itself. Nobody comes back: samples would
     /// no longer be paired. For that nobody goes before there are a few rounds that were not disturbed: another
     /// program's burst of milliseconds makes whatever has two threads a hundred times as slow.
     bool dismiss() {
         if (outcome_.rounds - (outcome_.disturbed - outcome_.repeated) < kLeastRounds) return false;
-        const std::size_t best = best_of(contenders_);
+        const std::size_t best = best_of(candidates_);
         std::erase_if(alive_, [&](std::size_t i) {
-            return i != best && (hopeless(contenders_[i], contenders_[best]) ||
-                                 settled(contenders_[i], contenders_[best], goal_.noise));
+            return i != best && (eliminated(candidates_[i], candidates_[best]) ||
+                                 converged(candidates_[i], candidates_[best], goal_.noise));
         });
         return alive_.size() == 1 && alive_.front() == best &&
-               settled(contenders_[best], contenders_[best], goal_.noise);
+               converged(candidates_[best], candidates_[best], goal_.noise);
     }
 
-    std::vector<Contender>& contenders_;
+    std::vector<TimedCandidate>& candidates_;
     Sampler& sampler_;
     Conditions& conditions_;
     const TimingGoal& goal_;
@@ -186,9 +186,9 @@ private:
 
 }  // namespace
 
-TimingOutcome time_in_rounds(std::vector<Contender>& contenders, Sampler& sampler, Conditions& conditions,
+TimingOutcome time_in_rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, Conditions& conditions,
                              const TimingGoal& goal, ProgressPage& progress) {
-    return Rounds(contenders, sampler, conditions, goal, progress).run();
+    return Rounds(candidates, sampler, conditions, goal, progress).run();
 }
 
 }  // namespace espalier::bench

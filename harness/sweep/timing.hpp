@@ -11,10 +11,10 @@
 
 namespace espalier::bench {
 
-/// One of several ways to compute the same thing, and the samples taken of it.
-struct Contender {
+/// A candidate that is being timed, and the samples taken of it.
+struct TimedCandidate {
     std::string name;
-    std::uint32_t candidate = 0;  ///< for the progress page
+    std::uint32_t index = 0;  ///< for the progress page
     std::function<void()> run;
     double estimate_ns = 0;  ///< of a run, from the verification
     std::vector<double> samples_ns{};
@@ -27,7 +27,7 @@ struct TimingGoal {
     std::uint64_t seed = 1;
 };
 
-/// Least samples that a contender needs to count as measured.
+/// Least samples that a candidate needs to count as measured.
 inline constexpr std::size_t kLeastRounds = 3;
 
 struct TimingOutcome {
@@ -39,13 +39,13 @@ struct TimingOutcome {
     }
 };
 
-/// Times all contenders in rounds: each round takes one sample of each, in random order, so that what drifts
-/// meets all of them alike and sample i of any two is a pair. A contender leaves when it is hopeless (more
-/// than three times as slow as the best, intervals apart) or when its ratio to the best is known well
-/// enough; the rest go on until the goal or the budget is reached. A round that was disturbed is repeated, up to a
-/// limit. The loop is Google Benchmark's, with
-/// manual time. Rethrows what a run throws, with the progress page still naming its contender.
-TimingOutcome time_in_rounds(std::vector<Contender>& contenders, Sampler& sampler, Conditions& conditions,
+/// Times all candidates in rounds: each round takes one sample of each, in random order, so that what drifts
+/// meets all of them alike and sample i of any two is a pair. A candidate leaves when it is eliminated (more
+/// than three times as slow as the best, intervals apart) or has converged (its ratio to the best is known well
+/// enough); the rest go on until the goal or the budget is reached. A disturbed round is discarded and repeated, up to
+/// a limit. The loop is Google Benchmark's, with manual time. Rethrows what a run throws, with the progress page still
+/// naming its candidate.
+TimingOutcome time_in_rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, Conditions& conditions,
                              const TimingGoal& goal, ProgressPage& progress);
 
 }  // namespace espalier::bench

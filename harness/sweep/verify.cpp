@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "harness/sweep/clock.hpp"
-#include "harness/sweep/twin.hpp"
+#include "harness/sweep/scaled_down.hpp"
 #include "kernels/device/runtime.hpp"
 
 namespace espalier::bench {
@@ -18,15 +18,15 @@ constexpr double kLongRun = 0.02;  // seconds: such a run is not repeated just f
 
 }  // namespace
 
-bool takes_long(const TwinTime& time) {
+bool takes_long(const ScaledDownTime& time) {
     constexpr double kSeconds = 0.3;
-    return std::isfinite(time.seconds) && time.seconds * time.times_the_twin > kSeconds;
+    return std::isfinite(time.seconds) && time.seconds * time.work_ratio > kSeconds;
 }
 
-bool too_slow(const TwinTime& time, double fastest_seconds) {
+bool too_slow(const ScaledDownTime& time, double fastest_seconds) {
     constexpr double kTimes = 300, kFixedCosts = 0.05;  // seconds
     return takes_long(time) && time.seconds > std::max(kFixedCosts, kTimes * time.fastest_seconds) &&
-           time.seconds * time.times_the_twin > kTimes * fastest_seconds;
+           time.seconds * time.work_ratio > kTimes * fastest_seconds;
 }
 
 void finish(const DeviceInfo& device) {
@@ -38,47 +38,47 @@ Verifier::Verifier(const Family& family, std::string problem, const DeviceInfo& 
     : family_(family), problem_(std::move(problem)), device_(device) {
     bench_ = family.bench(problem_, seed, Pattern::uniform, device_);
     if (operations_of(family, problem_) <= oracle_operations) return;
-    if (const auto twin = scaled_down_twin(family, problem_, oracle_operations)) {
-        twin_ = *twin;
-        twin_bench_ = family.bench(twin_, seed, Pattern::uniform, device_);
+    if (const auto smaller = scaled_down_problem(family, problem_, oracle_operations)) {
+        scaled_down_ = *smaller;
+        scaled_down_bench_ = family.bench(scaled_down_, seed, Pattern::uniform, device_);
     }
 }
 
-Verdict Verifier::judge(std::size_t variant, const Configuration& configuration, Repeats repeats) {
-    return settled(judge_here_or_on_the_twin(variant, configuration, repeats));
+Verdict Verifier::verify(std::size_t variant, const Configuration& configuration, Repeats repeats) {
+    return once_idle(verify_here_or_scaled_down(variant, configuration, repeats));
 }
 
-Verdict Verifier::settled(Verdict verdict) const {
+Verdict Verifier::once_idle(Verdict verdict) const {
     if (device_.kind == DeviceKind::cuda) device::synchronize_all();
     return verdict;
 }
 
-Verdict Verifier::judge_here_or_on_the_twin(std::size_t variant, const Configuration& configuration, Repeats repeats) {
-    if (twin_.empty()) return judge_on(*bench_, variant, configuration, repeats);
-    const bool has_twin = bool(family_.supports(variant, twin_, configuration, device_));
+Verdict Verifier::verify_here_or_scaled_down(std::size_t variant, const Configuration& configuration, Repeats repeats) {
+    if (scaled_down_.empty()) return verify_on(*bench_, variant, configuration, repeats);
+    const bool has_scaled_down = bool(family_.supports(variant, scaled_down_, configuration, device_));
     Verdict verdict;
-    if (has_twin) verdict = judge_there(variant, configuration, repeats);
+    if (has_scaled_down) verdict = verify_on_scaled_down(variant, configuration, repeats);
     if (verdict.wrong) return verdict;
     verdict = run_here(variant, configuration);
     if (verdict.wrong) return verdict;
     verdict.how = "twin";
     if (auto compared = compare_with_reference(variant)) {
-        verdict.how = has_twin ? "twin+baseline" : "baseline";
+        verdict.how = has_scaled_down ? "twin+baseline" : "baseline";
         verdict.wrong = std::move(*compared);
-    } else if (!has_twin) {
-        return judge_on(*bench_, variant, configuration, repeats);
+    } else if (!has_scaled_down) {
+        return verify_on(*bench_, variant, configuration, repeats);
     }
     return verdict;
 }
 
-Verdict Verifier::judge_there(std::size_t variant, const Configuration& configuration, Repeats repeats) {
-    Verdict verdict = judge_on(*twin_bench_, variant, configuration, repeats);
-    verdict.how = "twin";
-    if (verdict.wrong) verdict.wrong.description = "on " + twin_ + ": " + verdict.wrong.description;
+Verdict Verifier::verify_on_scaled_down(std::size_t variant, const Configuration& configuration, Repeats repeats) {
+    Verdict verdict = verify_on(*scaled_down_bench_, variant, configuration, repeats);
+    verdict.how = "twin";  // results files have these strings
+    if (verdict.wrong) verdict.wrong.description = "on " + scaled_down_ + ": " + verdict.wrong.description;
     return verdict;
 }
 
-double Verifier::times_the_twin() const { return operations_of(family_, problem_) / operations_of(family_, twin_); }
+double Verifier::work_ratio() const { return operations_of(family_, problem_) / operations_of(family_, scaled_down_); }
 
 bool Verifier::is_precise(std::size_t variant) const {
     const std::size_t baseline = family_.baseline(device_.kind);
@@ -87,22 +87,22 @@ bool Verifier::is_precise(std::size_t variant) const {
     return its.absolute <= most.absolute && its.relative <= most.relative && its.any_order <= most.any_order;
 }
 
-Verdict Verifier::judge_on_twin(std::size_t variant, const Configuration& configuration) {
-    if (family_.supports(variant, twin_, configuration, device_))
-        return settled(judge_there(variant, configuration, {.least = 1, .seconds = 0}));
+Verdict Verifier::verify_scaled_down(std::size_t variant, const Configuration& configuration) {
+    if (family_.supports(variant, scaled_down_, configuration, device_))
+        return once_idle(verify_on_scaled_down(variant, configuration, {.least = 1, .seconds = 0}));
     Verdict verdict;
     verdict.run_seconds = std::numeric_limits<double>::infinity();
     return verdict;
 }
 
-Verdict Verifier::judge_at_full_size(std::size_t variant, const Configuration& configuration) {
-    return settled(judge_beside_the_reference(variant, configuration));
+Verdict Verifier::verify_at_full_size(std::size_t variant, const Configuration& configuration) {
+    return once_idle(verify_against_reference(variant, configuration));
 }
 
-Verdict Verifier::judge_beside_the_reference(std::size_t variant, const Configuration& configuration) {
-    const bool has_twin = bool(family_.supports(variant, twin_, configuration, device_));
-    if (!has_twin && reference_ == Family::npos)
-        return judge_on(*bench_, variant, configuration, {.least = 1, .seconds = 0});
+Verdict Verifier::verify_against_reference(std::size_t variant, const Configuration& configuration) {
+    const bool has_scaled_down = bool(family_.supports(variant, scaled_down_, configuration, device_));
+    if (!has_scaled_down && reference_ == Family::npos)
+        return verify_on(*bench_, variant, configuration, {.least = 1, .seconds = 0});
     Verdict verdict = run_here(variant, configuration);
     if (verdict.wrong) return verdict;
     verdict.how = "twin";
@@ -119,7 +119,7 @@ Verdict Verifier::judge_beside_the_reference(std::size_t variant, const Configur
     }
     if (!compared) return verdict;
     const std::string with = baseline_is_reference() ? "baseline" : "fastest";
-    verdict.how = has_twin ? "twin+" + with : "baseline";
+    verdict.how = has_scaled_down ? "twin+" + with : "baseline";
     verdict.wrong = std::move(*compared);
     return verdict;
 }
@@ -137,7 +137,7 @@ Verdict Verifier::run_here(std::size_t variant, const Configuration& configurati
     return verdict;
 }
 
-Verdict Verifier::judge_on(Bench& bench, std::size_t variant, const Configuration& configuration, Repeats repeats) {
+Verdict Verifier::verify_on(Bench& bench, std::size_t variant, const Configuration& configuration, Repeats repeats) {
     Verdict verdict{.wrong = {}, .overran = false, .how = "oracle"};
     const double start = steady_seconds();
     for (int runs = 0; runs < kMostRuns; ++runs) {
@@ -180,7 +180,7 @@ std::optional<Mismatch> Verifier::compare_with_reference(std::size_t variant) {
 
 bool Verifier::needs_baseline() const {
     const std::size_t baseline = family_.baseline(device_.kind);
-    return !twin_.empty() && baseline != Family::npos &&
+    return !scaled_down_.empty() && baseline != Family::npos &&
            family_.supports(baseline, problem_, family_.variants()[baseline].configurations.front(), device_);
 }
 
@@ -197,8 +197,8 @@ void Verifier::run_baseline() {
 
 void Verifier::refresh(std::uint64_t seed) {
     ++round_;
-    if (twin_bench_)
-        twin_bench_->refresh(seed);
+    if (scaled_down_bench_)
+        scaled_down_bench_->refresh(seed);
     else
         bench_->refresh(seed);
 }

@@ -12,9 +12,9 @@
 #include "harness/records/disturbance.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/conditions.hpp"
+#include "harness/sweep/scaled_down.hpp"
 #include "harness/sweep/statistics.hpp"
 #include "harness/sweep/timing.hpp"
-#include "harness/sweep/twin.hpp"
 #include "harness/sweep/verify.hpp"
 #include "kernels/device/runtime.hpp"
 
@@ -23,10 +23,10 @@ namespace {
 
 using namespace protocol;
 
-// How long one judgement goes on repeating a short run, and what share of a problem's time all of them may
+// How long one verification goes on repeating a short run, and what share of a problem's time all of them may
 // take together where time is short.
-constexpr double kJudgeSeconds = 0.02;
-constexpr double kJudgeShare = 0.15;
+constexpr double kVerifySeconds = 0.02;
+constexpr double kVerifyShare = 0.15;
 
 constexpr const char* kTooSlow = "hundreds of times the fastest on a smaller problem, and in proportion here";
 
@@ -35,7 +35,7 @@ struct Candidate {
     std::size_t variant = 0;
     Configuration configuration;
     std::string name;
-    double run_seconds = 0, twin_seconds = 0;
+    double run_seconds = 0, scaled_down_seconds = 0;
 };
 
 std::vector<Candidate> candidates_of(const Measure& request, const Family& family) {
@@ -68,25 +68,25 @@ public:
     bool run() {
         note_load();
         if (!prepare()) return usable_;
-        return request_.timing ? judge_and_time() : count_only();
+        return request_.timing ? verify_and_time() : count_only();
     }
 
 private:
-    bool judge_and_time() {
-        const double fair = kJudgeShare * request_.total_seconds / static_cast<double>(candidates_.size());
-        judge_seconds_ = once() ? 0 : std::min(kJudgeSeconds, fair);
+    bool verify_and_time() {
+        const double fair = kVerifyShare * request_.total_seconds / static_cast<double>(candidates_.size());
+        verify_seconds_ = once() ? 0 : std::min(kVerifySeconds, fair);
         // What is verified must also be timed: the rest of the candidates goes without both.
-        const double judged = deadline_ - request_.total_seconds / 2;
-        if (once() && verifier_->has_twin()) judge_on_twin(judged);
-        judge_all(judge_seconds_, judged);
-        set_hopeless_ones_aside();
+        const double verify_until = deadline_ - request_.total_seconds / 2;
+        if (once() && verifier_->has_scaled_down()) verify_scaled_down(verify_until);
+        verify_all(verify_seconds_, verify_until);
+        eliminate_slow_ones();
         if (usable_ && !candidates_.empty()) time_all();
-        if (usable_ && !contenders_.empty()) judge_again();
-        if (usable_ && !contenders_.empty() && device_.kind == DeviceKind::cuda) time_transfer();
+        if (usable_ && !timed_.empty()) verify_again();
+        if (usable_ && !timed_.empty() && device_.kind == DeviceKind::cuda) time_transfer();
         if (!usable_) return false;
-        for (const Contender& contender : contenders_)
-            if (contender.samples_ns.size() >= kLeastRounds) send_(Timed{contender.candidate, contender.samples_ns});
-        for (const Candidate& candidate : hopeless_) send_(Timed{candidate.index, {candidate.run_seconds * 1e9}});
+        for (const TimedCandidate& timed : timed_)
+            if (timed.samples_ns.size() >= kLeastRounds) send_(Timed{timed.index, timed.samples_ns});
+        for (const Candidate& candidate : eliminated_) send_(Timed{candidate.index, {candidate.run_seconds * 1e9}});
         if (request_.counters) count_all();
         if (usable_) send_(done_);
         return usable_;
@@ -168,55 +168,57 @@ private:
         return usable_;
     }
 
-    /// Where time is short the oracle gets a smaller twin: it runs twice, at some 5e8 operations a second. So it does
-    /// for a sample, where naive variants take as long for the oracle's problems as the rest for a hundred of them.
+    /// Where time is short the oracle gets a smaller problem: it runs twice, at some 5e8 operations a second. So it
+    /// does for a sample, where naive variants take as long for the oracle's problems as the rest for a hundred of
+    /// them.
     double oracle_operations() const {
         if (request_.verification == Verification::full) return std::numeric_limits<double>::infinity();
         const double most = once() ? kOracleOperations / 10 : kOracleOperations;
-        return std::min(most, kJudgeShare / 2 * 5e8 * request_.total_seconds);
+        return std::min(most, kVerifyShare / 2 * 5e8 * request_.total_seconds);
     }
 
-    /// What is right on the twin, the fastest first. The first of all is one that the others can be compared with.
-    void judge_on_twin(double deadline) {
+    /// Keeps what is right on the scaled-down problem, the fastest first. The first of all is one that the others can
+    /// be compared with.
+    void verify_scaled_down(double deadline) {
         const Stopwatch watch(done_.verification_seconds);
         std::vector<Candidate> right;
         for (Candidate& candidate : candidates_) {
             if (!usable_ || steady_seconds() > deadline) break;
             progress_.step(Phase::verifying, candidate.index);
             Verdict verdict;
-            if (!guarded(candidate.index, [&] { verdict = run_on_twin(candidate); })) continue;
+            if (!guarded(candidate.index, [&] { verdict = run_scaled_down(candidate); })) continue;
             if (!is_right(candidate, verdict)) continue;
             right.push_back(candidate);
         }
-        std::ranges::stable_sort(right, {}, &Candidate::twin_seconds);
-        if (!right.empty()) time_fastest_on_twin(right.front());
+        std::ranges::stable_sort(right, {}, &Candidate::scaled_down_seconds);
+        if (!right.empty()) time_fastest_scaled_down(right.front());
         const auto first = std::ranges::find_if(right, [&](const Candidate& candidate) {
-            return std::isfinite(candidate.twin_seconds) && verifier_->is_precise(candidate.variant);
+            return std::isfinite(candidate.scaled_down_seconds) && verifier_->is_precise(candidate.variant);
         });
         if (first != right.end()) std::rotate(right.begin(), first, first + 1);
         candidates_ = std::move(right);
     }
 
     /// A second run where somebody takes long: the first one may have loaded the kernel.
-    void time_fastest_on_twin(const Candidate& candidate) {
-        fastest_on_twin_ = candidate.twin_seconds;
+    void time_fastest_scaled_down(const Candidate& candidate) {
+        fastest_scaled_down_ = candidate.scaled_down_seconds;
         if (!any_takes_long_) return;
         guarded(candidate.index, [&] {
-            const Verdict again = verifier_->judge_on_twin(candidate.variant, candidate.configuration);
-            fastest_on_twin_ = std::min(fastest_on_twin_, again.run_seconds);
+            const Verdict again = verifier_->verify_scaled_down(candidate.variant, candidate.configuration);
+            fastest_scaled_down_ = std::min(fastest_scaled_down_, again.run_seconds);
         });
     }
 
     /// The shorter of two runs if it takes long: the first launch of a kernel loads it.
-    Verdict run_on_twin(Candidate& candidate) {
-        Verdict verdict = verifier_->judge_on_twin(candidate.variant, candidate.configuration);
-        if (!verdict.wrong && takes_long(on_twin(verdict.run_seconds))) {
+    Verdict run_scaled_down(Candidate& candidate) {
+        Verdict verdict = verifier_->verify_scaled_down(candidate.variant, candidate.configuration);
+        if (!verdict.wrong && takes_long(scaled_down_time(verdict.run_seconds))) {
             const double first = verdict.run_seconds;
-            verdict = verifier_->judge_on_twin(candidate.variant, candidate.configuration);
+            verdict = verifier_->verify_scaled_down(candidate.variant, candidate.configuration);
             verdict.run_seconds = std::min(verdict.run_seconds, first);
-            any_takes_long_ |= takes_long(on_twin(verdict.run_seconds));
+            any_takes_long_ |= takes_long(scaled_down_time(verdict.run_seconds));
         }
-        candidate.twin_seconds = verdict.run_seconds;
+        candidate.scaled_down_seconds = verdict.run_seconds;
         return verdict;
     }
 
@@ -228,23 +230,24 @@ private:
         return false;
     }
 
-    Verdict judge(const Candidate& candidate, double seconds) {
-        if (once() && verifier_->has_twin())
-            return verifier_->judge_at_full_size(candidate.variant, candidate.configuration);
-        return verifier_->judge(candidate.variant, candidate.configuration,
-                                {.least = once() ? 1 : 2, .seconds = seconds});
+    Verdict verify(const Candidate& candidate, double seconds) {
+        if (once() && verifier_->has_scaled_down())
+            return verifier_->verify_at_full_size(candidate.variant, candidate.configuration);
+        return verifier_->verify(candidate.variant, candidate.configuration,
+                                 {.least = once() ? 1 : 2, .seconds = seconds});
     }
 
-    [[nodiscard]] TwinTime on_twin(double seconds) const {
-        return {.seconds = seconds, .fastest_seconds = fastest_on_twin_, .times_the_twin = verifier_->times_the_twin()};
+    [[nodiscard]] ScaledDownTime scaled_down_time(double seconds) const {
+        return {.seconds = seconds, .fastest_seconds = fastest_scaled_down_, .work_ratio = verifier_->work_ratio()};
     }
 
     [[nodiscard]] bool is_too_slow(const Candidate& candidate) const {
-        return once() && verifier_->has_twin() && too_slow(on_twin(candidate.twin_seconds), fastest_);
+        return once() && verifier_->has_scaled_down() &&
+               too_slow(scaled_down_time(candidate.scaled_down_seconds), fastest_);
     }
 
-    /// Judges every candidate and drops those that fail or that there is no time for.
-    void judge_all(double seconds, double deadline, bool first = true) {
+    /// Verifies every candidate and drops those that fail or that there is no time for.
+    void verify_all(double seconds, double deadline, bool first = true) {
         const Stopwatch watch(done_.verification_seconds);
         std::vector<Candidate> right;
         for (const Candidate& candidate : candidates_) {
@@ -255,7 +258,7 @@ private:
             }
             progress_.step(Phase::verifying, candidate.index);
             Verdict verdict;
-            if (!guarded(candidate.index, [&] { verdict = judge(candidate, seconds); })) continue;
+            if (!guarded(candidate.index, [&] { verdict = verify(candidate, seconds); })) continue;
             if (!is_right(candidate, verdict, first ? "" : "after timing, on fresh inputs: ")) continue;
             if (first) send_(Verified{candidate.index, verdict.how});
             right.push_back(candidate);
@@ -265,23 +268,23 @@ private:
         candidates_ = std::move(right);
     }
 
-    /// Of a sample, on a GPU, where no other program makes one seem slow: what took far longer than the fastest is not
-    /// run again. The run that was judged is its sample, if loading the kernel is no part of it or a small one.
-    void set_hopeless_ones_aside() {
+    /// Does not run again what took far longer than the fastest: in a sample, on a GPU, where no other program makes
+    /// one seem slow. The verified run is its sample, if loading the kernel is no part of it or a small one.
+    void eliminate_slow_ones() {
         constexpr double kTimes = 20, kSeconds = 0.01, kSecondsWithLoading = 0.1;
         if (!once() || device_.kind != DeviceKind::cuda) return;
         std::erase_if(candidates_, [&](const Candidate& candidate) {
-            const bool loaded = verifier_->has_twin() && std::isfinite(candidate.twin_seconds);
-            const bool hopeless =
+            const bool loaded = verifier_->has_scaled_down() && std::isfinite(candidate.scaled_down_seconds);
+            const bool slow =
                 candidate.run_seconds > std::max(loaded ? kSeconds : kSecondsWithLoading, kTimes * fastest_);
-            if (hopeless) hopeless_.push_back(candidate);
-            return hopeless;
+            if (slow) eliminated_.push_back(candidate);
+            return slow;
         });
     }
 
     void time_all() {
         for (const Candidate& candidate : candidates_)
-            contenders_.push_back(
+            timed_.push_back(
                 {candidate.name, candidate.index,
                  [this, &candidate] { verifier_->bench().run(candidate.variant, candidate.configuration); },
                  candidate.run_seconds * 1e9});
@@ -292,7 +295,7 @@ private:
             for (const Candidate& candidate : candidates_)
                 verifier_->bench().reserve(candidate.variant, candidate.configuration);
             const auto sampler = make_sampler(device_, request_.caches);
-            outcome = time_in_rounds(contenders_, *sampler, *conditions,
+            outcome = time_in_rounds(timed_, *sampler, *conditions,
                                      {request_.noise, request_.timing_seconds, deadline_, request_.seed}, progress_);
         });
         if (!fine) usable_ = false;  // the others' samples are worth less than a clean start without it
@@ -318,17 +321,16 @@ private:
 
     [[nodiscard]] bool once() const { return request_.verification == Verification::once; }
 
-    void judge_again() {
+    void verify_again() {
         if (!once()) {
             const Stopwatch watch(done_.verification_seconds);
             progress_.step(Phase::preparing);
             verifier_->refresh(request_.seed ^ 0x9E3779B97F4A7C15);
         }
-        // No deadline: what has been timed must be judged.
-        judge_all(judge_seconds_ / 2, std::numeric_limits<double>::infinity(), false);
-        std::erase_if(contenders_, [&](const Contender& contender) {
-            return std::ranges::none_of(candidates_,
-                                        [&](const Candidate& c) { return c.index == contender.candidate; });
+        // No deadline: what has been timed must be verified.
+        verify_all(verify_seconds_ / 2, std::numeric_limits<double>::infinity(), false);
+        std::erase_if(timed_, [&](const TimedCandidate& timed) {
+            return std::ranges::none_of(candidates_, [&](const Candidate& c) { return c.index == timed.index; });
         });
     }
 
@@ -377,14 +379,14 @@ private:
     const std::function<void(const Event&)>& send_;
     double deadline_;
     std::vector<Candidate> candidates_;
-    std::vector<Contender> contenders_;
-    std::vector<Candidate> hopeless_;  ///< judged, and not worth another run
+    std::vector<TimedCandidate> timed_;
+    std::vector<Candidate> eliminated_;  ///< verified, and not worth another run
     std::optional<Verifier> verifier_;
     Done done_;
-    double judge_seconds_ = kJudgeSeconds;
-    double fastest_ = std::numeric_limits<double>::infinity();  ///< of what was judged: seconds of a run
-    double fastest_on_twin_ = std::numeric_limits<double>::infinity();
-    bool any_takes_long_ = false;  ///< at full size, in proportion to the twin
+    double verify_seconds_ = kVerifySeconds;
+    double fastest_ = std::numeric_limits<double>::infinity();  ///< of what was verified: seconds of a run
+    double fastest_scaled_down_ = std::numeric_limits<double>::infinity();
+    bool any_takes_long_ = false;  ///< at full size, in proportion to the scaled-down problem
     bool usable_ = true;
 };
 

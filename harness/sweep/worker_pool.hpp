@@ -25,7 +25,7 @@ public:
     void discard() { worker_.reset(); }
 
     [[nodiscard]] const std::string& name() const { return name_; }
-    /// As the first worker saw it.
+    /// The device as the first worker saw it.
     [[nodiscard]] const protocol::Hello& hello() const { return hello_; }
     /// GPUs of this host, as the last worker that asked for one saw it; nothing if it ended before it could tell.
     [[nodiscard]] std::optional<int> gpus() const { return gpus_; }

@@ -11,7 +11,7 @@ namespace espalier::bench {
 /// are no UTF-8 become a visible escape: \x1b, \u202e. At most `longest` bytes; what is cut off there ends in "...".
 std::string printable(std::string_view text, std::size_t longest = 1024);
 
-/// The same whole, its line ends kept: for a message of several lines.
+/// Printable text, not shortened and with its line ends: for a message of several lines.
 std::string printable_lines(std::string_view text);
 
 }  // namespace espalier::bench

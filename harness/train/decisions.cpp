@@ -25,7 +25,7 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double log_of(const Matrix& matrix, std::size_t problem, std::size_t candidate) {
     const CellState state = matrix.state(problem, candidate);
-    const bool unknown = state == CellState::missing || state == CellState::guessed;
+    const bool unknown = state == CellState::missing || state == CellState::imputed;
     return unknown ? kUnknown : matrix.log_slowdown(problem, candidate);
 }
 
@@ -74,7 +74,7 @@ private:
         if (variant == Family::npos) return false;
         const auto& configurations = trained_.family->variants()[variant].configurations;
         const auto setting = std::ranges::find(configurations, choice.configuration, &Configuration::text);
-        const Candidate candidate{variant, static_cast<std::size_t>(setting - configurations.begin())};
+        const Choice candidate{variant, static_cast<std::size_t>(setting - configurations.begin())};
         const Matrix& matrix = trained_.evidence.matrix;
         if (setting == configurations.end() ||
             !supports(*trained_.family, device_, matrix.problems[problem], candidate))

@@ -11,7 +11,7 @@ namespace {
 const char* name_of(CellState state) {
     switch (state) {
         case CellState::measured: return "measured";
-        case CellState::guessed: return "guessed";
+        case CellState::imputed: return "guessed";
         case CellState::unsupported: return "unsupported";
         case CellState::missing: break;
     }
@@ -26,12 +26,12 @@ ordered_json export_matrix(const DeviceInfo& device, const Trained& trained, con
     std::vector<std::size_t> known;  // what a choice may depend on
     for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
         const Column& column = matrix.columns[c];
-        if (column.is_pair() || !column.known || column.absent) continue;
+        if (column.is_interaction() || !column.known || column.absent) continue;
         known.push_back(c);
         features.push_back(column.name);
         categories.push_back(column.categories);
     }
-    for (const Candidate& candidate : matrix.candidates) choices.push_back(name_of(*trained.family, candidate));
+    for (const Choice& candidate : matrix.candidates) choices.push_back(name_of(*trained.family, candidate));
     auto values = ordered_json::array(), slowdown = ordered_json::array(), measured = ordered_json::array(),
          cells = ordered_json::array();
     for (std::size_t p = 0; p < matrix.rows(); ++p) {

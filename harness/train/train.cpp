@@ -58,14 +58,14 @@ ordered_json read_summary(const fs::path& path) {
     return summary["families"];
 }
 
-void refuse_holes(const DeviceResults& results, const std::string& family, const EvidenceOptions& options,
-                  std::vector<std::string>& notices) {
-    std::vector<const Hole*> holes;
-    for (const Hole& hole : results.holes)
-        if (hole.family == family || hole.family.empty()) holes.push_back(&hole);
-    if (holes.empty()) return;
-    const std::string what = family + " on " + results.device.key + " is incomplete: " + holes.front()->description +
-                             (holes.size() > 1 ? ", and " + std::to_string(holes.size() - 1) + " more holes" : "");
+void refuse_missing_cases(const DeviceResults& results, const std::string& family, const EvidenceOptions& options,
+                          std::vector<std::string>& notices) {
+    std::vector<const MissingCases*> missing;
+    for (const MissingCases& each : results.missing)
+        if (each.family == family || each.family.empty()) missing.push_back(&each);
+    if (missing.empty()) return;
+    const std::string what = family + " on " + results.device.key + " is incomplete: " + missing.front()->description +
+                             (missing.size() > 1 ? ", and " + std::to_string(missing.size() - 1) + " more" : "");
     if (!options.allow_partial)
         throw BadEvidence(what +
                           "; merge the missing shards, resume the sweep, or train on the rest with "
@@ -113,8 +113,8 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
     Matrix& matrix = trained.evidence.matrix;
     trained.tree = tree_for(family, device, matrix, options.learn);
     constexpr int kDraws = 2000;
-    if (const auto stranded = find_stranded_problem(family, device, matrix, trained.tree, kDraws, options.learn.seed))
-        throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *stranded +
+    if (const auto uncovered = find_uncovered_problem(family, device, matrix, trained.tree, kDraws, options.learn.seed))
+        throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *uncovered +
                           "; mend its supports(): every ranking ends in it");
     if (options.evaluate) trained.evaluation = evaluate(matrix, trained.tree, options.learn);
     trained.source = emit(family, device, trained.evidence, trained.tree);
@@ -124,7 +124,7 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
 ordered_json summary(const Trained& trained, const ordered_json& before) {
     const Evaluation& e = trained.evaluation;
     const Matrix& matrix = trained.evidence.matrix;
-    const Candidate& single = matrix.candidates[e.best_single_candidate];
+    const Choice& single = matrix.candidates[e.best_single_candidate];
     const VariantInfo& variant = trained.family->variants()[single.variant];
     ordered_json entry = figures(e.training);
     entry["held_out"] = figures(e.held_out);
@@ -138,7 +138,7 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     entry["choices"] = matrix.candidates.size();
     entry["leaves"] = trained.tree.leaves.size();
     entry["depth"] = trained.tree.depth();
-    if (const std::size_t guessed = matrix.count(CellState::guessed); guessed > 0) entry["guessed_times"] = guessed;
+    if (const std::size_t imputed = matrix.count(CellState::imputed); imputed > 0) entry["guessed_times"] = imputed;
     entry["dispatch_ns"] = kept(before, "dispatch_ns", trained.evidence.data_sha256);
     entry["data_sha256"] = trained.evidence.data_sha256;
     return entry;
@@ -207,7 +207,7 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
             trained.notices.push_back("skipped " + name + ".jsonl: this build has no such family");
             continue;
         }
-        refuse_holes(results, name, options.evidence, trained.notices);
+        refuse_missing_cases(results, name, options.evidence, trained.notices);
         trained.families.push_back(train(*family, results.device, cases, options));
         const Trained& now = trained.families.back();
         for (const auto& notice : now.evidence.notices) trained.notices.push_back(name + ": " + notice);

@@ -51,7 +51,7 @@ std::optional<Error> wrong_address(const ArraySpec& spec, const void* data) {
     return invalid(name + " is not aligned to its elements of " + std::to_string(spec.element) + " bytes");
 }
 
-/// Of a call on a GPU.
+/// What is wrong with where an array of a call on a GPU lies.
 std::optional<Error> wrong_place(const Transport& transport, std::string_view name, const void* data, Memory memory) {
     const device::Place place = device::place_of(data);
     if (place.on_host && place.on_device) return std::nullopt;

@@ -13,8 +13,8 @@
 #include "kernels/api/device_state.hpp"
 #include "kernels/device/runtime.hpp"
 
-/// The arrays of a call: what is wrong with them, how much memory bringing them to the device takes, and how they get
-/// there and back. Everything is known before anything runs, so that a plan can tell its workspace.
+/// The arrays of a call: what is wrong with them, how much memory bringing them to the device takes, and how their
+/// host-device transfers go. Everything is known before anything runs, so that a plan can tell its workspace.
 namespace espalier {
 
 /// An array of a call, but for where it is.

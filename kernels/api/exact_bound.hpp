@@ -19,7 +19,7 @@ namespace espalier::exact {
 /// by what underflows when it is squared.
 class Bound {
 public:
-    /// Of a query; `missing` as of its pairs.
+    /// The bound of a query; `missing` as of its pairs.
     Bound(const Table& table, const double* query, bool missing)
         : metric_(table.metric()), dims_(table.points().dims), table_scale_(table.scale()) {
         const auto dims = static_cast<double>(table.float_dims());

@@ -26,7 +26,7 @@ inline double cosine_of_square(double square, std::int64_t dims) {
     return distance <= parallel(dims) ? 0 : distance;
 }
 
-/// Of items that share all attributes.
+/// The distance of items that share all attributes.
 template <Metric metric>
 double distance_of(const Pair& pair) {
     const auto [x, y, dims, types] = pair;
@@ -83,7 +83,7 @@ inline double common_cosine(const Pair& pair) {
     return cosine_of_square(square, dims);
 }
 
-/// Of items with missing cells.
+/// The distance of items with missing cells.
 template <Metric metric>
 double common_distance(const Pair& pair) {
     if constexpr (metric == Metric::cosine) return common_cosine(pair);

@@ -45,7 +45,7 @@ public:
     /// The attributes of the items as floats.
     [[nodiscard]] std::int64_t float_dims() const { return points_.dims + (zeros_ ? 1 : 0); }
 
-    /// The same items as floats, item-major.
+    /// The items as floats, item-major.
     [[nodiscard]] std::vector<float> floats(const Rows& rows) const;
 
 private:

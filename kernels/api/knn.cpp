@@ -19,8 +19,8 @@ std::optional<Error> invalid_queries(const KnnModel& model, const Items& queries
     return invalid_sizes({{"queries.count", queries.count}, {"k", model.problem.k}});
 }
 
-/// Of all pipelines it alone reads the points on the host.
-bool computes_on_both(const Decision<Problem>& decision) { return decision.entry->variant.name == "placement"; }
+/// Whether it is `placement`, the only pipeline that reads the points on the host.
+bool computes_on_both(const DispatchResult<Problem>& decision) { return decision.entry->variant.name == "placement"; }
 
 /// Nobody else may look at them: another thread may be making them.
 const TrainingSet::OnHost& host_copies(const TrainingSet& training) {

@@ -19,7 +19,7 @@ struct TrainingSet {
     Resident<std::int32_t> classes;
     Resident<float> targets;
 
-    /// Of a GPU's model, made when a pipeline first runs a stage on the CPU.
+    /// The host's copy of a GPU's model, made when a pipeline first runs a stage on the CPU.
     struct OnHost {
         std::once_flag made;
         std::vector<float> points;

@@ -18,7 +18,7 @@ namespace espalier {
 /// What is wrong with the options for this device, or nothing.
 std::optional<Error> invalid_options(const DeviceState& device, const Options& options);
 
-/// The same for those of a plan.
+/// What is wrong with the options of a plan.
 std::optional<Error> invalid_plan_options(const DeviceState& device, const Options& options);
 
 /// A workspace must be aligned, and as large as the copies of the arrays and the variant need.
@@ -54,12 +54,12 @@ struct Planned {
     Call call;
     Transport transport;
     Demands demands;
-    Decision<decltype(Call::problem)> decision;
+    DispatchResult<decltype(Call::problem)> decision;
     std::size_t variant_bytes;  ///< of the workspace that the variant needs; copies of arrays come before it
 
     [[nodiscard]] const DeviceInfo& info() const { return transport.device->info; }
 
-    /// Of workspace, for arrays that need no copy to be aligned.
+    /// Bytes of workspace, for arrays that need no copy to be aligned.
     [[nodiscard]] std::size_t workspace_bytes() const {
         const auto specs = call.arrays();
         return copies_bytes(transport, specs) + variant_bytes;

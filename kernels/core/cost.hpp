@@ -15,7 +15,7 @@ struct Cost {
     [[nodiscard]] double ops() const { return fp32_ops + int_ops; }
 
     /// Seconds that the device's measured ceilings allow at best; 0 where they are unknown.
-    [[nodiscard]] double floor_seconds(const DeviceInfo& device) const {
+    [[nodiscard]] double roofline_seconds(const DeviceInfo& device) const {
         const auto share = [](double amount, double rate) { return rate > 0 ? amount / rate : 0.0; };
         return std::max({share(bytes, device.bytes_per_second), share(fp32_ops, device.fp32_per_second),
                          share(int_ops, device.int_per_second)});

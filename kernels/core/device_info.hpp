@@ -20,7 +20,7 @@ struct DeviceInfo {
 
     // Ceilings for the roofline, measured on the device itself; 0 when unknown.
     double bytes_per_second = 0;         ///< from and to main memory
-    double cached_bytes_per_second = 0;  ///< reads that hit the innermost cache that all of them fit in
+    double cached_bytes_per_second = 0;  ///< reads that hit the smallest cache that all of them fit in
     double fp32_per_second = 0;          ///< single-precision operations, a fused multiply-add counted as two
     double int_per_second = 0;           ///< the fastest integer multiply-add it has (dp4a, VNNI), counted as two
 

@@ -71,14 +71,14 @@ constexpr Feature<P> category(std::string_view name, std::string_view expression
             [](P& p, double v) { p.*Member = static_cast<T>(static_cast<int>(v)); }};
 }
 
-/// The same feature as one that sweeps vary but that a caller of the library does not know.
+/// Makes a feature one that sweeps vary but that a caller of the library does not know.
 template <class P>
 constexpr Feature<P> unknown(Feature<P> feature) {
     feature.known = false;
     return feature;
 }
 
-/// The same feature as one that a family got after it had been measured. Keys without it, records and variants of
+/// Makes a feature one that a family got after it had been measured. Keys without it, records and variants of
 /// before then go on to mean what they did: the value of `P{}`.
 template <class P>
 constexpr Feature<P> optional(Feature<P> feature) {
@@ -86,7 +86,7 @@ constexpr Feature<P> optional(Feature<P> feature) {
     return feature;
 }
 
-/// The same optional feature as one whose other values ask for less than its default: variants that do not list it
+/// Makes an optional feature one whose other values ask for less than its default: variants that do not list it
 /// serve them by doing more than they have to.
 template <class P>
 constexpr Feature<P> relaxing(Feature<P> feature) {

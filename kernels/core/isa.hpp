@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, 5> kIsaNames{"generic", "avx2", "a
 
 constexpr std::string_view to_string(Isa isa) { return kIsaNames[static_cast<std::size_t>(isa)]; }
 
-/// As people write it.
+/// The name as people write it.
 constexpr std::string_view in_words(Isa isa) {
     constexpr std::array<std::string_view, kIsaNames.size()> words{"no AVX2", "AVX2 and FMA", "AVX-512",
                                                                    "AVX-512 with VNNI", "NEON"};

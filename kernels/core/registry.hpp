@@ -43,7 +43,7 @@ std::string unmet(const Registered<P>& entry, const Demands& demands) {
     return {};
 }
 
-/// The same without words.
+/// Whether the demands are met, without words.
 template <class P>
 bool meets(const Registered<P>& entry, const Demands& demands) {
     return !(demands.deterministic && !entry.variant.nondeterminism.empty()) &&

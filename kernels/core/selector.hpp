@@ -24,7 +24,7 @@ struct Choice {
 template <class P>
 struct Leaf {
     int id;                              ///< numbered from the left
-    int problems;                        ///< measured problems that fell into it; 0 if its evidence is guessed
+    int problems;                        ///< measured problems that fell into it; 0 if its evidence is imputed
     float margin;                        ///< slowdown of the best other variant over the first one; 1 if there is none
     float regret, regret_lo, regret_hi;  ///< geometric mean of what the ranking runs, bootstrap 95%
     std::string_view path;               ///< the conditions from the root, as text

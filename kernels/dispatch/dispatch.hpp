@@ -14,9 +14,9 @@ namespace espalier {
 
 /// What runs for one problem, and which tree said so. Holds no memory of its own.
 template <class P>
-struct Decision {
-    Decision() = default;
-    Decision(const Registered<P>* e, const Configuration& c, const Selector<P>* t, const Leaf<P>* l)
+struct DispatchResult {
+    DispatchResult() = default;
+    DispatchResult(const Registered<P>* e, const Configuration& c, const Selector<P>* t, const Leaf<P>* l)
         : entry(e), configuration(c), tree(t), leaf(l) {}
 
     const Registered<P>* entry = nullptr;
@@ -29,7 +29,7 @@ struct Decision {
 
 /// Bytes of memory that the variant needs beside its buffers.
 template <class P>
-std::size_t workspace_bytes(const Decision<P>& decision, const P& problem, const DeviceInfo& device) {
+std::size_t workspace_bytes(const DispatchResult<P>& decision, const P& problem, const DeviceInfo& device) {
     const auto bytes = decision.entry->variant.workspace;
     return bytes ? bytes(problem, decision.configuration, device) : 0;
 }
@@ -74,8 +74,9 @@ std::optional<Configuration> forced_configuration(const Tables<P>& tables, const
 }
 
 template <class P>
-Result<Decision<P>> decide_forced(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                                  Decision<P> decision, const ForcedVariant& forced, const Demands& demands) {
+Result<DispatchResult<P>> decide_forced(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
+                                        DispatchResult<P> decision, const ForcedVariant& forced,
+                                        const Demands& demands) {
     const std::string name = std::string(tables.family) + "/" + forced.variant;
     const auto error = [&](ErrorCode code, const std::string& what) {
         return Error{code, std::string(forced.origin) + " asks for " + name + ": " + what};
@@ -123,8 +124,8 @@ const Choice<P>* first_that_runs(const Tables<P>& tables, const Leaf<P>& leaf, c
 
 /// When every tree's leaf for the problem declines: what any other leaf ranks and can run it, by the same order.
 template <class P>
-std::optional<Decision<P>> decide_by_other_leaves(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                                                  const Demands& demands) {
+std::optional<DispatchResult<P>> decide_by_other_leaves(const Tables<P>& tables, const P& problem,
+                                                        const DeviceInfo& device, const Demands& demands) {
     SimilarTrees<P> trees(tables.selectors, device);
     while (const Selector<P>* tree = trees.next())
         for (const Leaf<P>& leaf : tree->leaves) {
@@ -132,7 +133,7 @@ std::optional<Decision<P>> decide_by_other_leaves(const Tables<P>& tables, const
             if (!choice) continue;
             const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice->variant)];
             if (entry.variant.role == Role::baseline) continue;
-            Decision<P> decision{&entry, choice->configuration, tree, &leaf};
+            DispatchResult<P> decision{&entry, choice->configuration, tree, &leaf};
             decision.other_leaf = true;
             return decision;
         }
@@ -151,8 +152,8 @@ const Registered<P>* any_that_meets(const Demands& demands, const Tables<P>& tab
 }
 
 template <class P>
-Result<Decision<P>> decide_baseline(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                                    const Selector<P>* tree, const Leaf<P>* leaf, const Demands& demands) {
+Result<DispatchResult<P>> decide_baseline(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
+                                          const Selector<P>* tree, const Leaf<P>* leaf, const Demands& demands) {
     const Registered<P>* entry = baseline(tables.registry, device.kind);
     if (entry && !meets(*entry, demands)) {
         const std::string why = unmet(*entry, demands);
@@ -171,7 +172,7 @@ Result<Decision<P>> decide_baseline(const Tables<P>& tables, const P& problem, c
         return Error{ErrorCode::unsupported, std::string(tables.family) + " on " + device.key +
                                                  ": no variant can run this problem; the baseline " +
                                                  std::string(entry->variant.name) + ": " + support.reason};
-    return Decision<P>{entry, configuration, tree, leaf};
+    return DispatchResult<P>{entry, configuration, tree, leaf};
 }
 
 }  // namespace detail
@@ -183,8 +184,8 @@ Result<Decision<P>> decide_baseline(const Tables<P>& tables, const P& problem, c
 /// as one that cannot run. Errors: unknown_variant and unsupported for a forced variant; unsupported when even the
 /// baseline declines, which it does only beyond the device's own limits.
 template <class P>
-Result<Decision<P>> decide(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                           const ForcedVariant* forced, const Demands& demands = {}) {
+Result<DispatchResult<P>> decide(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
+                                 const ForcedVariant* forced, const Demands& demands = {}) {
     SimilarTrees<P> trees(tables.selectors, device);
     const Selector<P>* const nearest = trees.next();
     const Leaf<P>* const nearest_leaf = nearest ? &nearest->leaf_of(problem, device) : nullptr;
@@ -194,18 +195,18 @@ Result<Decision<P>> decide(const Tables<P>& tables, const P& problem, const Devi
     for (const Selector<P>* tree = nearest; tree; tree = trees.next()) {
         if (tree != nearest) leaf = &tree->leaf_of(problem, device);
         if (const Choice<P>* choice = detail::first_that_runs(tables, *leaf, problem, device, demands))
-            // In its place at once: a decision that is copied when its parts were just written waits for the stores.
-            return Result<Decision<P>>(std::in_place, &tables.registry[static_cast<std::size_t>(choice->variant)],
-                                       choice->configuration, tree, leaf);
+            // In its place at once: a result that is copied when its parts were just written waits for the stores.
+            return Result<DispatchResult<P>>(std::in_place, &tables.registry[static_cast<std::size_t>(choice->variant)],
+                                             choice->configuration, tree, leaf);
     }
     if (auto decision = detail::decide_by_other_leaves(tables, problem, device, demands)) return *decision;
     return detail::decide_baseline(tables, problem, device, nearest, nearest_leaf, demands);
 }
 
-/// The same with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces.
+/// Decides with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces.
 template <class P>
-Result<Decision<P>> decide(const P& problem, const DeviceInfo& device, std::string_view variant = {},
-                           const Demands& demands = {}) {
+Result<DispatchResult<P>> decide(const P& problem, const DeviceInfo& device, std::string_view variant = {},
+                                 const Demands& demands = {}) {
     const Tables<P> all = tables<P>();
     return with_forced_variant(all.family, variant, [&](const ForcedVariant* forced) {
         return decide(all, problem, device, forced, demands);

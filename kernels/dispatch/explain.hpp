@@ -16,7 +16,7 @@ std::string summary(const Explanation& explanation);
 
 template <class P>
 void describe_leaf(Explanation& explanation, const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                   const Decision<P>& decision, const Demands& demands) {
+                   const DispatchResult<P>& decision, const Demands& demands) {
     const Selector<P>& tree = *decision.tree;
     const Leaf<P>& leaf = *decision.leaf;
     explanation.tree = tree.device_key == device.key ? Explanation::Tree::exact : Explanation::Tree::related;
@@ -43,9 +43,9 @@ void describe_leaf(Explanation& explanation, const Tables<P>& tables, const P& p
 
 }  // namespace detail
 
-/// A decision in words and numbers.
+/// A dispatch result in words and numbers.
 template <class P>
-Explanation explanation_of(const Decision<P>& decision, const Tables<P>& tables, const P& problem,
+Explanation explanation_of(const DispatchResult<P>& decision, const Tables<P>& tables, const P& problem,
                            const DeviceInfo& device, const Demands& demands) {
     const Variant<P>& variant = decision.entry->variant;
     Explanation explanation;
@@ -72,7 +72,7 @@ Result<Explanation> explain(const Tables<P>& tables, const P& problem, const Dev
     return explanation_of(decision.value(), tables, problem, device, demands);
 }
 
-/// The same with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces.
+/// Explains with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces.
 template <class P>
 Result<Explanation> explain(const P& problem, const DeviceInfo& device, const Options& options) {
     const Tables<P> all = tables<P>();

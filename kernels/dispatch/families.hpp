@@ -21,7 +21,7 @@ struct KernelFamily {
     std::string_view name;
     Result<Explanation> (*explain)(std::string_view problem, const DeviceInfo&, const ForcedVariant*, const Demands&);
 
-    // Of trees from files, see loaded_trees.hpp.
+    // Makes a tree of a file, see loaded_trees.hpp.
     std::unique_ptr<LoadedTree> (*tree)(const TreeFile&);  ///< throws BadData
     std::unique_ptr<LoadedTable> (*table)(std::span<const LoadedTree* const>);
     void (*publish)(const LoadedTable*) noexcept;

@@ -17,8 +17,8 @@ struct LoadedTableOf final : LoadedTable {
     std::vector<Selector<P>> selectors;
 };
 
-/// The table that decisions take at this moment; null while nothing is loaded. What it points to is never changed and
-/// never freed, so that whoever took it, decisions and plans, may keep what they found there.
+/// The table that dispatches take at this moment; null while nothing is loaded. What it points to is never changed and
+/// never freed, so that whoever took it, dispatches and plans, may keep what they found there.
 template <class P>
 inline std::atomic<const LoadedTableOf<P>*> current_table{nullptr};
 
@@ -52,7 +52,7 @@ inline void load_selectors_of_environment() {
 /// What of ESPALIER_SELECTORS was not loaded, and why; empty if nothing is wrong.
 const std::string& ignored_selectors();
 
-/// The same of what was read so far, for a program's end: reads nothing.
+/// What was ignored of what was read so far, for a program's end: reads nothing.
 const std::string& ignored_selectors_so_far();
 
 /// See espalier/selectors.hpp. Throw BadData and std::bad_alloc, and change nothing then.

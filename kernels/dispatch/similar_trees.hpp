@@ -21,7 +21,7 @@ std::int64_t dissimilarity(const DeviceTraits& device, const DeviceTraits& train
 /// Empty if nothing that is known differs.
 std::string difference(const DeviceTraits& device, const DeviceTraits& trained);
 
-/// Goes through the trees for a device's kind, the most similar device's first; of equals the first in the table.
+/// Goes through the trees for a device's kind, the most similar device's first; ties go to the first in the table.
 /// The tree of the very key comes before all others.
 template <class P>
 class SimilarTrees {

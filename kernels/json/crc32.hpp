@@ -19,7 +19,7 @@ constexpr std::uint32_t crc32_of(std::string_view bytes) {
 
 static_assert(crc32_of("123456789") == 0xCBF43926U);
 
-/// As eight lower-case hexadecimal digits.
+/// The CRC-32 as eight lower-case hexadecimal digits.
 inline std::string crc32_digits(std::string_view bytes) {
     std::string digits(8, '0');
     std::uint32_t crc = crc32_of(bytes);

@@ -30,7 +30,7 @@ struct Buffers {
     const std::int32_t* delays = nullptr;    ///< sources x receivers, each in 0..span
     float* sums = nullptr;                   ///< sources x samples; only for Coherence::sums
     float* maximum = nullptr;                ///< sources; only for Coherence::maximum
-    std::int32_t* maximum_sample = nullptr;  ///< sources, the sample of the maximum, the earliest of equals
+    std::int32_t* maximum_sample = nullptr;  ///< sources, the sample of the maximum; ties go to the first
 };
 
 struct Problem {

@@ -27,7 +27,7 @@ struct Buffers {
     const float* point_values = nullptr;  ///< dims x points
     float* result = nullptr;              ///< points x queries
 
-    /// The same sets item-major (attribute a of query q at [q * dims + a]). Read only by variants that say
+    /// Both sets item-major (attribute a of query q at [q * dims + a]). Read only by variants that say
     /// so in their limits; null if `Problem::item_major` is false.
     const float* query_items = nullptr;
     const float* point_items = nullptr;

@@ -9,7 +9,7 @@
 #include "kernels/core/support.hpp"
 
 /// Delays for coherent summation, once for all trial sources: how many samples after its emission a trial
-/// source's signal arrives at each receiver, in a medium of one velocity (source S, the hodograph stage).
+/// source's signal arrives at each receiver, in a medium of one velocity (the travel-time stage of source S).
 namespace espalier::travel_time {
 
 enum class VariantId : std::uint16_t;

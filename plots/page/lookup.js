@@ -32,7 +32,7 @@ const answer = (family, asked) => {
   const judged = near.map(({ problem }) => problem.own.find((entry) => entry.variant === chosen.variant)?.time / problem.winner.time)
                      .filter(Number.isFinite);
   const alone = exact ? undefined : sameProblem(family, asked, family.all);
-  return { exact, alone, near, values, path, leaf, chosen, judged, guess: exact ? null : estimate(family, values) };
+  return { exact, alone, near, values, path, leaf, chosen, judged, estimated: exact ? null : estimate(family, values) };
 };
 
 const SHORT = 1e4;  // ns: a few times what it takes to start a kernel and to wait for it
@@ -164,8 +164,8 @@ const timeText = (found) => {
   if (found.exact)
     return [h("b", { class: "big" }, duration(found.exact.winner.time)),
             ` 95% interval ${duration(found.exact.winner.low)} – ${duration(found.exact.winner.high)}`];
-  if (!found.guess) return [h("span", {}, "no estimate: fewer than four problems of this kind were measured")];
-  const { time, factor, count } = found.guess;
+  if (!found.estimated) return [h("span", {}, "no estimate: fewer than four problems of this kind were measured")];
+  const { time, factor, count } = found.estimated;
   return [h("b", { class: "big" }, `≈ ${duration(time, 2)}`),
           ` expected within ${duration(time / factor, 2)} – ${duration(time * factor, 2)}, from the ${count} nearest measured problems`];
 };

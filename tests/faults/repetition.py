@@ -1,4 +1,4 @@
-"""Rows 21 and 25: measuring and learning the same thing twice, on a quiet machine and on a busy one."""
+"""Rows 21 and 25: an A/A test of measuring and learning, on a quiet machine and on a busy one."""
 
 import json
 import math
@@ -25,7 +25,7 @@ def same_kernel_twice(machine: Machine, outcome: Outcome) -> None:
                                           f"seed={seeds}")
         command[command.index("20%")] = "0.5%"
         swept = run([machine.faulty, *command], 600)
-        told = run([machine.program("twins"), only(folder / "results", "*"), variant])
+        told = run([machine.program("aa_comparison"), only(folder / "results", "*"), variant])
         if swept.code or told.code:
             raise AssertionError(f"{swept}; {told}")
         counts = json.loads(told.out)

@@ -174,7 +174,7 @@ def row_11(machine: Machine) -> Outcome:
             train = [machine.faulty, "train", "--results", part / "results", "--output", part / "selectors"]
             strict, partial = run(train), run([*train, "--allow-partial"])
             if missing == 0:  # the control: nothing is reported where nothing is missing
-                if merged.code or "hole" in merged.err or strict.code:
+                if merged.code or "missing" in merged.err or strict.code:
                     raise AssertionError(f"all shards: {merged}, {strict}")
                 continue
             outcome.count(f"shard {missing} of 3 is missing" in merged.err and strict.code == 4 and
@@ -227,7 +227,7 @@ def row_20(machine: Machine) -> Outcome:
             outcome.records_lost += 3 - len(own)
             outcome.count(done.code == 0 and len(own) == 3 and flagged,
                           f"problem {seed}: {[case['conditions'] for case in own]}; {done}")
-    # How many samples each has says nothing about pairs: who is settled leaves early. So they are counted where
+    # How many samples each has says nothing about pairs: who has converged leaves early. So they are counted where
     # nobody leaves.
     for test, result in gtest(machine, "timing_test", "Timing.ADisturbedRoundIsTakenBackWhole").items():
         outcome.count(result["passed"], f"{test}: {result['message']}")

@@ -132,11 +132,11 @@ std::vector<CaseRecord> records(const Times& times, const std::vector<std::strin
 }
 
 learn::Tree tree_of_pairs(const learn::Matrix& matrix) {
-    const auto column = [&](learn::PairKind kind) {
-        const auto at = std::ranges::find_if(matrix.columns, [&](const auto& c) { return c.pair.kind == kind; });
+    const auto column = [&](learn::InteractionKind kind) {
+        const auto at = std::ranges::find_if(matrix.columns, [&](const auto& c) { return c.interaction.kind == kind; });
         return static_cast<std::size_t>(at - matrix.columns.begin());
     };
-    const std::size_t ratio = column(learn::PairKind::ratio), product = column(learn::PairKind::product);
+    const std::size_t ratio = column(learn::InteractionKind::ratio), product = column(learn::InteractionKind::product);
     learn::Tree tree;
     tree.nodes = {{.test = {ratio, false, 0.3}, .yes = 1, .no = 4},
                   {.test = {product, false, 3e15}, .yes = 2, .no = 3},

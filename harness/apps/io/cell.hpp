@@ -26,7 +26,7 @@ public:
 
     [[nodiscard]] bool hold(std::string_view cell) const;
 
-    /// The same of a class: unless they were asked for, "-" and "None" are names of classes like any other.
+    /// Whether a cell holds a class: unless they were asked for, "-" and "None" are names of classes like any other.
     [[nodiscard]] bool hold_class(std::string_view cell) const;
 
 private:

@@ -113,7 +113,7 @@ void ColumnLearner::settle(std::vector<Number>& kept) {
     if (rules_.kind == ColumnKind::numeric && !streaming_ && !values_.empty()) make_numbers(kept);
 }
 
-/// Of a column that is still kept as codes.
+/// Decides the type of a column that is still kept as codes.
 void ColumnLearner::decide() {
     if (streaming_ || (texts_ == 0 && numbers_ > 0)) {
         rules_.kind = ColumnKind::numeric;

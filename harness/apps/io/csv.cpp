@@ -85,7 +85,7 @@ std::size_t CsvReader::find_record_end() {
     }
 }
 
-/// The same for a record that may hold line ends in quotes.
+/// Finds the end of a record that may hold line ends in quotes.
 std::size_t CsvReader::find_quoted_record_end() {
     enum class In { field_start, plain, quotes, closed } in = In::field_start;
     std::int64_t lines = 0;

@@ -24,7 +24,7 @@ struct Message {
     png_longjmp(png, 1);
 }
 
-/// Of ancillary chunks they change no pixel; of the header they say what its error does not.
+/// Ignores warnings: those of ancillary chunks change no pixel, those of the header say what its error does not.
 void on_warning(png_structp png, png_const_charp text) {
     auto* message = static_cast<Message*>(png_get_error_ptr(png));
     std::snprintf(message->warning, sizeof message->warning, "%s", text);
@@ -95,7 +95,7 @@ bool read_rows(Reader& reader, Image& image) {
     return true;
 }
 
-/// The same of an interlaced image, whose rows come several times.
+/// Reads an interlaced image, whose rows come several times.
 bool read_passes(Reader& reader, png_bytepp rows) {
     if (setjmp(png_jmpbuf(reader.png))) return false;
     png_read_image(reader.png, rows);

@@ -24,7 +24,7 @@ public:
     /// Puts the first line before the others: it is a row.
     void take_first() { waiting_ = &first_lines_.first; }
 
-    /// Of the last record.
+    /// The line of the last record.
     [[nodiscard]] std::int64_t line() const { return line_; }
     [[nodiscard]] const std::string& path() const { return csv_.path(); }
     [[nodiscard]] const CsvReader& csv() const { return csv_; }

@@ -38,7 +38,7 @@ public:
     void check_gaps(double longest) const;
 
 protected:
-    /// The same within the record. Writes every sample that lies in no gap, and none of those that do.
+    /// Reads samples within the record. Writes every sample that lies in no gap, and none of those that do.
     virtual void read_within(std::int64_t first, std::int64_t count, float* to, std::int64_t stride) = 0;
 
     /// The name of the file that a sample comes from, for messages; of a sample in no gap.

@@ -27,7 +27,7 @@ struct SyntheticRecord {
     /// Samples [first, first + count) of receiver r.
     void trace(std::int64_t r, std::int64_t first, std::int64_t count, float* to) const;
 
-    /// The same of receivers [r, r + rows), one row of `count` after the other, on all threads.
+    /// Writes the traces of receivers [r, r + rows), one row of `count` after the other, on all threads.
     void traces(std::int64_t r, std::int64_t rows, std::int64_t first, std::int64_t count, float* to) const;
 };
 

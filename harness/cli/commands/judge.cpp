@@ -39,7 +39,7 @@ struct Arguments {
     bool from_results = false, disturbed_too = false, dry_run = false, json = false;
 };
 
-/// Of the families asked for; all that declare a domain if none is.
+/// The families asked for; all that declare a domain if none is.
 std::vector<std::string> families_to_judge(const std::vector<std::string>& asked) {
     std::vector<std::string> names;
     for (const std::string& name : asked)
@@ -86,7 +86,7 @@ void store(const SweepOptions& options, const SweepSummary& summary) {
                 drawn.emplace(family, key);
         const auto others = [&](const auto& entry) { return !drawn.contains({entry.family, entry.problem}); };
         std::erase_if(results.cases, others);
-        std::erase_if(results.holes, others);
+        std::erase_if(results.missing, others);
         save_results(folder, results, Packing::packed);
     }
     for (const std::string& warning : warnings) to_stderr("warning: {}\n", printable(warning));
@@ -219,7 +219,7 @@ void run(const Arguments& arguments, ExitCode& code) {
         judge_device(arguments, options, described_device(options.device, options.results_folder).key, output);
     else
         code = in_turns(options, [&](const SweepOptions& shared, const std::vector<std::string>& devices) {
-            return arguments.dry_run ? foresee(shared, devices, arguments.json, output)
+            return arguments.dry_run ? estimate(shared, devices, arguments.json, output)
                                      : measure(arguments, shared, devices, output);
         });
     if (arguments.json) print_json(output, 2);

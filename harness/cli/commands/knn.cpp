@@ -269,8 +269,8 @@ void tell(const KnnOptions& options, const Input& input, const KnnSession& sessi
                   outcome.score.unanswered());
 }
 
-/// What one option says about another, and what becomes of the tables' options.
-void settle(KnnOptions& options) {
+/// Checks the options against each other, and completes those of the tables.
+void validate(KnnOptions& options) {
     using H = io::TableOptions::Header;
     const bool two = !options.train.empty() || !options.test.empty();
     if (two == !options.data.empty() || (two && (options.train.empty() || options.test.empty())))
@@ -297,7 +297,7 @@ void settle(KnnOptions& options) {
 }
 
 void run_knn(KnnOptions& options) {
-    settle(options);
+    validate(options);
     refuse_same_files({{"-o", options.output}},
                       {{"--train", options.train}, {"--test", options.test}, {"--data", options.data}});
     const Device device = device_of(options.device);

@@ -38,7 +38,7 @@ struct LocateOptions {
     bool no_double_buffering = false, pageable = false, explain = false, json = false, quiet = false;
 };
 
-void settle(const LocateOptions& options) {
+void validate(const LocateOptions& options) {
     const bool velocity = options.settings.velocity != 0;
     if (velocity == !options.settings.travel_times.empty())
         throw Failure(ExitCode::usage, "give either --velocity or --travel-times");
@@ -201,7 +201,7 @@ std::string result_in_words(const seismic::Record& record, const LocateSession& 
 }
 
 void run_locate(LocateOptions& options) {
-    settle(options);
+    validate(options);
     const Device device = device_of(options.device);
     LocateSettings& settings = options.settings;
     settings.grid = grid_of(options.grid);

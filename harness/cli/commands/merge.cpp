@@ -33,19 +33,19 @@ MergeOptions interpret(const Arguments& arguments) {
 }
 
 nlohmann::ordered_json to_json(const MergeReport& report) {
-    auto holes = nlohmann::ordered_json::array();
-    for (const Hole& hole : report.holes)
-        holes.push_back({{"family", hole.family},
-                         {"problem", hole.problem},
-                         {"shard", hole.shard},
-                         {"description", hole.description}});
+    auto missing = nlohmann::ordered_json::array();
+    for (const MissingCases& each : report.missing)
+        missing.push_back({{"family", each.family},
+                           {"problem", each.problem},
+                           {"shard", each.shard},
+                           {"description", each.description}});
     return {{"device_key", report.device_key},
             {"cases", report.cases},
             {"kept", report.kept},
             {"superseded", report.superseded},
             {"kept_wrong", report.kept_wrong},
             {"unpaired_problems", report.unpaired_problems},
-            {"holes", std::move(holes)},
+            {"holes", std::move(missing)},
             {"warnings", report.warnings}};
 }
 

@@ -26,7 +26,7 @@ struct Arguments {
     bool dry_run = false, no_merge = false, json = false;
 };
 
-/// The id of the job that sbatch made of the script; its complaints go to our stderr.
+/// The id of the job that sbatch made of the script; its errors go to our stderr.
 std::string submit(const fs::path& script, const std::string& options) {
     const std::string command = "sbatch --parsable " + options + " " + shell_word(script.string()) + " </dev/null";
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
@@ -63,7 +63,7 @@ void run(Arguments arguments) {
     std::string merge_id;
     if (!arguments.no_merge) {
         write_file_atomically(folder / "merge.sbatch", merge);
-        // Whatever became of the shards: what is missing is reported as a hole.
+        // Whatever became of the shards: merging reports the missing cases.
         merge_id = submit(folder / "merge.sbatch", "--dependency=afterany:" + id);
     }
     if (arguments.json)

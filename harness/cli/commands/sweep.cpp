@@ -41,7 +41,7 @@ struct Arguments {
 
 void measure_adaptively(SweepOptions& options, double share) {
     options.share_asked_for = share;
-    options.strategy = [share](const Plan& plan, const Recorded& recorded) {
+    options.strategy = [share](const SweepPlan& plan, const Recorded& recorded) {
         return std::make_unique<AdaptiveStrategy>(plan, recorded.records, share);
     };
 }
@@ -80,7 +80,7 @@ void measure_published(SweepOptions& options, bool own_journals) {
     if (!own_journals) options.journal_folder /= "published";
 }
 
-/// Those that a device's results have, whoever chose them.
+/// Measures the problems that a device's results have, whoever chose them.
 void measure_recorded(SweepOptions& options) {
     options.problems = [results = options.results_folder](const Family& family, const DeviceInfo& device) {
         const std::filesystem::path folder = results / device.key;
@@ -176,7 +176,7 @@ void run(const Arguments& arguments, ExitCode& code) {
     restrict_threads(arguments.threads);
     auto output = nlohmann::ordered_json::array();
     code = in_turns(options, [&](const SweepOptions& shared, const std::vector<std::string>& devices) {
-        return arguments.dry_run ? foresee(shared, devices, arguments.json, output)
+        return arguments.dry_run ? estimate(shared, devices, arguments.json, output)
                                  : measure(arguments, shared, devices, output);
     });
     if (arguments.json) print_json(output, 2);
@@ -229,7 +229,7 @@ void add_sweep(Command& app, ExitCode& code) {
     command
         .add_flag("--adaptive{10%}", arguments.adaptive,
                   "measure only this share of the cases, those that decide what is best where; --adaptive=20% for "
-                  "another; train guesses the rest, sweep --resume measures it")
+                  "another; train imputes the rest, sweep --resume measures it")
         .excludes(suite);
     command.add_option("--noise", arguments.noise, "precision of the ratios to aim for").capture_default_str();
     command.add_option("--seed", options.seed, "of inputs and of the order of everything").capture_default_str();
@@ -239,7 +239,7 @@ void add_sweep(Command& app, ExitCode& code) {
     command.add_option("--shard", arguments.shard, "i/n: only the i-th of n parts of the problems");
     command
         .add_option("--cache", arguments.cache,
-                    "before each run; cold: displaced by writing, so that a run writes back what "
+                    "before each run; cold: flushed by writing, so that a run writes back what "
                     "lies there; clean: by reading; warm: as they are; auto: cold on GPUs, "
                     "warm on the CPU")
         .one_of({"auto", "cold", "clean", "warm"})
@@ -248,7 +248,7 @@ void add_sweep(Command& app, ExitCode& code) {
         .add_option(
             "--verify", arguments.verify,
             "once: a run before and after timing; full: the oracle computes even what takes it minutes; auto: once for "
-            "--drawn, whose variants the default problems judge, else budget")
+            "--drawn, whose variants the default problems verify, else budget")
         .one_of({"auto", "once", "budget", "full"})
         .capture_default_str();
     command

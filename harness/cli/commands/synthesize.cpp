@@ -167,7 +167,7 @@ void check_number(double value, const char* option, bool zero_too = false) {
                                                zero_too ? "finite, not negative" : "positive"));
 }
 
-void settle(SynthesizeOptions& options) {
+void validate(SynthesizeOptions& options) {
     seismic::SyntheticRecord& record = options.record;
     check_number(record.rate, "--rate");
     check_number(record.velocity, "--velocity");
@@ -222,7 +222,7 @@ void refuse_to_destroy_inputs(const SynthesizeOptions& options, const std::vecto
 }
 
 void run_synthesize(SynthesizeOptions& options) {
-    settle(options);
+    validate(options);
     seismic::SyntheticRecord& record = options.record;
     const seismic::Grid grid = grid_of(options.grid);
     const std::int64_t samples = parse_samples(options.duration, record.rate, "--duration");

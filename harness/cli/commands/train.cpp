@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/cli/ablation_report.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/cli/what_if_report.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/records/atomic_file.hpp"
 #include "harness/records/results.hpp"
@@ -29,7 +29,7 @@ struct Options {
     learn::TrainingFolders folders;
     learn::TrainOptions train;
     std::filesystem::path matrices;
-    WhatIfQuestions what_if;  ///< if there are any, nothing is written
+    AblationQuestions ablation;  ///< if there are any, nothing is written
     bool trees = false, transfer = false, check = false, json = false, quiet = false;
     bool every_device = false;  ///< none was named
 };
@@ -131,8 +131,8 @@ void print_decision_diffs(const learn::TrainedDevice& trained) {
                       learn::describe(*trained.diffs[i]));
 }
 
-void answer_what_if(const Options& options) {
-    check_names(options.what_if);
+void answer_ablation(const Options& options) {
+    check_names(options.ablation);
     auto json = nlohmann::ordered_json::array();
     std::string text;
     for (const std::string& key : options.devices) {
@@ -140,9 +140,9 @@ void answer_what_if(const Options& options) {
         if (!maybe) continue;
         const learn::TrainedDevice& trained = *maybe;
         if (!options.json)
-            text += what_if_text(trained, options.what_if, options.train.learn);
+            text += ablation_text(trained, options.ablation, options.train.learn);
         else
-            for (auto& entry : what_if_json(trained, options.what_if, options.train.learn)) json.push_back(entry);
+            for (auto& entry : ablation_json(trained, options.ablation, options.train.learn)) json.push_back(entry);
     }
     if (options.json)
         print_json(json, 2);
@@ -193,7 +193,7 @@ void run(Options options, ExitCode& code) {
     options.every_device = options.devices.empty();
     const bool everything = options.every_device && options.families.empty();
     if (options.devices.empty()) options.devices = learn::devices_with_results(options.folders.results);
-    if (options.what_if.any()) return answer_what_if(options);
+    if (options.ablation.any()) return answer_ablation(options);
     if (options.transfer) return print_transfer(options);
     refuse_to_destroy_results(options);
     bool different = false;
@@ -263,15 +263,15 @@ void add_train(Command& app, ExitCode& code) {
         .add_option("--matrices", options->matrices, "Also write what was trained on, for other learners, to a folder")
         .type_name("DIR");
     command
-        .add_option("--without", options->what_if.without,
+        .add_option("--without", options->ablation.without,
                     "Ask what the trees would be without these variants; writes nothing")
         .type_name("VARIANT")
         .delimiter(',');
-    command.add_option("--only", options->what_if.only, "Ask what they would be with these and the baseline alone")
+    command.add_option("--only", options->ablation.only, "Ask what they would be with these and the baseline alone")
         .type_name("VARIANT")
         .delimiter(',');
     command
-        .add_option("--ship", options->what_if.ship,
+        .add_option("--ship", options->ablation.ship,
                     "Ask for the best sets of up to N variants beside the baseline, and what each one is worth")
         .type_name("N")
         .within(0, 1000);

@@ -26,7 +26,7 @@ __attribute__((target("arch=armv8.2-a+dotprod"))) double dot_products() {
     return 2.0 * 16 * kChains * kSteps;
 }
 
-// Of 16-bit values, the widest product that every processor of the architecture has.
+// Products of 16-bit values, the widest that every processor of the architecture has.
 double long_products() {
     int32x4_t chains[kChains] = {};
     const int16x8_t a = vdupq_n_s16(3), b = vdupq_n_s16(2);

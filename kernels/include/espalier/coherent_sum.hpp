@@ -34,8 +34,8 @@ struct CoherentSumShape {
 ESPALIER_API Result<void> sum_coherently(const Device& device, const CoherentSumShape& shape, const float* traces,
                                          const std::int32_t* delays, float* sums, const Options& options = {});
 
-/// The same, keeping per source only the largest sum and its sample, the earliest of equals: two arrays of
-/// `sources` elements. A window without samples has no maximum: 0 at sample -1.
+/// Sums as `sum_coherently`, keeping per source only the largest sum and its sample, the earliest where sums are equal:
+/// two arrays of `sources` elements. A window without samples has no maximum: 0 at sample -1.
 ESPALIER_API Result<void> maximum_coherence(const Device& device, const CoherentSumShape& shape, const float* traces,
                                             const std::int32_t* delays, float* maximum, std::int32_t* sample,
                                             const Options& options = {});
@@ -43,11 +43,11 @@ ESPALIER_API Result<void> maximum_coherence(const Device& device, const Coherent
 /// Summations of one shape that keep either all sums or the maxima.
 class ESPALIER_API CoherentSumPlan : public Plan {
 public:
-    /// As `sum_coherently`, of a plan for `Coherence::sums`. Delays in host memory are checked at each run.
+    /// Does what `sum_coherently` does, in a plan for `Coherence::sums`. Delays in host memory are checked at each run.
     Result<void> run(std::span<const float> traces, std::span<const std::int32_t> delays, std::span<float> sums,
                      Stream stream = nullptr, std::span<std::byte> workspace = {}) const;
 
-    /// As `maximum_coherence`, of a plan for `Coherence::maximum`.
+    /// Does what `maximum_coherence` does, in a plan for `Coherence::maximum`.
     Result<void> run(std::span<const float> traces, std::span<const std::int32_t> delays, std::span<float> maximum,
                      std::span<std::int32_t> sample, Stream stream = nullptr,
                      std::span<std::byte> workspace = {}) const;

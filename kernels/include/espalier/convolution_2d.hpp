@@ -42,7 +42,7 @@ struct Image {
     ImageShape shape;
 };
 
-/// The same for reading.
+/// An image to read.
 struct ConstImage {
     const std::uint8_t* data = nullptr;
     ImageShape shape;
@@ -63,7 +63,7 @@ ESPALIER_API Result<void> convolve_2d(const Device& device, const ConstImage& im
 /// One filter for images of one shape.
 class ESPALIER_API ConvolutionPlan : public Plan {
 public:
-    /// As `convolve_2d`.
+    /// Does what `convolve_2d` does.
     Result<void> run(const ConstImage& image, const Image& result, Stream stream = nullptr,
                      std::span<std::byte> workspace = {}) const;
 

@@ -75,7 +75,7 @@ ESPALIER_API Result<void> pairwise_distances(const Device& device, const Items& 
 /// Distances between sets of some sizes and layouts, by one rule.
 class ESPALIER_API DistancesPlan : public Plan {
 public:
-    /// As `pairwise_distances`.
+    /// Does what `pairwise_distances` does.
     Result<void> run(const Items& queries, const Items& points, float* result, Stream stream = nullptr,
                      std::span<std::byte> workspace = {}) const;
 

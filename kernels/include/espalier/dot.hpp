@@ -23,7 +23,7 @@ ESPALIER_API Result<void> dot_product(const Device& device, const float* a, cons
 /// Dot products of vectors of one length.
 class ESPALIER_API DotProductPlan : public Plan {
 public:
-    /// As `dot_product`.
+    /// Does what `dot_product` does.
     Result<void> run(std::span<const float> a, std::span<const float> b, float* result, Stream stream = nullptr,
                      std::span<std::byte> workspace = {}) const;
 

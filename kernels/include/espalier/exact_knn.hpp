@@ -23,7 +23,7 @@ struct ItemsOfDoubles {
     Layout layout = Layout::item_major;
 };
 
-/// As `Neighbours`, with distances in double precision.
+/// Neighbours as in `Neighbours`, with distances in double precision.
 struct ExactNeighbours {
     std::int64_t queries = 0;
     std::int64_t k = 0;
@@ -31,7 +31,7 @@ struct ExactNeighbours {
     std::vector<std::int32_t> indices;
 };
 
-/// As `NeighbourLists`, for distances in double precision. In host memory.
+/// Arrays as in `NeighbourLists`, for distances in double precision. In host memory.
 struct ExactNeighbourLists {
     double* distances = nullptr;
     std::int32_t* indices = nullptr;
@@ -87,7 +87,7 @@ public:
     [[nodiscard]] Result<std::vector<std::int32_t>> predict(const ItemsOfDoubles& queries,
                                                             const Options& options = {}) const;
 
-    /// The same into an array of one class per query, with the neighbours that voted if their arrays are not null.
+    /// Predicts into an array of one class per query, with the neighbours that voted if their arrays are not null.
     Result<void> predict(const ItemsOfDoubles& queries, std::int32_t* classes,
                          const ExactNeighbourLists& neighbours = {}, const Options& options = {}) const;
 
@@ -106,7 +106,7 @@ public:
     /// The mean target of each query's neighbours, NaN for one without a neighbour that has a say.
     [[nodiscard]] Result<std::vector<double>> predict(const ItemsOfDoubles& queries, const Options& options = {}) const;
 
-    /// The same into an array of one target per query, with the neighbours that voted if their arrays are not null.
+    /// Predicts into an array of one target per query, with the neighbours that voted if their arrays are not null.
     Result<void> predict(const ItemsOfDoubles& queries, double* targets, const ExactNeighbourLists& neighbours = {},
                          const Options& options = {}) const;
 

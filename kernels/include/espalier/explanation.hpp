@@ -22,7 +22,7 @@ struct ESPALIER_API Explanation {
     };
 
     /// One choice of the leaf's ranking.
-    struct Candidate {
+    struct RankedChoice {
         std::string variant;
         std::string configuration;  ///< "block=256", or "default"
         double slowdown;            ///< geometric mean over the leaf's problems of its time / the best time
@@ -52,7 +52,7 @@ struct ESPALIER_API Explanation {
     double regret = 0;        ///< first choice's time / the best measured, geometric mean over the leaf
     double regret_low = 0;    ///< its bootstrap 95% interval
     double regret_high = 0;
-    std::vector<Candidate> ranking;  ///< best first
+    std::vector<RankedChoice> ranking;  ///< best first
 
     std::string ignored;  ///< what of ESPALIER_SELECTORS was not loaded, and why: a line each; empty if all is well
 

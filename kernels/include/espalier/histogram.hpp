@@ -26,7 +26,7 @@ ESPALIER_API Result<void> count_bytes(const Device& device, const std::uint8_t* 
 /// Histograms of so many bytes.
 class ESPALIER_API HistogramPlan : public Plan {
 public:
-    /// As `count_bytes`.
+    /// Does what `count_bytes` does.
     Result<void> run(std::span<const std::uint8_t> bytes, std::uint64_t* counts, Stream stream = nullptr,
                      std::span<std::byte> workspace = {}) const;
 

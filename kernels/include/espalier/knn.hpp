@@ -16,7 +16,7 @@
 
 namespace espalier::inline v0 {
 
-/// What the k nearest neighbours of a query say together. A neighbour at distance NaN says nothing.
+/// How neighbours' labels are combined. A neighbour at distance NaN has no vote.
 enum class Vote {
     majority,  ///< each counts as much as another
     /// Each counts 1 / distance. Neighbours at distance 0, if there are any, are the only ones that count.
@@ -32,7 +32,7 @@ enum class Task {
 /// Where the queries come from and the predictions go to. The points are where the work runs in any case.
 enum class QueriesIn {
     device,  ///< memory of the device
-    host,    ///< pageable memory of the host, so that their way there and back is part of the work
+    host,    ///< pageable memory of the host, so that host-device transfers are part of the work
 };
 
 /// The class of a query that has no neighbour with a say (its target of a regression is NaN then).
@@ -73,7 +73,7 @@ struct PlannedResults {
 /// `predict`.
 class ESPALIER_API KnnPlan : public Plan {
 public:
-    /// As `predict` and `kneighbors`. Arrays that the plan is not for are left alone and may be null.
+    /// Does what `predict` and `kneighbors` do. Arrays that the plan is not for are left alone and may be null.
     Result<void> run(const Items& queries, std::int32_t* classes, const NeighbourLists& neighbours = {},
                      Stream stream = nullptr, std::span<std::byte> workspace = {}) const;
     Result<void> run(const Items& queries, float* targets, const NeighbourLists& neighbours = {},
@@ -95,8 +95,8 @@ public:
     /// The nearest points of each query, in host memory.
     [[nodiscard]] Result<Neighbours> kneighbors(const Items& queries, const Options& options = {}) const;
 
-    /// The same into arrays of k x queries elements as `select_smallest_k` writes them: the j-th nearest of query q at
-    /// [j * queries + q].
+    /// Lists neighbours into arrays of k x queries elements as `select_smallest_k` writes them: the j-th nearest of
+    /// query q at [j * queries + q].
     Result<void> kneighbors(const Items& queries, float* distances, std::int32_t* indices,
                             const Options& options = {}) const;
 
@@ -127,14 +127,15 @@ public:
     /// The class of each query, kNoClass for one without a neighbour that has a say. `queries` are in host memory.
     [[nodiscard]] Result<std::vector<std::int32_t>> predict(const Items& queries, const Options& options = {}) const;
 
-    /// The same into an array of one class per query.
+    /// Predicts into an array of one class per query.
     Result<void> predict(const Items& queries, std::int32_t* classes, const Options& options = {}) const;
 
-    /// The same with the neighbours that voted.
+    /// Predicts, and lists the neighbours that voted.
     Result<void> predict(const Items& queries, std::int32_t* classes, const NeighbourLists& neighbours,
                          const Options& options = {}) const;
 
-    /// The same training set for queries with missing cells: `Missing::allowed`, whatever the model was fitted with.
+    /// A model of the same training set for queries with missing cells: `Missing::allowed`, whatever the model was
+    /// fitted with.
     [[nodiscard]] KnnClassifier allowing_missing() const { return KnnClassifier(with_missing_allowed()); }
 
 private:
@@ -151,14 +152,15 @@ public:
     /// The mean target of each query's neighbours, NaN for one without a neighbour that has a say.
     [[nodiscard]] Result<std::vector<float>> predict(const Items& queries, const Options& options = {}) const;
 
-    /// The same into an array of one target per query.
+    /// Predicts into an array of one target per query.
     Result<void> predict(const Items& queries, float* targets, const Options& options = {}) const;
 
-    /// The same with the neighbours that voted.
+    /// Predicts, and lists the neighbours that voted.
     Result<void> predict(const Items& queries, float* targets, const NeighbourLists& neighbours,
                          const Options& options = {}) const;
 
-    /// The same training set for queries with missing cells: `Missing::allowed`, whatever the model was fitted with.
+    /// A model of the same training set for queries with missing cells: `Missing::allowed`, whatever the model was
+    /// fitted with.
     [[nodiscard]] KnnRegressor allowing_missing() const { return KnnRegressor(with_missing_allowed()); }
 
 private:

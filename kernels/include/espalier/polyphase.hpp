@@ -35,7 +35,7 @@ ESPALIER_API Result<void> interpolate_traces(const Device& device, const Interpo
 /// Interpolations of one shape.
 class ESPALIER_API InterpolationPlan : public Plan {
 public:
-    /// As `interpolate_traces`.
+    /// Does what `interpolate_traces` does.
     Result<void> run(std::span<const float> traces, std::span<float> copies, Stream stream = nullptr,
                      std::span<std::byte> workspace = {}) const;
 

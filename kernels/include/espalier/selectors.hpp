@@ -30,8 +30,8 @@ struct LoadedSelectors {
 /// was loaded before; trees of other devices are ranked with the compiled ones, by how alike the devices are. A tree
 /// may name variants that are not in this library: they are passed over, and explanations say so.
 ///
-/// May be called at any time from any thread. Decisions under way and plans keep what they were made by; later ones use
-/// the new trees. A tree stays in memory as long as the program runs; loading the same again takes no more.
+/// May be called at any time from any thread. Dispatches under way and plans keep what they were made by; later ones
+/// use the new trees. A tree stays in memory as long as the program runs; loading the same again takes no more.
 ///
 /// Returns what was loaded. Errors, which load nothing of `path`: bad_file for a file that cannot be read, is damaged,
 /// is no tree of this version, is larger or deeper than any tree, or names a family, feature, variant or configuration

@@ -48,7 +48,7 @@ ESPALIER_API Result<void> select_smallest_k(const Device& device, const Selectio
 /// Selections of one shape.
 class ESPALIER_API SelectionPlan : public Plan {
 public:
-    /// As `select_smallest_k`.
+    /// Does what `select_smallest_k` does.
     Result<void> run(std::span<const float> distances, std::span<float> values, std::span<std::int32_t> indices,
                      Stream stream = nullptr, std::span<std::byte> workspace = {}) const;
 

@@ -22,7 +22,7 @@ __device__ __forceinline__ std::int32_t dot_low_u8_s16(std::uint32_t bytes, std:
     return result;
 }
 
-/// The same of the upper two bytes.
+/// The dot product of the upper two bytes.
 __device__ __forceinline__ std::int32_t dot_high_u8_s16(std::uint32_t bytes, std::uint32_t taps, std::int32_t sum) {
     std::int32_t result;
     asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(taps), "r"(bytes), "r"(sum));

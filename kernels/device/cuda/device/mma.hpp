@@ -22,7 +22,7 @@ __device__ __forceinline__ void multiply_u8_s8(std::int32_t (&sum)[4], const std
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/// The same with unsigned bytes in both.
+/// The product of unsigned bytes by unsigned bytes.
 __device__ __forceinline__ void multiply_u8_u8(std::int32_t (&sum)[4], const std::uint32_t (&a)[4],
                                                const std::uint32_t (&b)[2]) {
     asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "

@@ -4,7 +4,7 @@
 
 namespace espalier::synthetic {
 
-/// As the build generates it for a real family.
+/// The enumeration that the build generates for a real family.
 enum class VariantId : std::uint16_t {
     alpha,
     base,

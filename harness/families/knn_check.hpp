@@ -18,15 +18,15 @@ struct DistanceError {
     friend bool operator==(const DistanceError&, const DistanceError&) = default;
 };
 
-/// Judges predictions for one query whose true distances to all points are known.
+/// Checks predictions for one query whose true distances to all points are known.
 ///
 /// A prediction is a step function of the distances: where the k-th neighbour is as near as the next one,
 /// within the error of single precision, either choice is right. So a prediction that differs from the
 /// oracle's passes if some choice among such neighbours, with weights as far off as their distances, leads
 /// to it. Without such neighbours, and always where the error is zero, only the oracle's own passes.
-class Judge {
+class PredictionCheck {
 public:
-    Judge(const std::vector<double>& distances, std::int64_t k, Vote vote, DistanceError error);
+    PredictionCheck(const std::vector<double>& distances, std::int64_t k, Vote vote, DistanceError error);
 
     [[nodiscard]] std::int32_t expected_class(std::span<const std::int32_t> point_classes) const;
     [[nodiscard]] double expected_target(std::span<const float> point_targets) const;

@@ -1,4 +1,4 @@
-#include "harness/train/what_if.hpp"
+#include "harness/train/ablation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,10 +39,10 @@ Matrix restricted(const Matrix& matrix, const VariantSet& kept) {
     return result;
 }
 
-/// By problem without guesses, the least log slowdown of any choice of a variant that has a time, else infinity.
+/// By problem without imputed times, the least log slowdown of any choice of a variant that has a time, else infinity.
 std::vector<double> least(const Matrix& matrix, std::size_t variant) {
     std::vector<double> best;
-    for (const std::size_t p : matrix.without_guesses()) {
+    for (const std::size_t p : matrix.without_imputed()) {
         double& least = best.emplace_back(std::numeric_limits<double>::infinity());
         for (std::size_t c = 0; c < matrix.candidates.size(); ++c)
             if (matrix.candidates[c].variant == variant && (matrix.measured(p, c) || c == matrix.baseline))
@@ -65,7 +65,7 @@ double mean_log(const std::vector<double>& logs) {
 class SetSearch {
 public:
     explicit SetSearch(const Matrix& matrix) : baseline_(least(matrix, baseline_of(matrix))) {
-        for (const Candidate& c : matrix.candidates)
+        for (const Choice& c : matrix.candidates)
             if (c.variant != baseline_of(matrix) && (variants_.empty() || variants_.back() != c.variant)) {
                 variants_.push_back(c.variant);
                 logs_.push_back(least(matrix, c.variant));
@@ -82,12 +82,12 @@ public:
     }
 
 private:
-    void offer(const VariantSet& set, double loss) {
+    void consider(const VariantSet& set, double loss) {
         if (loss < best_loss_) best_ = set, best_loss_ = loss;
     }
 
     void try_all(VariantSet set, const std::vector<double>& logs, std::size_t next, std::size_t more) {
-        offer(set, mean_log(logs));
+        consider(set, mean_log(logs));
         for (std::size_t v = next; more > 0 && v < variants_.size(); ++v) {
             std::vector<double> with = logs;
             lower(with, logs_[v]);
@@ -100,7 +100,7 @@ private:
     void add_one_by_one(std::size_t size) {
         VariantSet set;
         std::vector<double> logs = baseline_;
-        offer(set, mean_log(logs));
+        consider(set, mean_log(logs));
         for (; size > 0 && set.size() < variants_.size(); --size) {
             std::size_t best = 0;
             double best_loss = std::numeric_limits<double>::infinity();
@@ -112,7 +112,7 @@ private:
             }
             set.insert(variants_[best]);
             lower(logs, logs_[best]);
-            offer(set, best_loss);
+            consider(set, best_loss);
         }
     }
 
@@ -127,22 +127,22 @@ private:
 
 VariantSet variants_of(const Trained& trained) {
     VariantSet all;
-    for (const Candidate& c : trained.evidence.matrix.candidates) all.insert(c.variant);
+    for (const Choice& c : trained.evidence.matrix.candidates) all.insert(c.variant);
     return all;
 }
 
-WhatIf what_if(const Trained& trained, const VariantSet& kept, const LearnOptions& options) {
+Ablation ablate(const Trained& trained, const VariantSet& kept, const LearnOptions& options) {
     const Matrix& matrix = trained.evidence.matrix;
-    WhatIf result{.kept = kept};
+    Ablation result{.kept = kept};
     result.kept.insert(baseline_of(matrix));
-    std::vector<double> perfect = least(matrix, baseline_of(matrix));
-    for (const std::size_t v : result.kept) lower(perfect, least(matrix, v));
-    result.perfect = std::exp(mean_log(perfect));
+    std::vector<double> virtual_best = least(matrix, baseline_of(matrix));
+    for (const std::size_t v : result.kept) lower(virtual_best, least(matrix, v));
+    result.virtual_best = std::exp(mean_log(virtual_best));
 
     Trained other{.family = trained.family, .evidence = {.matrix = restricted(matrix, result.kept)}};
     other.tree = learn(other.evidence.matrix, other.evidence.matrix.all(), options);
     std::vector<double> logs;
-    for (const std::size_t p : matrix.without_guesses())
+    for (const std::size_t p : matrix.without_imputed())
         logs.push_back(log_regret(other.evidence.matrix, other.tree, p));
     result.tree = std::exp(mean_log(logs));
     result.diff = compare(decisions_of(trained), decisions_of(other));

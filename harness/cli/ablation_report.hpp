@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "harness/train/ablation.hpp"
 #include "harness/train/train.hpp"
-#include "harness/train/what_if.hpp"
 
 namespace espalier::bench::cli {
 
 /// What `espalier train` is asked instead of training: variants by name, "family/variant" or "variant".
-struct WhatIfQuestions {
+struct AblationQuestions {
     std::vector<std::string> without, only;
     int ship = -1;  ///< the largest set to look for; -1: none
 
@@ -18,12 +18,12 @@ struct WhatIfQuestions {
 };
 
 /// Throws `Failure` for a name that no family has.
-void check_names(const WhatIfQuestions& questions);
+void check_names(const AblationQuestions& questions);
 
 /// Answers for every family that the questions are about: as JSON, or as text for people.
-nlohmann::ordered_json what_if_json(const learn::TrainedDevice& trained, const WhatIfQuestions& questions,
-                                    const learn::LearnOptions& options);
-std::string what_if_text(const learn::TrainedDevice& trained, const WhatIfQuestions& questions,
-                         const learn::LearnOptions& options);
+nlohmann::ordered_json ablation_json(const learn::TrainedDevice& trained, const AblationQuestions& questions,
+                                     const learn::LearnOptions& options);
+std::string ablation_text(const learn::TrainedDevice& trained, const AblationQuestions& questions,
+                          const learn::LearnOptions& options);
 
 }  // namespace espalier::bench::cli

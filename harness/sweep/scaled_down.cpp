@@ -1,4 +1,4 @@
-#include "harness/sweep/twin.hpp"
+#include "harness/sweep/scaled_down.hpp"
 
 #include <cstdint>
 
@@ -33,18 +33,18 @@ double operations_of(const Family& family, const std::string& problem) {
     return cost.ops() + cost.bytes;
 }
 
-std::optional<std::string> scaled_down_twin(const Family& family, const std::string& problem, double operations) {
-    std::string twin = problem;
+std::optional<std::string> scaled_down_problem(const Family& family, const std::string& problem, double operations) {
+    std::string smaller = problem;
     for (const std::int64_t modulus : kModuli)
-        while (operations_of(family, twin) > operations) {
-            auto values = family.feature_values(twin);
+        while (operations_of(family, smaller) > operations) {
+            auto values = family.feature_values(smaller);
             const std::size_t axis = largest_axis(family, values, modulus);
             if (axis == Family::npos) break;
             values[axis] = halved(values[axis], modulus);
-            twin = family.key_of(values);
+            smaller = family.key_of(values);
         }
-    if (operations_of(family, twin) > operations) return std::nullopt;
-    return twin;
+    if (operations_of(family, smaller) > operations) return std::nullopt;
+    return smaller;
 }
 
 }  // namespace espalier::bench

@@ -1,6 +1,7 @@
-// Training on what an adaptive sweep left: measured times stay as they are, the rest is guessed and never judged by.
+// Training on what an adaptive sweep left: measured times stay as they are, the rest is imputed and evaluates no
+// choice.
 
-#include "harness/learn/guesses.hpp"
+#include "harness/learn/imputation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ using Records = std::vector<CaseRecord>;
 
 Records complete() { return synthetic::records(synthetic::regions, synthetic::problems()); }
 
-/// Of every `nth` problem all cases, of the others none.
+/// All cases of every `nth` problem, none of the others.
 Records adaptive(std::size_t nth) {
     Records records = complete();
     const std::vector<std::string> problems = synthetic::problems();
@@ -53,7 +54,7 @@ TEST(Surrogate, BringsProblemsToOneScale) {
     const double distance_of_one = Distances(matrix)(0, 1);
     for (const std::size_t p : matrix.all()) {
         EXPECT_NEAR(surrogate.log(p, 1) - surrogate.log(p, 0), 1, 0.01) << p;
-        EXPECT_NEAR(surrogate.doubt(p, 0), p % 3 == 1 ? distance_of_one : 0, 0.01) << p;
+        EXPECT_NEAR(surrogate.uncertainty(p, 0), p % 3 == 1 ? distance_of_one : 0, 0.01) << p;
     }
 }
 
@@ -72,7 +73,7 @@ Trained trained_on(const Records& records, const EvidenceOptions& options = {}) 
     return train(synthetic::family(), synthetic::device(), records, {.learn = {}, .evidence = options});
 }
 
-TEST(Guesses, TakeThePlaceOfWhatWasNotAskedFor) {
+TEST(Imputation, TakeThePlaceOfWhatWasNotAskedFor) {
     const Matrix all = read_evidence(synthetic::family(), synthetic::device(), complete()).matrix;
     const Evidence evidence = read_evidence(synthetic::family(), synthetic::device(), adaptive(3));
     const Matrix& known = evidence.matrix;
@@ -90,15 +91,15 @@ TEST(Guesses, TakeThePlaceOfWhatWasNotAskedFor) {
             EXPECT_EQ(known.loss_of(p, c), all.loss_of(p, c));
         }
     EXPECT_GT(measured, 0U);
-    const std::size_t guessed = known.count(CellState::guessed);
-    EXPECT_EQ(measured + guessed, all.count(CellState::measured));
+    const std::size_t imputed = known.count(CellState::imputed);
+    EXPECT_EQ(measured + imputed, all.count(CellState::measured));
     ASSERT_EQ(evidence.notices.size(), 1U);
-    EXPECT_NE(evidence.notices[0].find(std::to_string(guessed) + " of " + std::to_string(measured + guessed)),
+    EXPECT_NE(evidence.notices[0].find(std::to_string(imputed) + " of " + std::to_string(measured + imputed)),
               std::string::npos)
         << evidence.notices[0];
 }
 
-TEST(Guesses, DoNotDependOnTheOrderOfRecords) {
+TEST(Imputation, DoNotDependOnTheOrderOfRecords) {
     Records records = adaptive(3);
     const Trained first = trained_on(records);
     std::ranges::shuffle(records, std::mt19937_64(7));
@@ -108,19 +109,19 @@ TEST(Guesses, DoNotDependOnTheOrderOfRecords) {
     EXPECT_EQ(first.evidence.data_sha256, second.evidence.data_sha256);
 }
 
-TEST(Guesses, AreMarkedAndNeverJudgedBy) {
-    const Trained full = trained_on(complete()), guessed = trained_on(adaptive(3));
+TEST(Imputation, AreMarkedAndNeverJudgedBy) {
+    const Trained full = trained_on(complete()), imputed = trained_on(adaptive(3));
     EXPECT_EQ(full.source.find("Guesses:"), std::string::npos);
     EXPECT_EQ(tree_json(full, synthetic::device()).find("guessed_times"), std::string::npos);
     EXPECT_FALSE(summary(full, nullptr).contains("guessed_times"));
-    EXPECT_NE(guessed.source.find("Guesses:"), std::string::npos);
-    EXPECT_NE(tree_json(guessed, synthetic::device()).find("guessed_times"), std::string::npos);
-    EXPECT_EQ(summary(guessed, nullptr).at("guessed_times"), guessed.evidence.matrix.count(CellState::guessed));
-    EXPECT_TRUE(summary(guessed, nullptr).at("held_out").is_null());
-    EXPECT_EQ(static_cast<std::size_t>(guessed.evaluation.training.problems), (synthetic::problems().size() + 2) / 3);
+    EXPECT_NE(imputed.source.find("Guesses:"), std::string::npos);
+    EXPECT_NE(tree_json(imputed, synthetic::device()).find("guessed_times"), std::string::npos);
+    EXPECT_EQ(summary(imputed, nullptr).at("guessed_times"), imputed.evidence.matrix.count(CellState::imputed));
+    EXPECT_TRUE(summary(imputed, nullptr).at("held_out").is_null());
+    EXPECT_EQ(static_cast<std::size_t>(imputed.evaluation.training.problems), (synthetic::problems().size() + 2) / 3);
 }
 
-TEST(Guesses, MakeATreeThatIsGoodForProblemsThatNobodyMeasured) {
+TEST(Imputation, MakeATreeThatIsGoodForProblemsThatNobodyMeasured) {
     const Matrix all = read_evidence(synthetic::family(), synthetic::device(), complete()).matrix;
     const Tree tree = trained_on(adaptive(4)).tree;
     double sum = 0;
@@ -128,7 +129,7 @@ TEST(Guesses, MakeATreeThatIsGoodForProblemsThatNobodyMeasured) {
     EXPECT_LT(std::exp(sum / static_cast<double>(all.rows())), 1.15);
 }
 
-TEST(Guesses, OfAFewCasesOfAProblemKeepTheirRatios) {
+TEST(Imputation, OfAFewCasesOfAProblemKeepTheirRatios) {
     Records records = adaptive(3);
     // Of one problem that was not measured two cases were.
     const Records all = complete();
@@ -147,26 +148,26 @@ TEST(Guesses, OfAFewCasesOfAProblemKeepTheirRatios) {
     EXPECT_NEAR(logs[0] - logs[1], std::log(times[0] / times[1]), 1e-9);
 }
 
-TEST(Guesses, AreNotMadeOfWhatFailed) {
+TEST(Imputation, AreNotMadeOfWhatFailed) {
     Records records = adaptive(3);
     for (CaseRecord& record : records)
         if (record.variant == "beta" && record.status == Status::ok)
             record.status = Status::timeout, record.reason = "no progress for 60 s";
     const Matrix known = read_evidence(synthetic::family(), synthetic::device(), records).matrix;
-    for (const Candidate& candidate : known.candidates)
+    for (const Choice& candidate : known.candidates)
         EXPECT_NE(synthetic::family().variants()[candidate.variant].name, "beta") << "it has no time anywhere";
 }
 
-TEST(Guesses, AreNoneOfProblemsThatTimeDidNotReach) {
+TEST(Imputation, AreNoneOfProblemsThatTimeDidNotReach) {
     Records records = adaptive(3);
     for (CaseRecord& record : records)
         if (record.status == Status::not_measured) record.reason = "time budget";
     EXPECT_THROW(static_cast<void>(trained_on(records)), BadEvidence);
     const Evidence evidence = read_evidence(synthetic::family(), synthetic::device(), records, {.allow_partial = true});
-    EXPECT_EQ(evidence.matrix.count(CellState::guessed), 0U);
+    EXPECT_EQ(evidence.matrix.count(CellState::imputed), 0U);
 }
 
-TEST(Guesses, AreRefusedWhenStrict) {
+TEST(Imputation, AreRefusedWhenStrict) {
     EXPECT_THROW(static_cast<void>(trained_on(adaptive(3), {.strict = true})), BadEvidence);
 }
 

@@ -1,4 +1,4 @@
-#include "harness/learn/guesses.hpp"
+#include "harness/learn/imputation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace espalier::bench::learn {
 
 Surrogate::Surrogate(const Matrix& matrix, const Distances& distance, std::vector<double> logs)
-    : width_(matrix.candidates.size()), logs_(std::move(logs)), doubts_(logs_.size()), samples_(width_) {
+    : width_(matrix.candidates.size()), logs_(std::move(logs)), uncertainties_(logs_.size()), samples_(width_) {
     centre();
     const Table table = features(matrix.columns, matrix.values);
     for (std::size_t c = 0; c < width_; ++c) {
@@ -24,13 +24,14 @@ Surrogate::Surrogate(const Matrix& matrix, const Distances& distance, std::vecto
             if (!std::isnan(log)) continue;
             double nearest = distance(p, samples.front().row);
             for (const Observation& sample : samples) nearest = std::min(nearest, distance(p, sample.row));
-            log = means[p], doubts_[p * width_ + c] = nearest + spreads[p];
+            log = means[p], uncertainties_[p * width_ + c] = nearest + spreads[p];
         }
     }
 }
 
-/// Of each problem only some choices were measured: whether they are good ones or the slow ones shows where others were
-/// measured, too. So a logarithm is taken for the sum of the problem's level, the choice's and a rest.
+/// Takes off each problem's level. Only some choices of a problem were measured: whether they are good ones or the slow
+/// ones shows where others were measured, too. So a logarithm is taken for the sum of the problem's level, the choice's
+/// and a rest.
 void Surrogate::centre() {
     constexpr int kRounds = 10;
     const std::size_t rows = logs_.size() / width_;
@@ -52,14 +53,15 @@ void Surrogate::centre() {
 
 void Surrogate::enter(std::size_t problem, Matrix& matrix) const {
     constexpr double kSame = 0.01;
-    constexpr double kCaution = 0.125;  // a guess must promise more than what was measured
+    constexpr double kUncertaintyWeight = 0.125;  // a prediction must promise more than what was measured
     std::vector<double> logs;
     for (std::size_t c = 0; c < width_; ++c)
-        logs.push_back(matrix.has_time(problem, c) ? log(problem, c) + kCaution * doubt(problem, c) : NAN);
+        logs.push_back(matrix.has_time(problem, c) ? log(problem, c) + kUncertaintyWeight * uncertainty(problem, c)
+                                                   : NAN);
     enter_costs(matrix, problem, logs, [](std::size_t, double log) { return log <= std::log1p(kSame); });
 }
 
-void enter_guesses(Matrix& matrix, std::span<const std::size_t> rows) {
+void impute(Matrix& matrix, std::span<const std::size_t> rows) {
     const std::size_t width = matrix.candidates.size();
     std::vector<double> logs(matrix.log_times.size(), NAN);
     for (const std::size_t p : rows)
@@ -68,7 +70,7 @@ void enter_guesses(Matrix& matrix, std::span<const std::size_t> rows) {
     const Surrogate surrogate(matrix, Distances(matrix, Distances::Axes::all), std::move(logs));
     // What was measured in full is known better: noise was looked at.
     for (const std::size_t p : rows)
-        if (matrix.any(p, CellState::guessed)) surrogate.enter(p, matrix);
+        if (matrix.any(p, CellState::imputed)) surrogate.enter(p, matrix);
 }
 
 }  // namespace espalier::bench::learn

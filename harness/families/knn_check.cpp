@@ -1,4 +1,4 @@
-#include "harness/families/knn_judge.hpp"
+#include "harness/families/knn_check.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ constexpr double kSumError = 1e-6;
 
 }  // namespace
 
-Judge::Judge(const std::vector<double>& distances, std::int64_t k, Vote vote, DistanceError error)
+PredictionCheck::PredictionCheck(const std::vector<double>& distances, std::int64_t k, Vote vote, DistanceError error)
     : vote_(vote), neighbours_(reference::nearest(distances, k)) {
     if (neighbours_.empty()) return;
     const double last = neighbours_.back().distance;
@@ -36,15 +36,15 @@ Judge::Judge(const std::vector<double>& distances, std::int64_t k, Vote vote, Di
     weight_error_ = kSumError + (nearest > 0 && std::isfinite(nearest) ? error.at(nearest) / nearest : 0);
 }
 
-std::int32_t Judge::expected_class(std::span<const std::int32_t> point_classes) const {
+std::int32_t PredictionCheck::expected_class(std::span<const std::int32_t> point_classes) const {
     return reference::knn_class(neighbours_, point_classes, vote_);
 }
 
-double Judge::expected_target(std::span<const float> point_targets) const {
+double PredictionCheck::expected_target(std::span<const float> point_targets) const {
     return reference::knn_target(neighbours_, point_targets, vote_);
 }
 
-bool Judge::accepts_class(std::int32_t actual, std::span<const std::int32_t> point_classes) const {
+bool PredictionCheck::accepts_class(std::int32_t actual, std::span<const std::int32_t> point_classes) const {
     if (actual == expected_class(point_classes)) return true;
     if (vote_ == Vote::majority && perhaps_.empty()) return false;
     const auto class_of = [&](const Voter& voter) { return point_classes[static_cast<std::size_t>(voter.index)]; };
@@ -59,22 +59,22 @@ bool Judge::accepts_class(std::int32_t actual, std::span<const std::int32_t> poi
         for (const Voter& voter : certain_) weight += class_of(voter) == wanted ? voter.weight : 0;
         return weight;
     };
-    const auto doubtful = [&](std::int32_t wanted) {
+    const auto uncertain = [&](std::int32_t wanted) {
         return static_cast<std::size_t>(std::count_if(perhaps_.begin(), perhaps_.end(),
                                                       [&](const Voter& voter) { return class_of(voter) == wanted; }));
     };
     // The most that the actual class can have against the least that every other one must have.
     const double each = perhaps_.empty() ? 0 : perhaps_.front().weight;
-    const double most = certain_weight(actual) + each * static_cast<double>(std::min(places_, doubtful(actual)));
+    const double most = certain_weight(actual) + each * static_cast<double>(std::min(places_, uncertain(actual)));
     return std::none_of(candidates.begin(), candidates.end(), [&](std::int32_t other) {
-        const std::size_t rest = perhaps_.size() - doubtful(other);
+        const std::size_t rest = perhaps_.size() - uncertain(other);
         const double least = certain_weight(other) + each * static_cast<double>(places_ > rest ? places_ - rest : 0);
         if (vote_ == Vote::majority && least == most && other < actual) return true;
         return other != actual && least * (1 - weight_error_) > most * (1 + weight_error_);
     });
 }
 
-bool Judge::accepts_target(float actual, std::span<const float> point_targets) const {
+bool PredictionCheck::accepts_target(float actual, std::span<const float> point_targets) const {
     const double expected = expected_target(point_targets);
     if (std::isnan(expected)) return std::isnan(actual);
     const auto target_of = [&](const Voter& voter) {
@@ -86,15 +86,15 @@ bool Judge::accepts_target(float actual, std::span<const float> point_targets) c
             smallest = std::min(smallest, target_of(voter));
             largest = std::max(largest, target_of(voter));
         }
-    std::vector<double> doubtful;
-    for (const Voter& voter : perhaps_) doubtful.push_back(target_of(voter));
-    std::sort(doubtful.begin(), doubtful.end());
+    std::vector<double> uncertain;
+    for (const Voter& voter : perhaps_) uncertain.push_back(target_of(voter));
+    std::sort(uncertain.begin(), uncertain.end());
     for (const Voter& voter : certain_) sum += voter.weight * target_of(voter), total += voter.weight;
     double low = sum, high = sum;
     const double each = perhaps_.empty() ? 0 : perhaps_.front().weight;
-    for (std::size_t i = 0; i < places_ && i < doubtful.size(); ++i) {
-        low += each * doubtful[i];
-        high += each * doubtful[doubtful.size() - 1 - i];
+    for (std::size_t i = 0; i < places_ && i < uncertain.size(); ++i) {
+        low += each * uncertain[i];
+        high += each * uncertain[uncertain.size() - 1 - i];
         total += each;
     }
     low = total > 0 ? std::min(low / total, expected) : expected;
