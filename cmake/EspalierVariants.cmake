@@ -228,8 +228,9 @@ std::span<const Registered<Problem>> registry();
 }  // namespace espalier::${family}
 ")
   espalier_write_registry(${family} ${folder}/registry.cpp TRUE ${names})
-  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/problems/*.hpp
-       ${PROJECT_SOURCE_DIR}/variants/*/*.hpp ${PROJECT_SOURCE_DIR}/variants/*/*.cuh)
+  # Wherever below variants/ they lie: a record that names a source which was edited since would be a lie.
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/problems/*.hpp
+       ${PROJECT_SOURCE_DIR}/variants/*.hpp ${PROJECT_SOURCE_DIR}/variants/*.cuh)
   add_custom_command(
     OUTPUT ${folder}/source_ids.hpp
     COMMAND ${CMAKE_COMMAND} "-DSOURCES=${paths}" -DROOT=${PROJECT_SOURCE_DIR} -DOUTPUT=${folder}/source_ids.hpp
