@@ -20,627 +20,667 @@ namespace espalier::smallest_k::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 4.78F},
-    {VariantId::cpu_scalar, {}, 4.64F},
-};
-
-constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.57F},
 };
 
-constexpr Choice<Problem> kRanking2[] = {
+constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_avx2, {{"rows", 64}}, 11.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 51.44F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 51.46F},
     {VariantId::cpu_scalar, {}, 11.00F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.06F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.24F},
-    {VariantId::cpu_scalar, {}, 3.87F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.65F},
-    {VariantId::cpu_scalar, {}, 5.66F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.28F},
-    {VariantId::cpu_scalar, {}, 9.67F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.08F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.63F},
-    {VariantId::cpu_scalar, {}, 4.19F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.28F},
-    {VariantId::cpu_scalar, {}, 5.55F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.99F},
-    {VariantId::cpu_scalar, {}, 7.89F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.73F},
-    {VariantId::cpu_scalar, {}, 6.48F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.43F},
-    {VariantId::cpu_scalar, {}, 1.16F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.15F},
-    {VariantId::cpu_scalar, {}, 2.72F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.44F},
-    {VariantId::cpu_scalar, {}, 7.83F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 2.93F},
     {VariantId::cpu_scalar, {}, 14.33F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.66F},
-    {VariantId::cpu_scalar, {}, 16.94F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 2.29F},
+    {VariantId::cpu_scalar, {}, 11.51F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 3.29F},
+    {VariantId::cpu_scalar, {}, 5.42F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 3.34F},
+    {VariantId::cpu_scalar, {}, 8.17F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.65F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.32F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 4.32F},
+    {VariantId::cpu_scalar, {}, 4.67F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_avx2, {{"rows", 64}}, 11.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 51.46F},
+    {VariantId::cpu_scalar, {}, 11.00F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.33F},
+    {VariantId::cpu_scalar, {}, 3.09F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.11F},
+    {VariantId::cpu_scalar, {}, 2.08F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.47F},
+    {VariantId::cpu_scalar, {}, 3.97F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.08F},
+    {VariantId::cpu_scalar, {}, 7.77F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.26F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.28F},
+    {VariantId::cpu_scalar, {}, 4.54F},
 };
 
 constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.27F},
-    {VariantId::cpu_scalar, {}, 8.76F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.73F},
+    {VariantId::cpu_scalar, {}, 5.60F},
 };
 
 constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.62F},
-    {VariantId::cpu_scalar, {}, 2.72F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.92F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.95F},
+    {VariantId::cpu_scalar, {}, 6.70F},
 };
 
 constexpr Choice<Problem> kRanking18[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.15F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.45F},
-    {VariantId::cpu_scalar, {}, 4.11F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.36F},
+    {VariantId::cpu_scalar, {}, 3.96F},
 };
 
 constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.07F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.08F},
-    {VariantId::cpu_scalar, {}, 5.93F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.34F},
+    {VariantId::cpu_scalar, {}, 5.92F},
 };
 
 constexpr Choice<Problem> kRanking20[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.34F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.51F},
-    {VariantId::cpu_scalar, {}, 5.27F},
+    {VariantId::cpu_scalar, {}, 5.92F},
 };
 
 constexpr Choice<Problem> kRanking21[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.12F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.13F},
+    {VariantId::cpu_scalar, {}, 2.16F},
+};
+
+constexpr Choice<Problem> kRanking22[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.28F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.06F},
+    {VariantId::cpu_scalar, {}, 3.29F},
+};
+
+constexpr Choice<Problem> kRanking23[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.61F},
     {VariantId::cpu_scalar, {}, 10.79F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
+constexpr Choice<Problem> kRanking24[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.93F},
-    {VariantId::cpu_scalar, {}, 7.48F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.27F},
+    {VariantId::cpu_scalar, {}, 6.48F},
+};
+
+constexpr Choice<Problem> kRanking25[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.17F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.26F},
+    {VariantId::cpu_scalar, {}, 14.15F},
+};
+
+constexpr Choice<Problem> kRanking26[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.91F},
+    {VariantId::cpu_scalar, {}, 7.34F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 4,
-        .margin = 4.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and columns * k <= 150",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
         .problems = 2,
         .margin = 1.57F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k <= 15 "
-                "and k <= 2 "
-                "and elements <= 5600",
+        .path = "layout == transposed and k <= 1 and results <= 5 and columns <= 1000",
+        .ranking = kRanking0,
+    },
+    {
+        .id = 1,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed and k <= 1 and results <= 5 and columns > 1000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
+        .problems = 1,
+        .margin = 2.93F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and k <= 1 "
+                "and results > 5 "
+                "and results <= 820 "
+                "and rows / columns <= 0.039 "
+                "and rows / columns <= 0.015",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 2,
+        .margin = 2.20F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and k <= 1 "
+                "and results > 5 "
+                "and results <= 820 "
+                "and rows / columns <= 0.039 "
+                "and rows / columns > 0.015",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 5,
+        .margin = 3.29F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and k <= 1 "
+                "and results > 5 "
+                "and results <= 820 "
+                "and rows / columns > 0.039",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 2,
+        .margin = 3.31F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed and k <= 1 and results > 5 and results > 820",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 8,
+        .margin = 1.65F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and k > 1 "
+                "and rows <= 82 "
+                "and rows / k <= 3.3 "
+                "and columns / k <= 27000 "
+                "and rows * columns <= 2700 "
+                "and rows / k <= 1.5 "
+                "and results <= 1800",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 1,
+        .margin = 1.32F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and k > 1 "
+                "and rows <= 82 "
+                "and rows / k <= 3.3 "
+                "and columns / k <= 27000 "
+                "and rows * columns <= 2700 "
+                "and rows / k <= 1.5 "
+                "and results > 1800",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k <= 15 "
-                "and k <= 2 "
-                "and elements > 5600",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 18,
-        .margin = 3.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k <= 15 "
-                "and k > 2 "
-                "and rows / columns <= 0.1 "
+                "and k > 1 "
                 "and rows <= 82 "
-                "and rows / k <= 9 "
-                "and elements <= 16384",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 1.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k <= 15 "
-                "and k > 2 "
-                "and rows / columns <= 0.1 "
-                "and rows <= 82 "
-                "and rows / k <= 9 "
-                "and elements > 16384 "
-                "and columns * k <= 5600",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 14,
-        .margin = 2.62F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k <= 15 "
-                "and k > 2 "
-                "and rows / columns <= 0.1 "
-                "and rows <= 82 "
-                "and rows / k <= 9 "
-                "and elements > 16384 "
-                "and columns * k > 5600 "
-                "and rows / k <= 4 "
-                "and rows / k <= 3.9",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k <= 15 "
-                "and k > 2 "
-                "and rows / columns <= 0.1 "
-                "and rows <= 82 "
-                "and rows / k <= 9 "
-                "and elements > 16384 "
-                "and columns * k > 5600 "
-                "and rows / k <= 4 "
-                "and rows / k > 3.9",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k <= 15 "
-                "and k > 2 "
-                "and rows / columns <= 0.1 "
-                "and rows <= 82 "
-                "and rows / k <= 9 "
-                "and elements > 16384 "
-                "and columns * k > 5600 "
-                "and rows / k > 4",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k <= 15 "
-                "and k > 2 "
-                "and rows / columns <= 0.1 "
-                "and rows <= 82 "
-                "and rows / k > 9",
+                "and rows / k <= 3.3 "
+                "and columns / k <= 27000 "
+                "and rows * columns <= 2700 "
+                "and rows / k > 1.5",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 8,
-        .margin = 2.99F,
-        .regret = 1.00F,
+        .problems = 29,
+        .margin = 4.29F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.01F,
         .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k <= 15 "
-                "and k > 2 "
-                "and rows / columns <= 0.1 "
-                "and rows > 82 "
-                "and columns * k <= 1000000",
+                "and k > 1 "
+                "and rows <= 82 "
+                "and rows / k <= 3.3 "
+                "and columns / k <= 27000 "
+                "and rows * columns > 2700",
         .ranking = kRanking9,
     },
     {
         .id = 10,
         .problems = 1,
-        .margin = 3.73F,
+        .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k <= 15 "
-                "and k > 2 "
-                "and rows / columns <= 0.1 "
-                "and rows > 82 "
-                "and columns * k > 1000000",
+        .path = "layout == transposed and k > 1 and rows <= 82 and rows / k <= 3.3 and columns / k > 27000",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 2,
-        .margin = 1.13F,
-        .regret = 1.02F,
+        .problems = 5,
+        .margin = 1.32F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k <= 15 "
-                "and k > 2 "
-                "and rows / columns > 0.1 "
-                "and k <= 5",
+        .regret_hi = 1.03F,
+        .path = "layout == transposed and k > 1 and rows <= 82 and rows / k > 3.3 and k <= 7",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 13,
-        .margin = 2.11F,
-        .regret = 1.02F,
+        .problems = 2,
+        .margin = 1.11F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k <= 15 "
-                "and k > 2 "
-                "and rows / columns > 0.1 "
-                "and k > 5",
+        .regret_hi = 1.00F,
+        .path = "layout == transposed and k > 1 and rows <= 82 and rows / k > 3.3 and k > 7",
         .ranking = kRanking12,
     },
     {
         .id = 13,
-        .problems = 1,
-        .margin = 2.44F,
+        .problems = 2,
+        .margin = 1.42F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k > 15 "
-                "and k <= 1 "
-                "and rows / columns <= 0.047 "
-                "and elements <= 180000",
+        .path = "layout == transposed and k > 1 and rows > 82 and results <= 1000 and columns * k <= 6800",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 1,
-        .margin = 2.93F,
+        .problems = 2,
+        .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k > 15 "
-                "and k <= 1 "
-                "and rows / columns <= 0.047 "
-                "and elements > 180000 "
-                "and elements <= 220000",
+        .path = "layout == transposed and k > 1 and rows > 82 and results <= 1000 and columns * k > 6800",
         .ranking = kRanking14,
     },
     {
         .id = 15,
-        .problems = 1,
-        .margin = 1.66F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .problems = 2,
+        .margin = 1.77F,
+        .regret = 1.26F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.57F,
         .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k > 15 "
-                "and k <= 1 "
-                "and rows / columns <= 0.047 "
-                "and elements > 180000 "
-                "and elements > 220000",
+                "and k > 1 "
+                "and rows > 82 "
+                "and results > 1000 "
+                "and elements <= 56000 "
+                "and columns * k <= 150",
         .ranking = kRanking15,
     },
     {
         .id = 16,
-        .problems = 3,
-        .margin = 2.12F,
-        .regret = 1.02F,
+        .problems = 4,
+        .margin = 2.73F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k > 15 "
-                "and k <= 1 "
-                "and rows / columns > 0.047",
+                "and k > 1 "
+                "and rows > 82 "
+                "and results > 1000 "
+                "and elements <= 56000 "
+                "and columns * k > 150",
         .ranking = kRanking16,
     },
     {
         .id = 17,
-        .problems = 1,
-        .margin = 1.62F,
+        .problems = 17,
+        .margin = 2.92F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k > 15 "
                 "and k > 1 "
-                "and elements <= 82000 "
-                "and results <= 1000",
+                "and rows > 82 "
+                "and results > 1000 "
+                "and elements > 56000 "
+                "and k <= 220",
         .ranking = kRanking17,
     },
     {
         .id = 18,
-        .problems = 1,
-        .margin = 1.15F,
+        .problems = 2,
+        .margin = 2.36F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k > 15 "
                 "and k > 1 "
-                "and elements <= 82000 "
-                "and results > 1000",
+                "and rows > 82 "
+                "and results > 1000 "
+                "and elements > 56000 "
+                "and k > 220",
         .ranking = kRanking18,
     },
     {
         .id = 19,
-        .problems = 11,
-        .margin = 2.05F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 1.34F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and columns * k > 150 "
-                "and rows / k > 15 "
-                "and k > 1 "
-                "and elements > 82000",
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and k <= 1 "
+                "and elements <= 120000 "
+                "and rows <= 120 "
+                "and elements <= 65536",
         .ranking = kRanking19,
     },
     {
         .id = 20,
-        .problems = 9,
-        .margin = 2.51F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed and elements <= 390000",
+        .problems = 2,
+        .margin = 0.75F,
+        .regret = 1.34F,
+        .regret_lo = 1.31F,
+        .regret_hi = 1.37F,
+        .path = "layout != transposed "
+                "and k <= 1 "
+                "and elements <= 120000 "
+                "and rows <= 120 "
+                "and elements > 65536",
         .ranking = kRanking20,
     },
     {
         .id = 21,
+        .problems = 1,
+        .margin = 1.12F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed and k <= 1 and elements <= 120000 and rows > 120",
+        .ranking = kRanking21,
+    },
+    {
+        .id = 22,
+        .problems = 2,
+        .margin = 0.83F,
+        .regret = 1.28F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.63F,
+        .path = "layout != transposed and k <= 1 and elements > 120000 and columns <= 470",
+        .ranking = kRanking22,
+    },
+    {
+        .id = 23,
         .problems = 2,
         .margin = 1.61F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed and elements > 390000 and k <= 1",
-        .ranking = kRanking21,
+        .path = "layout != transposed and k <= 1 and elements > 120000 and columns > 470",
+        .ranking = kRanking23,
     },
     {
-        .id = 22,
-        .problems = 4,
-        .margin = 2.93F,
+        .id = 24,
+        .problems = 10,
+        .margin = 3.27F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed and elements > 390000 and k > 1",
-        .ranking = kRanking22,
+        .path = "layout != transposed and k > 1 and columns <= 47000",
+        .ranking = kRanking24,
+    },
+    {
+        .id = 25,
+        .problems = 2,
+        .margin = 1.08F,
+        .regret = 1.17F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.37F,
+        .path = "layout != transposed and k > 1 and columns > 47000 and k <= 3",
+        .ranking = kRanking25,
+    },
+    {
+        .id = 26,
+        .problems = 4,
+        .margin = 2.91F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed and k > 1 and columns > 47000 and k > 3",
+        .ranking = kRanking26,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.layout == MatrixLayout::transposed) {
-        if (product(problem.columns, problem.k) <= 150) {
-            // cpu_openmp rows=16
-            // 4 problems, margin 4.64, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            if (ratio(problem.rows, problem.k) <= 15) {
-                if (problem.k <= 2) {
-                    if (problem.elements() <= 5600) {
-                        // cpu_avx2 rows=16
-                        // 2 problems, margin 1.57, regret 1.00 [1.00, 1.00]
-                        return kLeaves[1];
-                    } else {
-                        // cpu_avx2 rows=64
-                        // else cpu_avx2 rows=16
-                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
-                    }
+        if (problem.k <= 1) {
+            if (problem.results() <= 5) {
+                if (problem.columns <= 1000) {
+                    // cpu_avx2 rows=16
+                    // 2 problems, margin 1.57, regret 1.00 [1.00, 1.00]
+                    return kLeaves[0];
                 } else {
-                    if (ratio(problem.rows, problem.columns) <= 0.1) {
-                        if (problem.rows <= 82) {
-                            if (ratio(problem.rows, problem.k) <= 9) {
-                                if (problem.elements() <= 16'384) {
-                                    // cpu_avx2 rows=16
-                                    // 18 problems, margin 3.06, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[3];
-                                } else {
-                                    if (product(problem.columns, problem.k) <= 5600) {
-                                        // cpu_openmp rows=16
-                                        // 1 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[4];
-                                    } else {
-                                        if (ratio(problem.rows, problem.k) <= 4) {
-                                            if (ratio(problem.rows, problem.k) <= 3.9) {
-                                                // cpu_avx2 rows=16
-                                                // 14 problems, margin 2.62, regret 1.01 [1.00, 1.03]
-                                                return kLeaves[5];
-                                            } else {
-                                                // cpu_openmp rows=16
-                                                // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[6];
-                                            }
-                                        } else {
-                                            // cpu_avx2 rows=16
-                                            // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[7];
-                                        }
-                                    }
-                                }
-                            } else {
-                                // cpu_openmp rows=16
-                                // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                                return kLeaves[8];
-                            }
-                        } else {
-                            if (product(problem.columns, problem.k) <= 1'000'000) {
-                                // cpu_avx2 rows=64
-                                // 8 problems, margin 2.99, regret 1.00 [1.00, 1.00]
-                                return kLeaves[9];
-                            } else {
-                                // cpu_avx2 rows=16
-                                // 1 problems, margin 3.73, regret 1.00 [1.00, 1.00]
-                                return kLeaves[10];
-                            }
-                        }
-                    } else {
-                        if (problem.k <= 5) {
-                            // cpu_openmp rows=16
-                            // 2 problems, margin 1.13, regret 1.02 [1.00, 1.05]
-                            return kLeaves[11];
-                        } else {
-                            // cpu_avx2 rows=16
-                            // 13 problems, margin 2.11, regret 1.02 [1.00, 1.04]
-                            return kLeaves[12];
-                        }
-                    }
+                    // cpu_avx2 rows=64
+                    // else cpu_avx2 rows=16
+                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                    return kLeaves[1];
                 }
             } else {
-                if (problem.k <= 1) {
-                    if (ratio(problem.rows, problem.columns) <= 0.047) {
-                        if (problem.elements() <= 180'000) {
-                            // cpu_openmp rows=64
-                            // 1 problems, margin 2.44, regret 1.00 [1.00, 1.00]
-                            return kLeaves[13];
+                if (problem.results() <= 820) {
+                    if (ratio(problem.rows, problem.columns) <= 0.039) {
+                        if (ratio(problem.rows, problem.columns) <= 0.015) {
+                            // cpu_openmp rows=16
+                            // 1 problems, margin 2.93, regret 1.00 [1.00, 1.00]
+                            return kLeaves[2];
                         } else {
-                            if (problem.elements() <= 220'000) {
-                                // cpu_openmp rows=16
-                                // 1 problems, margin 2.93, regret 1.00 [1.00, 1.00]
-                                return kLeaves[14];
-                            } else {
-                                // cpu_openmp rows=64
-                                // 1 problems, margin 1.66, regret 1.00 [1.00, 1.00]
-                                return kLeaves[15];
-                            }
+                            // cpu_openmp rows=64
+                            // 2 problems, margin 2.20, regret 1.00 [1.00, 1.00]
+                            return kLeaves[3];
                         }
                     } else {
                         // cpu_openmp rows=16
-                        // 3 problems, margin 2.12, regret 1.02 [1.00, 1.05]
-                        return kLeaves[16];
+                        // 5 problems, margin 3.29, regret 1.00 [1.00, 1.00]
+                        return kLeaves[4];
                     }
                 } else {
-                    if (problem.elements() <= 82'000) {
-                        if (problem.results() <= 1000) {
-                            // cpu_openmp rows=16
-                            // 1 problems, margin 1.62, regret 1.00 [1.00, 1.00]
-                            return kLeaves[17];
+                    // cpu_openmp rows=64
+                    // 2 problems, margin 3.31, regret 1.01 [1.00, 1.01]
+                    return kLeaves[5];
+                }
+            }
+        } else {
+            if (problem.rows <= 82) {
+                if (ratio(problem.rows, problem.k) <= 3.3) {
+                    if (ratio(problem.columns, problem.k) <= 27'000) {
+                        if (product(problem.rows, problem.columns) <= 2700) {
+                            if (ratio(problem.rows, problem.k) <= 1.5) {
+                                if (problem.results() <= 1800) {
+                                    // cpu_avx2 rows=16
+                                    // 8 problems, margin 1.65, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[6];
+                                } else {
+                                    // cpu_avx2 rows=64
+                                    // 1 problems, margin 1.32, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[7];
+                                }
+                            } else {
+                                // cpu_openmp rows=16
+                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                return kLeaves[8];
+                            }
                         } else {
                             // cpu_avx2 rows=16
-                            // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                            return kLeaves[18];
+                            // 29 problems, margin 4.29, regret 1.01 [1.00, 1.01]
+                            return kLeaves[9];
                         }
                     } else {
                         // cpu_avx2 rows=64
-                        // 11 problems, margin 2.05, regret 1.01 [1.00, 1.03]
-                        return kLeaves[19];
+                        // else cpu_avx2 rows=16
+                        // 1 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
+                        return kLeaves[10];
+                    }
+                } else {
+                    if (problem.k <= 7) {
+                        // cpu_openmp rows=16
+                        // 5 problems, margin 1.32, regret 1.01 [1.00, 1.03]
+                        return kLeaves[11];
+                    } else {
+                        // cpu_avx2 rows=16
+                        // 2 problems, margin 1.11, regret 1.00 [1.00, 1.00]
+                        return kLeaves[12];
+                    }
+                }
+            } else {
+                if (problem.results() <= 1000) {
+                    if (product(problem.columns, problem.k) <= 6800) {
+                        // cpu_openmp rows=16
+                        // 2 problems, margin 1.42, regret 1.00 [1.00, 1.00]
+                        return kLeaves[13];
+                    } else {
+                        // cpu_avx2 rows=64
+                        // 2 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                        return kLeaves[14];
+                    }
+                } else {
+                    if (problem.elements() <= 56'000) {
+                        if (product(problem.columns, problem.k) <= 150) {
+                            // cpu_openmp rows=64
+                            // 2 problems nearby, margin 1.77, regret 1.26 [1.01, 1.57]
+                            return kLeaves[15];
+                        } else {
+                            // cpu_avx2 rows=16
+                            // 4 problems, margin 2.73, regret 1.00 [1.00, 1.00]
+                            return kLeaves[16];
+                        }
+                    } else {
+                        if (problem.k <= 220) {
+                            // cpu_avx2 rows=64
+                            // 17 problems, margin 2.92, regret 1.00 [1.00, 1.00]
+                            return kLeaves[17];
+                        } else {
+                            // cpu_avx2 rows=16
+                            // 2 problems, margin 2.36, regret 1.00 [1.00, 1.00]
+                            return kLeaves[18];
+                        }
                     }
                 }
             }
         }
     } else {
-        if (problem.elements() <= 390'000) {
-            // cpu_avx2 rows=16
-            // 9 problems, margin 2.51, regret 1.00 [1.00, 1.00]
-            return kLeaves[20];
-        } else {
-            if (problem.k <= 1) {
-                // cpu_openmp rows=16
-                // 2 problems, margin 1.61, regret 1.00 [1.00, 1.00]
-                return kLeaves[21];
+        if (problem.k <= 1) {
+            if (problem.elements() <= 120'000) {
+                if (problem.rows <= 120) {
+                    if (problem.elements() <= 65'536) {
+                        // cpu_avx2 rows=16
+                        // 2 problems, margin 1.34, regret 1.00 [1.00, 1.00]
+                        return kLeaves[19];
+                    } else {
+                        // cpu_openmp rows=16
+                        // 2 problems nearby, margin 0.75, regret 1.34 [1.31, 1.37]
+                        return kLeaves[20];
+                    }
+                } else {
+                    // cpu_avx2 rows=16
+                    // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
+                    return kLeaves[21];
+                }
             } else {
+                if (problem.columns <= 470) {
+                    // cpu_avx2 rows=16
+                    // 2 problems nearby, margin 0.83, regret 1.28 [1.00, 1.63]
+                    return kLeaves[22];
+                } else {
+                    // cpu_openmp rows=16
+                    // 2 problems, margin 1.61, regret 1.00 [1.00, 1.00]
+                    return kLeaves[23];
+                }
+            }
+        } else {
+            if (problem.columns <= 47'000) {
                 // cpu_avx2 rows=16
-                // 4 problems, margin 2.93, regret 1.00 [1.00, 1.00]
-                return kLeaves[22];
+                // 10 problems, margin 3.27, regret 1.00 [1.00, 1.00]
+                return kLeaves[24];
+            } else {
+                if (problem.k <= 3) {
+                    // cpu_openmp rows=16
+                    // 2 problems nearby, margin 1.08, regret 1.17 [1.00, 1.37]
+                    return kLeaves[25];
+                } else {
+                    // cpu_avx2 rows=16
+                    // 4 problems nearby, margin 2.91, regret 1.00 [1.00, 1.00]
+                    return kLeaves[26];
+                }
             }
         }
     }

@@ -21,302 +21,389 @@ namespace espalier::smallest_k::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
+    {VariantId::cpu_scalar, {}, 1.47F},
+};
+
+constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 3.37F},
 };
 
-constexpr Choice<Problem> kRanking1[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.39F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.57F},
     {VariantId::cpu_scalar, {}, 3.26F},
 };
 
-constexpr Choice<Problem> kRanking2[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_scalar, {}, 1.03F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.34F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.41F},
     {VariantId::cpu_scalar, {}, 1.56F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_scalar, {}, 4.59F},
-};
-
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.18F},
-    {VariantId::cpu_scalar, {}, 1.36F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.06F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
+    {VariantId::cpu_scalar, {}, 3.89F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.91F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.09F},
-    {VariantId::cpu_scalar, {}, 7.54F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.04F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.18F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.36F},
+    {VariantId::cpu_scalar, {}, 6.88F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.23F},
-    {VariantId::cpu_scalar, {}, 1.14F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.78F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.84F},
+    {VariantId::cpu_scalar, {}, 14.18F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.96F},
-    {VariantId::cpu_scalar, {}, 4.21F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.03F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.08F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.77F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.99F},
-    {VariantId::cpu_scalar, {}, 5.01F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.46F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.54F},
+    {VariantId::cpu_scalar, {}, 5.53F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.09F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.40F},
+    {VariantId::cpu_scalar, {}, 6.02F},
+};
+
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.05F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.34F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 2.50F},
-    {VariantId::cpu_scalar, {}, 10.46F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.09F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.73F},
+    {VariantId::cpu_scalar, {}, 4.37F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.50F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.46F},
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.05F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 2.27F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.64F},
+    {VariantId::cpu_scalar, {}, 10.46F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.03F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.10F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 2.32F},
     {VariantId::cpu_scalar, {}, 3.46F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.28F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.35F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.43F},
-    {VariantId::cpu_scalar, {}, 2.50F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.07F},
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 3.24F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 3.44F},
     {VariantId::cpu_scalar, {}, 6.92F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.28F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.35F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.43F},
+    {VariantId::cpu_scalar, {}, 2.50F},
+};
+
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.68F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 2.06F},
     {VariantId::cpu_scalar, {}, 7.23F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking20[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.66F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.48F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.97F},
+    {VariantId::cpu_scalar, {}, 4.96F},
+};
+
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.24F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 3.08F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.30F},
     {VariantId::cpu_scalar, {}, 4.61F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking22[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 2.21F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 2.28F},
     {VariantId::cpu_scalar, {}, 5.50F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking23[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.56F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.81F},
     {VariantId::cpu_scalar, {}, 14.73F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.51F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.64F},
-    {VariantId::cpu_scalar, {}, 17.27F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.13F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.26F},
-    {VariantId::cpu_scalar, {}, 8.27F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.16F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.73F},
-    {VariantId::cpu_scalar, {}, 16.84F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.08F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.36F},
-    {VariantId::cpu_scalar, {}, 12.12F},
-};
-
 constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.18F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.51F},
-    {VariantId::cpu_scalar, {}, 5.24F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.37F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.11F},
+    {VariantId::cpu_scalar, {}, 7.74F},
 };
 
 constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.12F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.56F},
-    {VariantId::cpu_scalar, {}, 14.50F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.18F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.51F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.51F},
+    {VariantId::cpu_scalar, {}, 5.24F},
 };
 
 constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.93F},
-    {VariantId::cpu_scalar, {}, 5.45F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.06F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.32F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.82F},
+    {VariantId::cpu_scalar, {}, 18.52F},
 };
 
 constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.12F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.41F},
+    {VariantId::cpu_scalar, {}, 7.45F},
 };
 
 constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 6.85F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 7.76F},
-    {VariantId::cpu_scalar, {}, 6.65F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.10F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.42F},
+    {VariantId::cpu_scalar, {}, 5.94F},
 };
 
 constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.05F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.21F},
+    {VariantId::cpu_scalar, {}, 2.99F},
 };
 
 constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.75F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.03F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.04F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.08F},
-    {VariantId::cpu_scalar, {}, 5.05F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 6.65F},
 };
 
 constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.02F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.18F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.30F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.33F},
-    {VariantId::cpu_scalar, {}, 7.17F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 4.75F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 5.39F},
+    {VariantId::cpu_scalar, {}, 4.53F},
 };
 
 constexpr Choice<Problem> kRanking33[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 4.43F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.09F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.13F},
-    {VariantId::cpu_scalar, {}, 21.47F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.09F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 4.75F},
+    {VariantId::cpu_scalar, {}, 4.53F},
 };
 
 constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.06F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.21F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.84F},
-    {VariantId::cpu_scalar, {}, 4.10F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.19F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.52F},
-    {VariantId::cpu_scalar, {}, 5.16F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 2.85F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.85F},
 };
 
 constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.05F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.13F},
-    {VariantId::cpu_scalar, {}, 21.14F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.07F},
 };
 
 constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.03F},
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking38[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.05F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.37F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 2.50F},
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking39[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 12.66F},
+};
+
+constexpr Choice<Problem> kRanking40[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.03F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.24F},
+    {VariantId::cpu_scalar, {}, 4.92F},
+};
+
+constexpr Choice<Problem> kRanking41[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.67F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 2.03F},
     {VariantId::cpu_scalar, {}, 3.52F},
 };
 
-constexpr Choice<Problem> kRanking38[] = {
+constexpr Choice<Problem> kRanking42[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.29F},
-    {VariantId::cpu_scalar, {}, 8.99F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.09F},
+    {VariantId::cpu_scalar, {}, 4.33F},
 };
 
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.13F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.51F},
-    {VariantId::cpu_scalar, {}, 35.44F},
-};
-
-constexpr Choice<Problem> kRanking40[] = {
+constexpr Choice<Problem> kRanking43[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.07F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.10F},
     {VariantId::cpu_scalar, {}, 2.16F},
 };
 
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.73F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.79F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.80F},
-    {VariantId::cpu_scalar, {}, 6.07F},
-};
-
-constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
 constexpr Choice<Problem> kRanking44[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.87F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.89F},
-    {VariantId::cpu_scalar, {}, 1.66F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.71F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.58F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.69F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.75F},
+    {VariantId::cpu_scalar, {}, 4.65F},
 };
 
 constexpr Choice<Problem> kRanking45[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.26F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.10F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.16F},
+    {VariantId::cpu_scalar, {}, 15.50F},
+};
+
+constexpr Choice<Problem> kRanking46[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.09F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 4.43F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 4.75F},
+    {VariantId::cpu_scalar, {}, 4.53F},
+};
+
+constexpr Choice<Problem> kRanking47[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.02F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.03F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.35F},
+    {VariantId::cpu_scalar, {}, 5.46F},
+};
+
+constexpr Choice<Problem> kRanking48[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.08F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.16F},
+    {VariantId::cpu_scalar, {}, 5.05F},
+};
+
+constexpr Choice<Problem> kRanking49[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.10F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.10F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.57F},
+    {VariantId::cpu_scalar, {}, 7.44F},
+};
+
+constexpr Choice<Problem> kRanking50[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.19F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.53F},
+    {VariantId::cpu_scalar, {}, 5.16F},
+};
+
+constexpr Choice<Problem> kRanking51[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.06F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.21F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.84F},
+    {VariantId::cpu_scalar, {}, 4.10F},
+};
+
+constexpr Choice<Problem> kRanking52[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.12F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.72F},
+    {VariantId::cpu_scalar, {}, 12.52F},
+};
+
+constexpr Choice<Problem> kRanking53[] = {
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.08F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.87F},
+    {VariantId::cpu_scalar, {}, 29.06F},
+};
+
+constexpr Choice<Problem> kRanking54[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.02F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.05F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.53F},
+    {VariantId::cpu_scalar, {}, 3.76F},
+};
+
+constexpr Choice<Problem> kRanking55[] = {
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.70F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.79F},
+    {VariantId::cpu_scalar, {}, 6.07F},
+};
+
+constexpr Choice<Problem> kRanking56[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking57[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.03F},
+    {VariantId::cpu_scalar, {}, 1.40F},
+};
+
+constexpr Choice<Problem> kRanking58[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.26F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.22F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
+    {VariantId::cpu_scalar, {}, 2.24F},
+};
+
+constexpr Choice<Problem> kRanking59[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.34F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.44F},
@@ -324,7 +411,7 @@ constexpr Choice<Problem> kRanking45[] = {
     {VariantId::cpu_scalar, {}, 3.05F},
 };
 
-constexpr Choice<Problem> kRanking46[] = {
+constexpr Choice<Problem> kRanking60[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.08F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.83F},
@@ -332,79 +419,163 @@ constexpr Choice<Problem> kRanking46[] = {
     {VariantId::cpu_scalar, {}, 11.59F},
 };
 
-constexpr Choice<Problem> kRanking47[] = {
+constexpr Choice<Problem> kRanking61[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.05F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 3.41F},
     {VariantId::cpu_scalar, {}, 32.75F},
 };
 
-constexpr Choice<Problem> kRanking48[] = {
+constexpr Choice<Problem> kRanking62[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.74F},
+    {VariantId::cpu_scalar, {}, 11.82F},
+};
+
+constexpr Choice<Problem> kRanking63[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.36F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.84F},
     {VariantId::cpu_scalar, {}, 3.19F},
 };
 
-constexpr Choice<Problem> kRanking49[] = {
+constexpr Choice<Problem> kRanking64[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.21F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 4.39F},
+    {VariantId::cpu_scalar, {}, 8.32F},
+};
+
+constexpr Choice<Problem> kRanking65[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.60F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.64F},
+    {VariantId::cpu_scalar, {}, 4.35F},
+};
+
+constexpr Choice<Problem> kRanking66[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.11F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.23F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.24F},
+    {VariantId::cpu_scalar, {}, 9.04F},
+};
+
+constexpr Choice<Problem> kRanking67[] = {
+    {VariantId::cpu_scalar, {}, 1.18F},
+};
+
+constexpr Choice<Problem> kRanking68[] = {
+    {VariantId::cpu_scalar, {}, 1.66F},
+};
+
+constexpr Choice<Problem> kRanking69[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.17F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.21F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.35F},
+    {VariantId::cpu_scalar, {}, 2.86F},
+};
+
+constexpr Choice<Problem> kRanking70[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.06F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.20F},
+    {VariantId::cpu_scalar, {}, 1.66F},
+};
+
+constexpr Choice<Problem> kRanking71[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.10F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 4.08F},
-    {VariantId::cpu_scalar, {}, 14.30F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.08F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.53F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.56F},
+    {VariantId::cpu_scalar, {}, 2.58F},
 };
 
-constexpr Choice<Problem> kRanking50[] = {
+constexpr Choice<Problem> kRanking72[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.11F},
+    {VariantId::cpu_scalar, {}, 1.53F},
+};
+
+constexpr Choice<Problem> kRanking73[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.07F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.07F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.40F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.66F},
+    {VariantId::cpu_scalar, {}, 3.94F},
+};
+
+constexpr Choice<Problem> kRanking74[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 5.07F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 5.13F},
-    {VariantId::cpu_scalar, {}, 68.54F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.19F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.99F},
+    {VariantId::cpu_scalar, {}, 6.40F},
 };
 
-constexpr Choice<Problem> kRanking51[] = {
+constexpr Choice<Problem> kRanking75[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.15F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 6.30F},
-    {VariantId::cpu_scalar, {}, 13.52F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.07F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.95F},
+    {VariantId::cpu_scalar, {}, 2.30F},
 };
 
-constexpr Choice<Problem> kRanking52[] = {
+constexpr Choice<Problem> kRanking76[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.06F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 4.61F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 4.82F},
+    {VariantId::cpu_scalar, {}, 11.31F},
+};
+
+constexpr Choice<Problem> kRanking77[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.17F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.56F},
-    {VariantId::cpu_scalar, {}, 7.91F},
-};
-
-constexpr Choice<Problem> kRanking53[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.15F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.33F},
-    {VariantId::cpu_scalar, {}, 6.77F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.18F},
+    {VariantId::cpu_scalar, {}, 17.38F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
+        .problems = 5,
+        .margin = 1.11F,
+        .regret = 1.47F,
+        .regret_lo = 1.05F,
+        .regret_hi = 2.12F,
+        .path = "layout == transposed and order == ascending and columns * k <= 150 and elements <= 1000",
+        .ranking = kRanking0,
+    },
+    {
+        .id = 1,
         .problems = 4,
         .margin = 3.37F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed and order == ascending and columns * k <= 150 and results <= 220",
-        .ranking = kRanking0,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and columns * k <= 150 "
+                "and elements > 1000 "
+                "and results <= 220",
+        .ranking = kRanking1,
     },
     {
-        .id = 1,
+        .id = 2,
         .problems = 3,
         .margin = 2.36F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "layout == transposed and order == ascending and columns * k <= 150 and results > 220",
-        .ranking = kRanking1,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and columns * k <= 150 "
+                "and elements > 1000 "
+                "and results > 220",
+        .ranking = kRanking2,
     },
     {
-        .id = 2,
+        .id = 3,
         .problems = 5,
         .margin = 1.15F,
         .regret = 1.00F,
@@ -415,10 +586,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 150 "
                 "and elements <= 470000 "
                 "and elements <= 470",
-        .ranking = kRanking2,
+        .ranking = kRanking3,
     },
     {
-        .id = 3,
+        .id = 4,
         .problems = 1,
         .margin = 0.97F,
         .regret = 1.03F,
@@ -429,14 +600,14 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 150 "
                 "and elements <= 470000 "
                 "and elements > 470 "
-                "and rows / k <= 256 "
+                "and rows / k <= 220 "
                 "and rows / k <= 56 "
                 "and columns * k <= 820 "
-                "and columns <= 64",
-        .ranking = kRanking3,
+                "and elements <= 1500",
+        .ranking = kRanking4,
     },
     {
-        .id = 4,
+        .id = 5,
         .problems = 4,
         .margin = 1.34F,
         .regret = 1.00F,
@@ -447,15 +618,36 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 150 "
                 "and elements <= 470000 "
                 "and elements > 470 "
-                "and rows / k <= 256 "
+                "and rows / k <= 220 "
                 "and rows / k <= 56 "
                 "and columns * k <= 820 "
-                "and columns > 64",
-        .ranking = kRanking4,
+                "and elements > 1500",
+        .ranking = kRanking5,
     },
     {
-        .id = 5,
-        .problems = 2,
+        .id = 6,
+        .problems = 51,
+        .margin = 1.06F,
+        .regret = 1.06F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.11F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and columns * k > 150 "
+                "and elements <= 470000 "
+                "and elements > 470 "
+                "and rows / k <= 220 "
+                "and rows / k <= 56 "
+                "and columns * k > 820 "
+                "and columns / k <= 68000 "
+                "and rows / columns <= 0.018 "
+                "and rows / k <= 12 "
+                "and rows / k <= 8",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 1,
         .margin = 1.04F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
@@ -465,122 +657,140 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 150 "
                 "and elements <= 470000 "
                 "and elements > 470 "
-                "and rows / k <= 256 "
+                "and rows / k <= 220 "
                 "and rows / k <= 56 "
                 "and columns * k > 820 "
                 "and columns / k <= 68000 "
-                "and results <= 2",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and columns * k > 150 "
-                "and elements <= 470000 "
-                "and elements > 470 "
-                "and rows / k <= 256 "
-                "and rows / k <= 56 "
-                "and columns * k > 820 "
-                "and columns / k <= 68000 "
-                "and results > 2 "
-                "and k <= 2 "
-                "and elements <= 5600",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 4,
-        .margin = 1.91F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and columns * k > 150 "
-                "and elements <= 470000 "
-                "and elements > 470 "
-                "and rows / k <= 256 "
-                "and rows / k <= 56 "
-                "and columns * k > 820 "
-                "and columns / k <= 68000 "
-                "and results > 2 "
-                "and k <= 2 "
-                "and elements > 5600",
+                "and rows / columns <= 0.018 "
+                "and rows / k <= 12 "
+                "and rows / k > 8",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 3,
-        .margin = 1.03F,
-        .regret = 1.11F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.32F,
+        .problems = 1,
+        .margin = 1.78F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and columns * k > 150 "
                 "and elements <= 470000 "
                 "and elements > 470 "
-                "and rows / k <= 256 "
+                "and rows / k <= 220 "
                 "and rows / k <= 56 "
                 "and columns * k > 820 "
                 "and columns / k <= 68000 "
-                "and results > 2 "
-                "and k > 2 "
-                "and rows / k <= 18 "
-                "and columns * k <= 1000",
+                "and rows / columns <= 0.018 "
+                "and rows / k > 12",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 87,
-        .margin = 1.05F,
-        .regret = 1.06F,
-        .regret_lo = 1.03F,
+        .problems = 2,
+        .margin = 1.13F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and columns * k > 150 "
+                "and elements <= 470000 "
+                "and elements > 470 "
+                "and rows / k <= 220 "
+                "and rows / k <= 56 "
+                "and columns * k > 820 "
+                "and columns / k <= 68000 "
+                "and rows / columns > 0.018 "
+                "and results <= 256 "
+                "and elements <= 2048",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 5,
+        .margin = 1.46F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and columns * k > 150 "
+                "and elements <= 470000 "
+                "and elements > 470 "
+                "and rows / k <= 220 "
+                "and rows / k <= 56 "
+                "and columns * k > 820 "
+                "and columns / k <= 68000 "
+                "and rows / columns > 0.018 "
+                "and results <= 256 "
+                "and elements > 2048",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 2,
+        .margin = 1.09F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and columns * k > 150 "
+                "and elements <= 470000 "
+                "and elements > 470 "
+                "and rows / k <= 220 "
+                "and rows / k <= 56 "
+                "and columns * k > 820 "
+                "and columns / k <= 68000 "
+                "and rows / columns > 0.018 "
+                "and results > 256 "
+                "and k <= 5",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 40,
+        .margin = 1.04F,
+        .regret = 1.04F,
+        .regret_lo = 1.01F,
         .regret_hi = 1.09F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and columns * k > 150 "
                 "and elements <= 470000 "
                 "and elements > 470 "
-                "and rows / k <= 256 "
+                "and rows / k <= 220 "
                 "and rows / k <= 56 "
                 "and columns * k > 820 "
                 "and columns / k <= 68000 "
-                "and results > 2 "
-                "and k > 2 "
-                "and rows / k <= 18 "
-                "and columns * k > 1000",
-        .ranking = kRanking9,
+                "and rows / columns > 0.018 "
+                "and results > 256 "
+                "and k > 5",
+        .ranking = kRanking12,
     },
     {
-        .id = 10,
-        .problems = 5,
-        .margin = 1.05F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
+        .id = 13,
+        .problems = 1,
+        .margin = 0.67F,
+        .regret = 1.50F,
+        .regret_lo = 1.50F,
+        .regret_hi = 1.50F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and columns * k > 150 "
                 "and elements <= 470000 "
                 "and elements > 470 "
-                "and rows / k <= 256 "
+                "and rows / k <= 220 "
                 "and rows / k <= 56 "
                 "and columns * k > 820 "
-                "and columns / k <= 68000 "
-                "and results > 2 "
-                "and k > 2 "
-                "and rows / k > 18",
-        .ranking = kRanking10,
+                "and columns / k > 68000 "
+                "and elements <= 120000",
+        .ranking = kRanking13,
     },
     {
-        .id = 11,
+        .id = 14,
         .problems = 1,
         .margin = 1.45F,
         .regret = 1.00F,
@@ -591,14 +801,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 150 "
                 "and elements <= 470000 "
                 "and elements > 470 "
-                "and rows / k <= 256 "
+                "and rows / k <= 220 "
                 "and rows / k <= 56 "
                 "and columns * k > 820 "
-                "and columns / k > 68000",
-        .ranking = kRanking11,
+                "and columns / k > 68000 "
+                "and elements > 120000",
+        .ranking = kRanking14,
     },
     {
-        .id = 12,
+        .id = 15,
         .problems = 2,
         .margin = 2.15F,
         .regret = 1.05F,
@@ -609,13 +820,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 150 "
                 "and elements <= 470000 "
                 "and elements > 470 "
-                "and rows / k <= 256 "
+                "and rows / k <= 220 "
                 "and rows / k > 56 "
                 "and results <= 680",
-        .ranking = kRanking12,
+        .ranking = kRanking15,
     },
     {
-        .id = 13,
+        .id = 16,
         .problems = 4,
         .margin = 1.07F,
         .regret = 1.03F,
@@ -626,13 +837,29 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 150 "
                 "and elements <= 470000 "
                 "and elements > 470 "
-                "and rows / k <= 256 "
+                "and rows / k <= 220 "
                 "and rows / k > 56 "
                 "and results > 680",
-        .ranking = kRanking13,
+        .ranking = kRanking16,
     },
     {
-        .id = 14,
+        .id = 17,
+        .problems = 1,
+        .margin = 3.13F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and columns * k > 150 "
+                "and elements <= 470000 "
+                "and elements > 470 "
+                "and rows / k > 220 "
+                "and k <= 2",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
         .problems = 4,
         .margin = 1.05F,
         .regret = 1.28F,
@@ -643,28 +870,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 150 "
                 "and elements <= 470000 "
                 "and elements > 470 "
-                "and rows / k > 256 "
-                "and columns <= 100",
-        .ranking = kRanking14,
+                "and rows / k > 220 "
+                "and k > 2",
+        .ranking = kRanking18,
     },
     {
-        .id = 15,
-        .problems = 1,
-        .margin = 2.94F,
-        .regret = 1.07F,
-        .regret_lo = 1.07F,
-        .regret_hi = 1.07F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and columns * k > 150 "
-                "and elements <= 470000 "
-                "and elements > 470 "
-                "and rows / k > 256 "
-                "and columns > 100",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
+        .id = 19,
         .problems = 4,
         .margin = 1.68F,
         .regret = 1.00F,
@@ -674,11 +885,27 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order == ascending "
                 "and columns * k > 150 "
                 "and elements > 470000 "
-                "and columns * k <= 1800",
-        .ranking = kRanking16,
+                "and columns * k <= 1800 "
+                "and results <= 18000",
+        .ranking = kRanking19,
     },
     {
-        .id = 17,
+        .id = 20,
+        .problems = 4,
+        .margin = 0.89F,
+        .regret = 1.66F,
+        .regret_lo = 1.01F,
+        .regret_hi = 2.72F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and columns * k > 150 "
+                "and elements > 470000 "
+                "and columns * k <= 1800 "
+                "and results > 18000",
+        .ranking = kRanking20,
+    },
+    {
+        .id = 21,
         .problems = 3,
         .margin = 1.22F,
         .regret = 1.02F,
@@ -692,10 +919,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 150 "
                 "and results <= 150 "
                 "and rows <= 47",
-        .ranking = kRanking17,
+        .ranking = kRanking21,
     },
     {
-        .id = 18,
+        .id = 22,
         .problems = 1,
         .margin = 2.21F,
         .regret = 1.00F,
@@ -709,10 +936,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 150 "
                 "and results <= 150 "
                 "and rows > 47",
-        .ranking = kRanking18,
+        .ranking = kRanking22,
     },
     {
-        .id = 19,
+        .id = 23,
         .problems = 2,
         .margin = 1.56F,
         .regret = 1.00F,
@@ -726,90 +953,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 150 "
                 "and results > 150 "
                 "and k <= 2",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 1,
-        .margin = 1.51F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and columns * k > 150 "
-                "and elements > 470000 "
-                "and columns * k > 1800 "
-                "and k <= 150 "
-                "and results > 150 "
-                "and k > 2 "
-                "and columns <= 56000 "
-                "and rows <= 56",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 22,
-        .margin = 1.12F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and columns * k > 150 "
-                "and elements > 470000 "
-                "and columns * k > 1800 "
-                "and k <= 150 "
-                "and results > 150 "
-                "and k > 2 "
-                "and columns <= 56000 "
-                "and rows > 56",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 1,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and columns * k > 150 "
-                "and elements > 470000 "
-                "and columns * k > 1800 "
-                "and k <= 150 "
-                "and results > 150 "
-                "and k > 2 "
-                "and columns > 56000 "
-                "and k <= 56 "
-                "and columns / k <= 1800",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 1,
-        .margin = 1.21F,
-        .regret = 1.08F,
-        .regret_lo = 1.08F,
-        .regret_hi = 1.08F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and columns * k > 150 "
-                "and elements > 470000 "
-                "and columns * k > 1800 "
-                "and k <= 150 "
-                "and results > 150 "
-                "and k > 2 "
-                "and columns > 56000 "
-                "and k <= 56 "
-                "and columns / k > 1800",
         .ranking = kRanking23,
     },
     {
         .id = 24,
         .problems = 2,
-        .margin = 1.18F,
+        .margin = 1.37F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -821,18 +970,18 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 150 "
                 "and results > 150 "
                 "and k > 2 "
-                "and columns > 56000 "
-                "and k > 56 "
-                "and k <= 64",
+                "and rows / columns <= 0.0056 "
+                "and elements <= 1800000 "
+                "and columns <= 100000",
         .ranking = kRanking24,
     },
     {
         .id = 25,
-        .problems = 3,
-        .margin = 1.11F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 1.18F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.01F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and columns * k > 150 "
@@ -841,157 +990,148 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 150 "
                 "and results > 150 "
                 "and k > 2 "
-                "and columns > 56000 "
-                "and k > 56 "
-                "and k > 64",
+                "and rows / columns <= 0.0056 "
+                "and elements <= 1800000 "
+                "and columns > 100000",
         .ranking = kRanking25,
     },
     {
         .id = 26,
-        .problems = 8,
-        .margin = 1.10F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
+        .problems = 7,
+        .margin = 1.25F,
+        .regret = 1.06F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.12F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and columns * k > 150 "
                 "and elements > 470000 "
                 "and columns * k > 1800 "
-                "and k > 150",
+                "and k <= 150 "
+                "and results > 150 "
+                "and k > 2 "
+                "and rows / columns <= 0.0056 "
+                "and elements > 1800000",
         .ranking = kRanking26,
     },
     {
         .id = 27,
+        .problems = 19,
+        .margin = 1.11F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and columns * k > 150 "
+                "and elements > 470000 "
+                "and columns * k > 1800 "
+                "and k <= 150 "
+                "and results > 150 "
+                "and k > 2 "
+                "and rows / columns > 0.0056",
+        .ranking = kRanking27,
+    },
+    {
+        .id = 28,
+        .problems = 7,
+        .margin = 1.09F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and columns * k > 150 "
+                "and elements > 470000 "
+                "and columns * k > 1800 "
+                "and k > 150 "
+                "and elements <= 2700000",
+        .ranking = kRanking28,
+    },
+    {
+        .id = 29,
+        .problems = 1,
+        .margin = 0.96F,
+        .regret = 1.05F,
+        .regret_lo = 1.05F,
+        .regret_hi = 1.05F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and columns * k > 150 "
+                "and elements > 470000 "
+                "and columns * k > 1800 "
+                "and k > 150 "
+                "and elements > 2700000",
+        .ranking = kRanking29,
+    },
+    {
+        .id = 30,
         .problems = 2,
         .margin = 3.09F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed and order != ascending and columns * k <= 330 and elements <= 1800",
-        .ranking = kRanking27,
+        .path = "layout == transposed and order != ascending and columns * k <= 330 and elements <= 512",
+        .ranking = kRanking30,
     },
     {
-        .id = 28,
+        .id = 31,
         .problems = 2,
         .margin = 6.65F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed and order != ascending and columns * k <= 330 and elements > 1800",
-        .ranking = kRanking28,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k <= 330 "
+                "and elements > 512 "
+                "and k <= 3",
+        .ranking = kRanking31,
     },
     {
-        .id = 29,
+        .id = 32,
+        .problems = 1,
+        .margin = 4.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k <= 330 "
+                "and elements > 512 "
+                "and k > 3 "
+                "and elements <= 15000",
+        .ranking = kRanking32,
+    },
+    {
+        .id = 33,
+        .problems = 1,
+        .margin = 0.23F,
+        .regret = 4.43F,
+        .regret_lo = 4.43F,
+        .regret_hi = 4.43F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k <= 330 "
+                "and elements > 512 "
+                "and k > 3 "
+                "and elements > 15000",
+        .ranking = kRanking33,
+    },
+    {
+        .id = 34,
         .problems = 1,
         .margin = 1.94F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed and order != ascending and columns * k > 330 and elements <= 330",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 2,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 330 "
-                "and k <= 680 "
-                "and columns * k <= 82000000 "
-                "and elements <= 2200",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 1,
-        .margin = 1.01F,
-        .regret = 1.03F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 330 "
-                "and k <= 680 "
-                "and columns * k <= 82000000 "
-                "and elements > 2200 "
-                "and columns / k <= 8192 "
-                "and columns / k <= 6800 "
-                "and rows / k <= 33 "
-                "and columns <= 256",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 14,
-        .margin = 1.11F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 330 "
-                "and k <= 680 "
-                "and columns * k <= 82000000 "
-                "and elements > 2200 "
-                "and columns / k <= 8192 "
-                "and columns / k <= 6800 "
-                "and rows / k <= 33 "
-                "and columns > 256",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 1,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 330 "
-                "and k <= 680 "
-                "and columns * k <= 82000000 "
-                "and elements > 2200 "
-                "and columns / k <= 8192 "
-                "and columns / k <= 6800 "
-                "and rows / k > 33 "
-                "and rows / k <= 47",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 3,
-        .margin = 1.14F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.21F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 330 "
-                "and k <= 680 "
-                "and columns * k <= 82000000 "
-                "and elements > 2200 "
-                "and columns / k <= 8192 "
-                "and columns / k <= 6800 "
-                "and rows / k > 33 "
-                "and rows / k > 47 "
-                "and columns <= 1500",
         .ranking = kRanking34,
     },
     {
         .id = 35,
         .problems = 1,
-        .margin = 1.19F,
+        .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -1000,20 +1140,17 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 330 "
                 "and k <= 680 "
-                "and columns * k <= 82000000 "
-                "and elements > 2200 "
-                "and columns / k <= 8192 "
-                "and columns / k <= 6800 "
-                "and rows / k > 33 "
-                "and rows / k > 47 "
-                "and columns > 1500 "
-                "and columns <= 2200",
+                "and rows <= 56 "
+                "and rows / k <= 5 "
+                "and elements <= 2200 "
+                "and rows <= 15 "
+                "and results <= 64",
         .ranking = kRanking35,
     },
     {
         .id = 36,
-        .problems = 2,
-        .margin = 1.05F,
+        .problems = 1,
+        .margin = 1.01F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -1022,38 +1159,17 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 330 "
                 "and k <= 680 "
-                "and columns * k <= 82000000 "
-                "and elements > 2200 "
-                "and columns / k <= 8192 "
-                "and columns / k <= 6800 "
-                "and rows / k > 33 "
-                "and rows / k > 47 "
-                "and columns > 1500 "
-                "and columns > 2200",
+                "and rows <= 56 "
+                "and rows / k <= 5 "
+                "and elements <= 2200 "
+                "and rows <= 15 "
+                "and results > 64",
         .ranking = kRanking36,
     },
     {
         .id = 37,
         .problems = 1,
-        .margin = 1.63F,
-        .regret = 1.03F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 330 "
-                "and k <= 680 "
-                "and columns * k <= 82000000 "
-                "and elements > 2200 "
-                "and columns / k <= 8192 "
-                "and columns / k > 6800",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 3,
-        .margin = 1.38F,
+        .margin = 1.94F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -1062,16 +1178,35 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 330 "
                 "and k <= 680 "
-                "and columns * k <= 82000000 "
+                "and rows <= 56 "
+                "and rows / k <= 5 "
+                "and elements <= 2200 "
+                "and rows > 15",
+        .ranking = kRanking37,
+    },
+    {
+        .id = 38,
+        .problems = 1,
+        .margin = 0.49F,
+        .regret = 2.05F,
+        .regret_lo = 2.05F,
+        .regret_hi = 2.05F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k <= 680 "
+                "and rows <= 56 "
+                "and rows / k <= 5 "
                 "and elements > 2200 "
-                "and columns / k > 8192 "
-                "and results <= 82",
+                "and columns * k <= 82000000 "
+                "and columns * k <= 1200",
         .ranking = kRanking38,
     },
     {
         .id = 39,
         .problems = 1,
-        .margin = 1.13F,
+        .margin = 1.02F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -1080,14 +1215,81 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 330 "
                 "and k <= 680 "
-                "and columns * k <= 82000000 "
+                "and rows <= 56 "
+                "and rows / k <= 5 "
                 "and elements > 2200 "
-                "and columns / k > 8192 "
-                "and results > 82",
+                "and columns * k <= 82000000 "
+                "and columns * k > 1200 "
+                "and k <= 100 "
+                "and columns * k <= 15000000 "
+                "and rows / k <= 0.022",
         .ranking = kRanking39,
     },
     {
         .id = 40,
+        .problems = 5,
+        .margin = 1.20F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.09F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k <= 680 "
+                "and rows <= 56 "
+                "and rows / k <= 5 "
+                "and elements > 2200 "
+                "and columns * k <= 82000000 "
+                "and columns * k > 1200 "
+                "and k <= 100 "
+                "and columns * k <= 15000000 "
+                "and rows / k > 0.022",
+        .ranking = kRanking40,
+    },
+    {
+        .id = 41,
+        .problems = 1,
+        .margin = 1.67F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k <= 680 "
+                "and rows <= 56 "
+                "and rows / k <= 5 "
+                "and elements > 2200 "
+                "and columns * k <= 82000000 "
+                "and columns * k > 1200 "
+                "and k <= 100 "
+                "and columns * k > 15000000",
+        .ranking = kRanking41,
+    },
+    {
+        .id = 42,
+        .problems = 3,
+        .margin = 1.09F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k <= 680 "
+                "and rows <= 56 "
+                "and rows / k <= 5 "
+                "and elements > 2200 "
+                "and columns * k <= 82000000 "
+                "and columns * k > 1200 "
+                "and k > 100",
+        .ranking = kRanking42,
+    },
+    {
+        .id = 43,
         .problems = 1,
         .margin = 1.07F,
         .regret = 1.00F,
@@ -1098,13 +1300,87 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 330 "
                 "and k <= 680 "
+                "and rows <= 56 "
+                "and rows / k <= 5 "
+                "and elements > 2200 "
                 "and columns * k > 82000000",
-        .ranking = kRanking40,
+        .ranking = kRanking43,
     },
     {
-        .id = 41,
+        .id = 44,
+        .problems = 2,
+        .margin = 0.93F,
+        .regret = 1.71F,
+        .regret_lo = 1.43F,
+        .regret_hi = 2.04F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k <= 680 "
+                "and rows <= 56 "
+                "and rows / k > 5",
+        .ranking = kRanking44,
+    },
+    {
+        .id = 45,
+        .problems = 3,
+        .margin = 0.88F,
+        .regret = 1.26F,
+        .regret_lo = 1.12F,
+        .regret_hi = 1.51F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k <= 680 "
+                "and rows > 56 "
+                "and k <= 1",
+        .ranking = kRanking45,
+    },
+    {
+        .id = 46,
         .problems = 1,
-        .margin = 1.69F,
+        .margin = 3.70F,
+        .regret = 1.09F,
+        .regret_lo = 1.09F,
+        .regret_hi = 1.09F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k <= 680 "
+                "and rows > 56 "
+                "and k > 1 "
+                "and columns <= 39000 "
+                "and elements <= 100000 "
+                "and results <= 1000",
+        .ranking = kRanking46,
+    },
+    {
+        .id = 47,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k <= 680 "
+                "and rows > 56 "
+                "and k > 1 "
+                "and columns <= 39000 "
+                "and elements <= 100000 "
+                "and results > 1000 "
+                "and rows <= 100",
+        .ranking = kRanking47,
+    },
+    {
+        .id = 48,
+        .problems = 1,
+        .margin = 1.04F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -1112,51 +1388,184 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order != ascending "
                 "and columns * k > 330 "
                 "and elements > 330 "
-                "and k > 680",
-        .ranking = kRanking41,
+                "and k <= 680 "
+                "and rows > 56 "
+                "and k > 1 "
+                "and columns <= 39000 "
+                "and elements <= 100000 "
+                "and results > 1000 "
+                "and rows > 100",
+        .ranking = kRanking48,
     },
     {
-        .id = 42,
+        .id = 49,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.10F,
+        .regret_lo = 1.09F,
+        .regret_hi = 1.12F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k <= 680 "
+                "and rows > 56 "
+                "and k > 1 "
+                "and columns <= 39000 "
+                "and elements > 100000 "
+                "and rows / k <= 1",
+        .ranking = kRanking49,
+    },
+    {
+        .id = 50,
+        .problems = 1,
+        .margin = 1.19F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k <= 680 "
+                "and rows > 56 "
+                "and k > 1 "
+                "and columns <= 39000 "
+                "and elements > 100000 "
+                "and rows / k > 1 "
+                "and columns * k <= 6800 "
+                "and results <= 1000",
+        .ranking = kRanking50,
+    },
+    {
+        .id = 51,
+        .problems = 3,
+        .margin = 1.14F,
+        .regret = 1.06F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.21F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k <= 680 "
+                "and rows > 56 "
+                "and k > 1 "
+                "and columns <= 39000 "
+                "and elements > 100000 "
+                "and rows / k > 1 "
+                "and columns * k <= 6800 "
+                "and results > 1000",
+        .ranking = kRanking51,
+    },
+    {
+        .id = 52,
+        .problems = 10,
+        .margin = 1.11F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k <= 680 "
+                "and rows > 56 "
+                "and k > 1 "
+                "and columns <= 39000 "
+                "and elements > 100000 "
+                "and rows / k > 1 "
+                "and columns * k > 6800",
+        .ranking = kRanking52,
+    },
+    {
+        .id = 53,
+        .problems = 2,
+        .margin = 1.08F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k <= 680 "
+                "and rows > 56 "
+                "and k > 1 "
+                "and columns > 39000",
+        .ranking = kRanking53,
+    },
+    {
+        .id = 54,
+        .problems = 3,
+        .margin = 1.01F,
+        .regret = 1.04F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.08F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k > 680 "
+                "and elements <= 5600000",
+        .ranking = kRanking54,
+    },
+    {
+        .id = 55,
+        .problems = 1,
+        .margin = 1.70F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 330 "
+                "and k > 680 "
+                "and elements > 5600000",
+        .ranking = kRanking55,
+    },
+    {
+        .id = 56,
         .problems = 3,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed and order == ascending and elements <= 512",
-        .ranking = kRanking42,
+        .path = "layout != transposed and order == ascending and elements <= 680",
+        .ranking = kRanking56,
     },
     {
-        .id = 43,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 512 "
-                "and columns * k <= 120 "
-                "and elements <= 32768 "
-                "and results <= 82",
-        .ranking = kRanking43,
-    },
-    {
-        .id = 44,
-        .problems = 2,
-        .margin = 1.61F,
+        .id = 57,
+        .problems = 3,
+        .margin = 1.36F,
         .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.06F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and elements > 512 "
+                "and elements > 680 "
                 "and columns * k <= 120 "
-                "and elements <= 32768 "
-                "and results > 82",
-        .ranking = kRanking44,
+                "and elements <= 32768",
+        .ranking = kRanking57,
     },
     {
-        .id = 45,
+        .id = 58,
+        .problems = 3,
+        .margin = 0.97F,
+        .regret = 1.26F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.44F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k <= 120 "
+                "and elements > 32768 "
+                "and columns * k <= 64",
+        .ranking = kRanking58,
+    },
+    {
+        .id = 59,
         .problems = 1,
         .margin = 1.34F,
         .regret = 1.00F,
@@ -1164,13 +1573,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and elements > 512 "
+                "and elements > 680 "
                 "and columns * k <= 120 "
-                "and elements > 32768",
-        .ranking = kRanking45,
+                "and elements > 32768 "
+                "and columns * k > 64",
+        .ranking = kRanking59,
     },
     {
-        .id = 46,
+        .id = 60,
         .problems = 5,
         .margin = 1.08F,
         .regret = 1.00F,
@@ -1178,14 +1588,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and elements > 512 "
+                "and elements > 680 "
                 "and columns * k > 120 "
                 "and results <= 8 "
-                "and columns <= 32768",
-        .ranking = kRanking46,
+                "and elements <= 39000",
+        .ranking = kRanking60,
     },
     {
-        .id = 47,
+        .id = 61,
         .problems = 2,
         .margin = 1.05F,
         .regret = 1.00F,
@@ -1193,14 +1603,29 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and elements > 512 "
+                "and elements > 680 "
                 "and columns * k > 120 "
                 "and results <= 8 "
-                "and columns > 32768",
-        .ranking = kRanking47,
+                "and elements > 39000",
+        .ranking = kRanking61,
     },
     {
-        .id = 48,
+        .id = 62,
+        .problems = 53,
+        .margin = 1.12F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 120 "
+                "and results > 8 "
+                "and results <= 3300",
+        .ranking = kRanking62,
+    },
+    {
+        .id = 63,
         .problems = 1,
         .margin = 1.36F,
         .regret = 1.00F,
@@ -1208,90 +1633,227 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and elements > 512 "
+                "and elements > 680 "
                 "and columns * k > 120 "
                 "and results > 8 "
-                "and rows / k <= 2 "
-                "and columns <= 64",
-        .ranking = kRanking48,
+                "and results > 3300 "
+                "and elements <= 5600",
+        .ranking = kRanking63,
     },
     {
-        .id = 49,
+        .id = 64,
+        .problems = 26,
+        .margin = 1.20F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 120 "
+                "and results > 8 "
+                "and results > 3300 "
+                "and elements > 5600",
+        .ranking = kRanking64,
+    },
+    {
+        .id = 65,
         .problems = 2,
-        .margin = 1.10F,
+        .margin = 1.60F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 512 "
-                "and columns * k > 120 "
-                "and results > 8 "
-                "and rows / k <= 2 "
-                "and columns > 64 "
-                "and k <= 8 "
-                "and columns <= 22000",
-        .ranking = kRanking49,
+        .path = "layout != transposed and order != ascending and results <= 9 and elements <= 5600",
+        .ranking = kRanking65,
     },
     {
-        .id = 50,
+        .id = 66,
+        .problems = 3,
+        .margin = 1.11F,
+        .regret = 1.11F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.38F,
+        .path = "layout != transposed and order != ascending and results <= 9 and elements > 5600",
+        .ranking = kRanking66,
+    },
+    {
+        .id = 67,
+        .problems = 2,
+        .margin = 0.85F,
+        .regret = 1.18F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.34F,
+        .path = "layout != transposed and order != ascending and results > 9 and elements <= 560",
+        .ranking = kRanking67,
+    },
+    {
+        .id = 68,
         .problems = 1,
+        .margin = 0.60F,
+        .regret = 1.66F,
+        .regret_lo = 1.66F,
+        .regret_hi = 1.66F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and results > 9 "
+                "and elements > 560 "
+                "and columns * k <= 150 "
+                "and elements <= 820",
+        .ranking = kRanking68,
+    },
+    {
+        .id = 69,
+        .problems = 4,
         .margin = 1.03F,
+        .regret = 1.17F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.42F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and results > 9 "
+                "and elements > 560 "
+                "and columns * k <= 150 "
+                "and elements > 820",
+        .ranking = kRanking69,
+    },
+    {
+        .id = 70,
+        .problems = 1,
+        .margin = 1.06F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 512 "
-                "and columns * k > 120 "
-                "and results > 8 "
-                "and rows / k <= 2 "
-                "and columns > 64 "
-                "and k <= 8 "
-                "and columns > 22000",
-        .ranking = kRanking50,
+                "and order != ascending "
+                "and results > 9 "
+                "and elements > 560 "
+                "and columns * k > 150 "
+                "and columns <= 64 "
+                "and rows / k <= 10",
+        .ranking = kRanking70,
     },
     {
-        .id = 51,
-        .problems = 36,
-        .margin = 1.15F,
+        .id = 71,
+        .problems = 1,
+        .margin = 1.08F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and results > 9 "
+                "and elements > 560 "
+                "and columns * k > 150 "
+                "and columns <= 64 "
+                "and rows / k > 10",
+        .ranking = kRanking71,
+    },
+    {
+        .id = 72,
+        .problems = 1,
+        .margin = 1.11F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and results > 9 "
+                "and elements > 560 "
+                "and columns * k > 150 "
+                "and columns > 64 "
+                "and columns <= 4700 "
+                "and results <= 22",
+        .ranking = kRanking72,
+    },
+    {
+        .id = 73,
+        .problems = 2,
+        .margin = 1.31F,
+        .regret = 1.07F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.15F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and results > 9 "
+                "and elements > 560 "
+                "and columns * k > 150 "
+                "and columns > 64 "
+                "and columns <= 4700 "
+                "and results > 22 "
+                "and k <= 6 "
+                "and columns <= 220",
+        .ranking = kRanking73,
+    },
+    {
+        .id = 74,
+        .problems = 2,
+        .margin = 1.19F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and results > 9 "
+                "and elements > 560 "
+                "and columns * k > 150 "
+                "and columns > 64 "
+                "and columns <= 4700 "
+                "and results > 22 "
+                "and k <= 6 "
+                "and columns > 220",
+        .ranking = kRanking74,
+    },
+    {
+        .id = 75,
+        .problems = 6,
+        .margin = 1.06F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 512 "
-                "and columns * k > 120 "
-                "and results > 8 "
-                "and rows / k <= 2 "
+                "and order != ascending "
+                "and results > 9 "
+                "and elements > 560 "
+                "and columns * k > 150 "
                 "and columns > 64 "
-                "and k > 8",
-        .ranking = kRanking51,
+                "and columns <= 4700 "
+                "and results > 22 "
+                "and k > 6",
+        .ranking = kRanking75,
     },
     {
-        .id = 52,
-        .problems = 40,
+        .id = 76,
+        .problems = 1,
+        .margin = 1.06F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and results > 9 "
+                "and elements > 560 "
+                "and columns * k > 150 "
+                "and columns > 64 "
+                "and columns > 4700 "
+                "and elements <= 27000",
+        .ranking = kRanking76,
+    },
+    {
+        .id = 77,
+        .problems = 10,
         .margin = 1.17F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .regret_hi = 1.00F,
         .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 512 "
-                "and columns * k > 120 "
-                "and results > 8 "
-                "and rows / k > 2",
-        .ranking = kRanking52,
-    },
-    {
-        .id = 53,
-        .problems = 23,
-        .margin = 1.09F,
-        .regret = 1.06F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.13F,
-        .path = "layout != transposed and order != ascending",
-        .ranking = kRanking53,
+                "and order != ascending "
+                "and results > 9 "
+                "and elements > 560 "
+                "and columns * k > 150 "
+                "and columns > 64 "
+                "and columns > 4700 "
+                "and elements > 27000",
+        .ranking = kRanking77,
     },
 };
 
@@ -1299,325 +1861,467 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.layout == MatrixLayout::transposed) {
         if (problem.order == ListOrder::ascending) {
             if (product(problem.columns, problem.k) <= 150) {
-                if (problem.results() <= 220) {
-                    // cpu_openmp rows=16
-                    // 4 problems, margin 3.37, regret 1.00 [1.00, 1.00]
+                if (problem.elements() <= 1000) {
+                    // cpu_scalar default
+                    // 5 problems nearby, margin 1.11, regret 1.47 [1.05, 2.12]
                     return kLeaves[0];
                 } else {
-                    // cpu_openmp rows=64
-                    // 3 problems, margin 2.36, regret 1.01 [1.00, 1.03]
-                    return kLeaves[1];
+                    if (problem.results() <= 220) {
+                        // cpu_openmp rows=16
+                        // 4 problems, margin 3.37, regret 1.00 [1.00, 1.00]
+                        return kLeaves[1];
+                    } else {
+                        // cpu_openmp rows=64
+                        // 3 problems, margin 2.36, regret 1.01 [1.00, 1.03]
+                        return kLeaves[2];
+                    }
                 }
             } else {
                 if (problem.elements() <= 470'000) {
                     if (problem.elements() <= 470) {
                         // cpu_scalar default
                         // 5 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
+                        return kLeaves[3];
                     } else {
-                        if (ratio(problem.rows, problem.k) <= 256) {
+                        if (ratio(problem.rows, problem.k) <= 220) {
                             if (ratio(problem.rows, problem.k) <= 56) {
                                 if (product(problem.columns, problem.k) <= 820) {
-                                    if (problem.columns <= 64) {
+                                    if (problem.elements() <= 1500) {
                                         // cpu_scalar default
                                         // 1 problems, margin 0.97, regret 1.03 [1.03, 1.03]
-                                        return kLeaves[3];
+                                        return kLeaves[4];
                                     } else {
                                         // cpu_openmp rows=16
                                         // 4 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[4];
+                                        return kLeaves[5];
                                     }
                                 } else {
                                     if (ratio(problem.columns, problem.k) <= 68'000) {
-                                        if (problem.results() <= 2) {
-                                            // cpu_avx2 rows=16
-                                            // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[5];
-                                        } else {
-                                            if (problem.k <= 2) {
-                                                if (problem.elements() <= 5600) {
+                                        if (ratio(problem.rows, problem.columns) <= 0.018) {
+                                            if (ratio(problem.rows, problem.k) <= 12) {
+                                                if (ratio(problem.rows, problem.k) <= 8) {
                                                     // cpu_avx512 rows=16
-                                                    // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                                                    // 51 problems, margin 1.06, regret 1.06 [1.03, 1.11]
                                                     return kLeaves[6];
                                                 } else {
-                                                    // cpu_openmp rows=16
-                                                    // 4 problems, margin 1.91, regret 1.00 [1.00, 1.00]
+                                                    // cpu_avx512 rows=64
+                                                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
                                                     return kLeaves[7];
                                                 }
                                             } else {
-                                                if (ratio(problem.rows, problem.k) <= 18) {
-                                                    if (product(problem.columns, problem.k) <= 1000) {
-                                                        // cpu_openmp rows=16
-                                                        // 3 problems, margin 1.03, regret 1.11 [1.02, 1.32]
-                                                        return kLeaves[8];
-                                                    } else {
-                                                        // cpu_avx512 rows=16
-                                                        // 87 problems, margin 1.05, regret 1.06 [1.03, 1.09]
-                                                        return kLeaves[9];
-                                                    }
+                                                // cpu_openmp rows=16
+                                                // 1 problems, margin 1.78, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[8];
+                                            }
+                                        } else {
+                                            if (problem.results() <= 256) {
+                                                if (problem.elements() <= 2048) {
+                                                    // cpu_scalar default
+                                                    // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[9];
                                                 } else {
-                                                    // cpu_avx512 rows=64
-                                                    // 5 problems, margin 1.05, regret 1.03 [1.00, 1.07]
+                                                    // cpu_openmp rows=16
+                                                    // 5 problems, margin 1.46, regret 1.00 [1.00, 1.00]
                                                     return kLeaves[10];
+                                                }
+                                            } else {
+                                                if (problem.k <= 5) {
+                                                    // cpu_avx512 rows=64
+                                                    // 2 problems, margin 1.09, regret 1.01 [1.00, 1.01]
+                                                    return kLeaves[11];
+                                                } else {
+                                                    // cpu_avx512 rows=16
+                                                    // 40 problems, margin 1.04, regret 1.04 [1.01, 1.09]
+                                                    return kLeaves[12];
                                                 }
                                             }
                                         }
                                     } else {
-                                        // cpu_scalar default
-                                        // 1 problems, margin 1.45, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[11];
+                                        if (problem.elements() <= 120'000) {
+                                            // cpu_avx512 rows=16
+                                            // 1 problems nearby, margin 0.67, regret 1.50 [1.50, 1.50]
+                                            return kLeaves[13];
+                                        } else {
+                                            // cpu_scalar default
+                                            // 1 problems, margin 1.45, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[14];
+                                        }
                                     }
                                 }
                             } else {
                                 if (problem.results() <= 680) {
                                     // cpu_openmp rows=64
                                     // 2 problems, margin 2.15, regret 1.05 [1.00, 1.11]
-                                    return kLeaves[12];
+                                    return kLeaves[15];
                                 } else {
                                     // cpu_avx512 rows=64
                                     // 4 problems, margin 1.07, regret 1.03 [1.00, 1.08]
-                                    return kLeaves[13];
+                                    return kLeaves[16];
                                 }
                             }
                         } else {
-                            if (problem.columns <= 100) {
+                            if (problem.k <= 2) {
+                                // cpu_openmp rows=16
+                                // 1 problems, margin 3.13, regret 1.00 [1.00, 1.00]
+                                return kLeaves[17];
+                            } else {
                                 // cpu_avx512 rows=64
                                 // 4 problems, margin 1.05, regret 1.28 [1.00, 2.02]
-                                return kLeaves[14];
-                            } else {
-                                // cpu_openmp rows=64
-                                // 1 problems, margin 2.94, regret 1.07 [1.07, 1.07]
-                                return kLeaves[15];
+                                return kLeaves[18];
                             }
                         }
                     }
                 } else {
                     if (product(problem.columns, problem.k) <= 1800) {
-                        // cpu_openmp rows=64
-                        // 4 problems, margin 1.68, regret 1.00 [1.00, 1.00]
-                        return kLeaves[16];
+                        if (problem.results() <= 18'000) {
+                            // cpu_openmp rows=64
+                            // 4 problems, margin 1.68, regret 1.00 [1.00, 1.00]
+                            return kLeaves[19];
+                        } else {
+                            // cpu_avx512 rows=64
+                            // 4 problems nearby, margin 0.89, regret 1.66 [1.01, 2.72]
+                            return kLeaves[20];
+                        }
                     } else {
                         if (problem.k <= 150) {
                             if (problem.results() <= 150) {
                                 if (problem.rows <= 47) {
                                     // cpu_avx512 rows=16
                                     // 3 problems, margin 1.22, regret 1.02 [1.00, 1.05]
-                                    return kLeaves[17];
+                                    return kLeaves[21];
                                 } else {
                                     // cpu_openmp rows=64
                                     // 1 problems, margin 2.21, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[18];
+                                    return kLeaves[22];
                                 }
                             } else {
                                 if (problem.k <= 2) {
                                     // cpu_openmp rows=64
                                     // 2 problems, margin 1.56, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[19];
+                                    return kLeaves[23];
                                 } else {
-                                    if (problem.columns <= 56'000) {
-                                        if (problem.rows <= 56) {
-                                            // cpu_avx512 rows=16
-                                            // 1 problems, margin 1.51, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[20];
-                                        } else {
-                                            // cpu_avx512 rows=64
-                                            // 22 problems, margin 1.12, regret 1.01 [1.00, 1.03]
-                                            return kLeaves[21];
-                                        }
-                                    } else {
-                                        if (problem.k <= 56) {
-                                            if (ratio(problem.columns, problem.k) <= 1800) {
-                                                // cpu_openmp rows=16
-                                                // 1 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[22];
-                                            } else {
-                                                // cpu_avx512 rows=64
-                                                // 1 problems, margin 1.21, regret 1.08 [1.08, 1.08]
-                                                return kLeaves[23];
-                                            }
-                                        } else {
-                                            if (problem.k <= 64) {
-                                                // cpu_avx2 rows=64
-                                                // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                                    if (ratio(problem.rows, problem.columns) <= 0.0056) {
+                                        if (problem.elements() <= 1'800'000) {
+                                            if (problem.columns <= 100'000) {
+                                                // cpu_avx512 rows=16
+                                                // 2 problems, margin 1.37, regret 1.00 [1.00, 1.00]
                                                 return kLeaves[24];
                                             } else {
-                                                // cpu_avx512 rows=64
-                                                // 3 problems, margin 1.11, regret 1.01 [1.00, 1.02]
+                                                // cpu_avx2 rows=16
+                                                // 2 problems, margin 1.18, regret 1.00 [1.00, 1.01]
                                                 return kLeaves[25];
                                             }
+                                        } else {
+                                            // cpu_avx512 rows=64
+                                            // 7 problems, margin 1.25, regret 1.06 [1.01, 1.12]
+                                            return kLeaves[26];
                                         }
+                                    } else {
+                                        // cpu_avx512 rows=64
+                                        // 19 problems, margin 1.11, regret 1.00 [1.00, 1.01]
+                                        return kLeaves[27];
                                     }
                                 }
                             }
                         } else {
-                            // cpu_avx512 rows=16
-                            // 8 problems, margin 1.10, regret 1.01 [1.00, 1.03]
-                            return kLeaves[26];
+                            if (problem.elements() <= 2'700'000) {
+                                // cpu_avx512 rows=16
+                                // 7 problems, margin 1.09, regret 1.00 [1.00, 1.01]
+                                return kLeaves[28];
+                            } else {
+                                // cpu_avx512 rows=64
+                                // 1 problems, margin 0.96, regret 1.05 [1.05, 1.05]
+                                return kLeaves[29];
+                            }
                         }
                     }
                 }
             }
         } else {
             if (product(problem.columns, problem.k) <= 330) {
-                if (problem.elements() <= 1800) {
+                if (problem.elements() <= 512) {
                     // cpu_scalar default
                     // 2 problems, margin 3.09, regret 1.00 [1.00, 1.00]
-                    return kLeaves[27];
+                    return kLeaves[30];
                 } else {
-                    // cpu_openmp rows=64
-                    // 2 problems, margin 6.65, regret 1.00 [1.00, 1.00]
-                    return kLeaves[28];
+                    if (problem.k <= 3) {
+                        // cpu_openmp rows=64
+                        // 2 problems, margin 6.65, regret 1.00 [1.00, 1.00]
+                        return kLeaves[31];
+                    } else {
+                        if (problem.elements() <= 15'000) {
+                            // cpu_openmp rows=64
+                            // 1 problems nearby, margin 4.05, regret 1.00 [1.00, 1.00]
+                            return kLeaves[32];
+                        } else {
+                            // cpu_avx2 rows=16
+                            // 1 problems nearby, margin 0.23, regret 4.43 [4.43, 4.43]
+                            return kLeaves[33];
+                        }
+                    }
                 }
             } else {
                 if (problem.elements() <= 330) {
                     // cpu_scalar default
                     // 1 problems, margin 1.94, regret 1.00 [1.00, 1.00]
-                    return kLeaves[29];
+                    return kLeaves[34];
                 } else {
                     if (problem.k <= 680) {
-                        if (product(problem.columns, problem.k) <= 82'000'000) {
-                            if (problem.elements() <= 2200) {
-                                // cpu_avx512 rows=64
-                                // else cpu_avx2 rows=16
-                                // 2 problems, margin 0.99, regret 1.01 [1.00, 1.02]
-                                return kLeaves[30];
-                            } else {
-                                if (ratio(problem.columns, problem.k) <= 8192) {
-                                    if (ratio(problem.columns, problem.k) <= 6800) {
-                                        if (ratio(problem.rows, problem.k) <= 33) {
-                                            if (problem.columns <= 256) {
-                                                // cpu_avx2 rows=64
-                                                // 1 problems, margin 1.01, regret 1.03 [1.03, 1.03]
-                                                return kLeaves[31];
-                                            } else {
-                                                // cpu_avx512 rows=64
-                                                // else cpu_avx512 rows=16
-                                                // 14 problems, margin 1.11, regret 1.02 [1.00, 1.04]
-                                                return kLeaves[32];
-                                            }
+                        if (problem.rows <= 56) {
+                            if (ratio(problem.rows, problem.k) <= 5) {
+                                if (problem.elements() <= 2200) {
+                                    if (problem.rows <= 15) {
+                                        if (problem.results() <= 64) {
+                                            // cpu_avx512 rows=64
+                                            // else cpu_avx2 rows=16
+                                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[35];
                                         } else {
-                                            if (ratio(problem.rows, problem.k) <= 47) {
-                                                // cpu_openmp rows=64
-                                                // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[33];
-                                            } else {
-                                                if (problem.columns <= 1500) {
-                                                    // cpu_avx512 rows=64
-                                                    // 3 problems, margin 1.14, regret 1.06 [1.00, 1.21]
-                                                    return kLeaves[34];
-                                                } else {
-                                                    if (problem.columns <= 2200) {
-                                                        // cpu_openmp rows=16
-                                                        // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[35];
-                                                    } else {
-                                                        // cpu_avx512 rows=64
-                                                        // 2 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[36];
-                                                    }
-                                                }
-                                            }
+                                            // cpu_avx512 rows=16
+                                            // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[36];
                                         }
                                     } else {
-                                        // cpu_openmp rows=64
-                                        // 1 problems, margin 1.63, regret 1.03 [1.03, 1.03]
+                                        // cpu_scalar default
+                                        // 1 problems nearby, margin 1.94, regret 1.00 [1.00, 1.00]
                                         return kLeaves[37];
                                     }
                                 } else {
-                                    if (problem.results() <= 82) {
-                                        // cpu_avx512 rows=64
-                                        // else cpu_avx512 rows=16
-                                        // 3 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[38];
+                                    if (product(problem.columns, problem.k) <= 82'000'000) {
+                                        if (product(problem.columns, problem.k) <= 1200) {
+                                            // cpu_openmp rows=64
+                                            // 1 problems nearby, margin 0.49, regret 2.05 [2.05, 2.05]
+                                            return kLeaves[38];
+                                        } else {
+                                            if (problem.k <= 100) {
+                                                if (product(problem.columns, problem.k) <= 15'000'000) {
+                                                    if (ratio(problem.rows, problem.k) <= 0.022) {
+                                                        // cpu_avx2 rows=16
+                                                        // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[39];
+                                                    } else {
+                                                        // cpu_avx512 rows=16
+                                                        // 5 problems, margin 1.20, regret 1.03 [1.00, 1.09]
+                                                        return kLeaves[40];
+                                                    }
+                                                } else {
+                                                    // cpu_openmp rows=16
+                                                    // 1 problems, margin 1.67, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[41];
+                                                }
+                                            } else {
+                                                // cpu_avx512 rows=16
+                                                // 3 problems, margin 1.09, regret 1.01 [1.00, 1.01]
+                                                return kLeaves[42];
+                                            }
+                                        }
                                     } else {
-                                        // cpu_avx2 rows=64
-                                        // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[39];
+                                        // cpu_openmp rows=16
+                                        // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[43];
                                     }
                                 }
+                            } else {
+                                // cpu_openmp rows=16
+                                // 2 problems nearby, margin 0.93, regret 1.71 [1.43, 2.04]
+                                return kLeaves[44];
                             }
                         } else {
-                            // cpu_openmp rows=16
-                            // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                            return kLeaves[40];
+                            if (problem.k <= 1) {
+                                // cpu_openmp rows=64
+                                // 3 problems nearby, margin 0.88, regret 1.26 [1.12, 1.51]
+                                return kLeaves[45];
+                            } else {
+                                if (problem.columns <= 39'000) {
+                                    if (problem.elements() <= 100'000) {
+                                        if (problem.results() <= 1000) {
+                                            // cpu_openmp rows=16
+                                            // 1 problems nearby, margin 3.70, regret 1.09 [1.09, 1.09]
+                                            return kLeaves[46];
+                                        } else {
+                                            if (problem.rows <= 100) {
+                                                // cpu_avx512 rows=64
+                                                // 2 problems nearby, margin 1.00, regret 1.02 [1.00, 1.04]
+                                                return kLeaves[47];
+                                            } else {
+                                                // cpu_avx2 rows=16
+                                                // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[48];
+                                            }
+                                        }
+                                    } else {
+                                        if (ratio(problem.rows, problem.k) <= 1) {
+                                            // cpu_avx512 rows=16
+                                            // 2 problems nearby, margin 1.00, regret 1.10 [1.09, 1.12]
+                                            return kLeaves[49];
+                                        } else {
+                                            if (product(problem.columns, problem.k) <= 6800) {
+                                                if (problem.results() <= 1000) {
+                                                    // cpu_openmp rows=16
+                                                    // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[50];
+                                                } else {
+                                                    // cpu_avx512 rows=64
+                                                    // 3 problems, margin 1.14, regret 1.06 [1.00, 1.21]
+                                                    return kLeaves[51];
+                                                }
+                                            } else {
+                                                // cpu_avx512 rows=64
+                                                // 10 problems, margin 1.11, regret 1.01 [1.00, 1.03]
+                                                return kLeaves[52];
+                                            }
+                                        }
+                                    }
+                                } else {
+                                    // cpu_avx2 rows=64
+                                    // 2 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[53];
+                                }
+                            }
                         }
                     } else {
-                        // cpu_avx2 rows=16
-                        // 1 problems, margin 1.69, regret 1.00 [1.00, 1.00]
-                        return kLeaves[41];
+                        if (problem.elements() <= 5'600'000) {
+                            // cpu_avx512 rows=16
+                            // 3 problems nearby, margin 1.01, regret 1.04 [1.01, 1.08]
+                            return kLeaves[54];
+                        } else {
+                            // cpu_avx2 rows=64
+                            // 1 problems, margin 1.70, regret 1.00 [1.00, 1.00]
+                            return kLeaves[55];
+                        }
                     }
                 }
             }
         }
     } else {
         if (problem.order == ListOrder::ascending) {
-            if (problem.elements() <= 512) {
+            if (problem.elements() <= 680) {
                 // cpu_scalar default
                 // 3 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                return kLeaves[42];
+                return kLeaves[56];
             } else {
                 if (product(problem.columns, problem.k) <= 120) {
                     if (problem.elements() <= 32'768) {
-                        if (problem.results() <= 82) {
-                            // cpu_scalar default
-                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[43];
-                        } else {
-                            // cpu_openmp rows=16
-                            // 2 problems, margin 1.61, regret 1.03 [1.00, 1.06]
-                            return kLeaves[44];
-                        }
+                        // cpu_openmp rows=16
+                        // 3 problems, margin 1.36, regret 1.03 [1.00, 1.06]
+                        return kLeaves[57];
                     } else {
-                        // cpu_avx512 rows=16
-                        // 1 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                        return kLeaves[45];
+                        if (product(problem.columns, problem.k) <= 64) {
+                            // cpu_openmp rows=64
+                            // 3 problems nearby, margin 0.97, regret 1.26 [1.00, 1.44]
+                            return kLeaves[58];
+                        } else {
+                            // cpu_avx512 rows=16
+                            // 1 problems, margin 1.34, regret 1.00 [1.00, 1.00]
+                            return kLeaves[59];
+                        }
                     }
                 } else {
                     if (problem.results() <= 8) {
-                        if (problem.columns <= 32'768) {
+                        if (problem.elements() <= 39'000) {
                             // cpu_avx2 rows=16
                             // 5 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                            return kLeaves[46];
+                            return kLeaves[60];
                         } else {
                             // cpu_avx512 rows=16
                             // 2 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                            return kLeaves[47];
+                            return kLeaves[61];
                         }
                     } else {
-                        if (ratio(problem.rows, problem.k) <= 2) {
-                            if (problem.columns <= 64) {
+                        if (problem.results() <= 3300) {
+                            // cpu_avx512 rows=16
+                            // 53 problems, margin 1.12, regret 1.01 [1.00, 1.01]
+                            return kLeaves[62];
+                        } else {
+                            if (problem.elements() <= 5600) {
                                 // cpu_openmp rows=16
                                 // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                                return kLeaves[48];
+                                return kLeaves[63];
                             } else {
-                                if (problem.k <= 8) {
-                                    if (problem.columns <= 22'000) {
-                                        // cpu_avx2 rows=16
-                                        // 2 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[49];
-                                    } else {
-                                        // cpu_avx512 rows=16
-                                        // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[50];
-                                    }
-                                } else {
-                                    // cpu_avx512 rows=16
-                                    // 36 problems, margin 1.15, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[51];
-                                }
+                                // cpu_avx512 rows=16
+                                // 26 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+                                return kLeaves[64];
                             }
-                        } else {
-                            // cpu_avx512 rows=16
-                            // 40 problems, margin 1.17, regret 1.00 [1.00, 1.01]
-                            return kLeaves[52];
                         }
                     }
                 }
             }
         } else {
-            // cpu_avx512 rows=16
-            // 23 problems, margin 1.09, regret 1.06 [1.01, 1.13]
-            return kLeaves[53];
+            if (problem.results() <= 9) {
+                if (problem.elements() <= 5600) {
+                    // cpu_openmp rows=16
+                    // 2 problems, margin 1.60, regret 1.00 [1.00, 1.00]
+                    return kLeaves[65];
+                } else {
+                    // cpu_avx512 rows=16
+                    // 3 problems nearby, margin 1.11, regret 1.11 [1.00, 1.38]
+                    return kLeaves[66];
+                }
+            } else {
+                if (problem.elements() <= 560) {
+                    // cpu_scalar default
+                    // 2 problems nearby, margin 0.85, regret 1.18 [1.04, 1.34]
+                    return kLeaves[67];
+                } else {
+                    if (product(problem.columns, problem.k) <= 150) {
+                        if (problem.elements() <= 820) {
+                            // cpu_scalar default
+                            // 1 problems nearby, margin 0.60, regret 1.66 [1.66, 1.66]
+                            return kLeaves[68];
+                        } else {
+                            // cpu_openmp rows=16
+                            // 4 problems nearby, margin 1.03, regret 1.17 [1.03, 1.42]
+                            return kLeaves[69];
+                        }
+                    } else {
+                        if (problem.columns <= 64) {
+                            if (ratio(problem.rows, problem.k) <= 10) {
+                                // cpu_avx512 rows=16
+                                // 1 problems nearby, margin 1.06, regret 1.00 [1.00, 1.00]
+                                return kLeaves[70];
+                            } else {
+                                // cpu_avx2 rows=16
+                                // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                                return kLeaves[71];
+                            }
+                        } else {
+                            if (problem.columns <= 4700) {
+                                if (problem.results() <= 22) {
+                                    // cpu_avx2 rows=16
+                                    // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[72];
+                                } else {
+                                    if (problem.k <= 6) {
+                                        if (problem.columns <= 220) {
+                                            // cpu_openmp rows=64
+                                            // 2 problems nearby, margin 1.31, regret 1.07 [1.00, 1.15]
+                                            return kLeaves[73];
+                                        } else {
+                                            // cpu_avx512 rows=16
+                                            // 2 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[74];
+                                        }
+                                    } else {
+                                        // cpu_avx512 rows=16
+                                        // 6 problems, margin 1.06, regret 1.00 [1.00, 1.01]
+                                        return kLeaves[75];
+                                    }
+                                }
+                            } else {
+                                if (problem.elements() <= 27'000) {
+                                    // cpu_avx2 rows=16
+                                    // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[76];
+                                } else {
+                                    // cpu_avx512 rows=16
+                                    // 10 problems, margin 1.17, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[77];
+                                }
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
 }
