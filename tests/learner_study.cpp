@@ -1,4 +1,4 @@
-// What the learner loses where: regret on drawn problems that were held out, of the forests' best choice, of the tree
+// Says where the learner loses: regret on drawn problems that were held out, of the forests' best choice, of the tree
 // and of the one choice that is best for the rest. Prints the tables of docs/performance/selectors.md and its appendix.
 //
 //   learner_study [SETTING=VALUE] ...
