@@ -73,7 +73,7 @@ TEST(Decisions, TellWhatOtherDataChanged) {
 TEST(Decisions, TellWhatAnotherLearnerChanged) {
     const Trained before = train_on(sweep());
     TrainOptions stump{.evaluate = false};
-    stump.learn.most_leaves = 2;
+    stump.learn.max_leaves = 2;
     const auto diff = compare(written(before), train_on(sweep(), stump), synthetic::device());
     ASSERT_TRUE(diff);
     EXPECT_EQ(diff->why, "the same data, learned otherwise");

@@ -97,21 +97,54 @@ TEST(Distil, RecoversRegionsBetweenMeasuredSizes) {
     EXPECT_LT(regret / static_cast<double>(matrix.drawn->count), 0.03);
 }
 
-TEST(Distil, HasNoLeafWithoutMeasuredProblems) {
-    const Matrix matrix = by_product();
+/// Every fourth measured problem.
+std::vector<std::size_t> few_of(const Matrix& matrix) {
     std::vector<std::size_t> few;
     for (const std::size_t p : matrix.all())
         if (p % 4 == 0) few.push_back(p);
-    const Tree tree = learn(matrix, few);
+    return few;
+}
+
+/// Leaves whose problems lie elsewhere.
+std::ptrdiff_t nearby_leaves(const Tree& tree) { return std::ranges::count_if(tree.leaves, &TreeLeaf::nearby); }
+
+TEST(Distil, EveryLeafHasEvidence) {
+    const Matrix matrix = by_product();
+    const Tree tree = learn(matrix, few_of(matrix));
     EXPECT_GT(tree.leaves.size(), 1U);
-    for (const TreeLeaf& leaf : tree.leaves) EXPECT_FALSE(leaf.rows.empty());
+    for (std::size_t l = 0; l < tree.leaves.size(); ++l) {
+        EXPECT_FALSE(tree.leaves[l].rows.empty());
+        for (const std::size_t row : tree.leaves[l].rows)
+            EXPECT_NE(tree.leaf_of(matrix.row(row)) == l, tree.leaves[l].nearby);
+    }
+}
+
+TEST(Distil, EvidenceLiesWithinTheDistance) {
+    const Matrix matrix = by_product();
+    const Tree within = learn(matrix, few_of(matrix), {.max_distance = 0});
+    const Tree anywhere = learn(matrix, few_of(matrix), {.max_distance = 10});
+    EXPECT_EQ(nearby_leaves(within), 0);
+    EXPECT_GT(nearby_leaves(anywhere), 0);
+    EXPECT_GT(anywhere.leaves.size(), within.leaves.size());
+}
+
+TEST(Forest, FollowsWhatGoesByAProduct) {
+    const Matrix matrix = by_product();
+    const auto regret = [&](std::size_t combinations) {
+        const auto logs = predict(matrix, few_of(matrix), matrix.values, {.combinations = combinations});
+        double sum = 0;
+        for (const std::size_t p : matrix.all()) sum += matrix.log_slowdown(p, logs[2 * p] < logs[2 * p + 1] ? 0 : 1);
+        return sum;
+    };
+    EXPECT_LT(regret(LearnOptions{}.combinations), regret(0));
 }
 
 TEST(Distil, TakesWhatIsDrawnForLessThanWhatIsMeasured) {
     const Matrix matrix = by_product();
     std::vector<std::size_t> all(matrix.drawn->count);
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-    const Lesson lesson = lesson_of(matrix, matrix.all(), all);
+    const auto predicted = predict(matrix, matrix.all(), matrix.drawn->values);
+    const Lesson lesson = lesson_of(matrix, matrix.all(), all, predicted);
     ASSERT_EQ(lesson.matrix.rows(), matrix.rows() + all.size());
     EXPECT_EQ(lesson.matrix.loss_of(0, 1), 8 * matrix.loss_of(0, 1));
     for (std::size_t p = 0; p < lesson.matrix.rows(); ++p)

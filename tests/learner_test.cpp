@@ -77,7 +77,7 @@ TEST(Learner, PartsTheProblemsByAnOptionalCategory) {
     columns[0].optional = true;
     const auto matrix = matrix_of(columns, rows, 3, model);
     LearnOptions options;
-    options.most_leaves = 2;  // of each value's tree
+    options.max_leaves = 2;  // of each value's tree
     const Tree tree = learn(matrix, matrix.all(), options);
     ASSERT_EQ(tree.leaves.size(), 4U);
     EXPECT_EQ(tree.nodes[0].test.column, 0U);
@@ -235,7 +235,7 @@ TEST(Learner, KeepsToTheMostLeaves) {
         });
     LearnOptions options;
     for (const int most : {1, 2, 4}) {
-        options.most_leaves = most;
+        options.max_leaves = most;
         EXPECT_LE(learn(matrix, matrix.all(), options).leaves.size(), static_cast<std::size_t>(most));
     }
 }

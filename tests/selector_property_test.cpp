@@ -99,7 +99,10 @@ void compare_compiled_with_learned(const Family& family, const DeviceResults& re
     };
     std::string error;
     for (const std::string& key : evidence.matrix.problems) compare(parse_problem<P>(key, error).value());
-    for (std::size_t l = 0; l < reached.size(); ++l) EXPECT_EQ(reached[l], !tree.leaves[l].rows.empty()) << l;
+    for (std::size_t l = 0; l < reached.size(); ++l) {
+        EXPECT_FALSE(tree.leaves[l].rows.empty()) << l;
+        EXPECT_NE(reached[l], tree.leaves[l].nearby) << l;
+    }
     const Draw<P> draw(family, results.device.kind, evidence.matrix.problems);
     Random random(5);
     constexpr int kDraws = 100'000;

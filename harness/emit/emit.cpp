@@ -237,8 +237,8 @@ private:
         for (std::size_t i = 0; i < choices_used(evidence_.matrix, l); ++i)
             line("{}// {}{} {}", indent, i ? "else " : "", variant(l.ranking[i]).name,
                  configuration(l.ranking[i]).text());
-        line("{}// {} problems, margin {}, regret {} [{}, {}]", indent, l.rows.size(), decimal(l.margin),
-             decimal(l.regret), decimal(l.regret_interval.lo), decimal(l.regret_interval.hi));
+        line("{}// {} problems{}, margin {}, regret {} [{}, {}]", indent, l.rows.size(), l.nearby ? " nearby" : "",
+             decimal(l.margin), decimal(l.regret), decimal(l.regret_interval.lo), decimal(l.regret_interval.hi));
         line("{}return kLeaves[{}];", indent, index);
     }
 

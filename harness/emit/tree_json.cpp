@@ -64,6 +64,7 @@ private:
                            {"regret", rounded(leaf.regret)},
                            {"regret_lo", rounded(leaf.regret_interval.lo)},
                            {"regret_hi", rounded(leaf.regret_interval.hi)}};
+        if (leaf.nearby) entry["nearby"] = true;
         entry.update(held_out(leaf.rows));
         entry["ranking"] = std::move(ranking);
         return entry;

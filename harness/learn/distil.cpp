@@ -12,9 +12,6 @@ namespace {
 
 using Rows = std::vector<std::size_t>;
 
-constexpr int kDeepest = 11;           ///< tests on any path
-constexpr double kLeafPrice = 0.0005;  ///< mean log slowdown that a leaf must win
-
 struct Split {
     Loss gain = 0;
     std::size_t column = 0;  ///< among those that are tested
@@ -30,8 +27,8 @@ struct Losses {
 
 class Grower {
 public:
-    Grower(const Lesson& lesson, std::size_t most_leaves)
-        : matrix_(lesson.matrix), measured_(lesson.measured), most_leaves_(most_leaves) {
+    Grower(const Lesson& lesson, const LearnOptions& options)
+        : lesson_(lesson), matrix_(lesson.matrix), options_(options) {
         for (const bool derived : {true, false})
             for (std::size_t c = 0; c < matrix_.columns.size(); ++c) {
                 const Column& column = matrix_.columns[c];
@@ -45,19 +42,19 @@ public:
                 bins_.push_back(
                     static_cast<int>(is_category(c) ? x : std::ranges::lower_bound(numbers, x) - numbers.begin()));
             }
-        price_ = static_cast<Loss>(kLeafPrice * kLossUnit * static_cast<double>(lesson.weight));
+        penalty_ = static_cast<Loss>(options_.leaf_penalty * kLossUnit * static_cast<double>(lesson.weight));
     }
 
     Tree grow() {
-        add(matrix_.all(), most_leaves_ > 1 ? 0 : kDeepest);
-        while (nodes_.size() < 4 * most_leaves_) {
+        add(matrix_.all(), options_.max_leaves > 1 ? 0 : options_.max_depth);
+        while (nodes_.size() < 4 * options_.max_leaves) {
             const auto at = std::ranges::max_element(nodes_, {}, [](const Grown& node) { return node.split.gain; });
             if (at->split.gain <= 0) break;
             part(static_cast<std::size_t>(at - nodes_.begin()));
         }
-        double price = static_cast<double>(price_);
-        Tree pruned = prune(price);
-        while (pruned.leaves.size() > most_leaves_) pruned = prune(price *= 1.1);
+        double penalty = static_cast<double>(penalty_);
+        Tree pruned = prune(penalty);
+        while (pruned.leaves.size() > options_.max_leaves) pruned = prune(penalty *= 1.1);
         return pruned;
     }
 
@@ -80,8 +77,8 @@ private:
 
     void add(Rows rows, int depth) {
         Split split;
-        if (depth < kDeepest) split = best_split(rows);
-        if (depth + 1 < kDeepest && split.gain < price_) split = best_of_two(rows, split);
+        if (depth < options_.max_depth) split = best_split(rows);
+        if (depth + 1 < options_.max_depth && split.gain < penalty_) split = best_of_two(rows, split);
         const Loss loss = losses(rows).best;
         nodes_.push_back({.rows = std::move(rows), .depth = depth, .loss = loss, .split = split});
     }
@@ -130,35 +127,35 @@ private:
         return result;
     }
 
-    /// Calls `visit(split)` for every split that leaves measured problems on both sides.
+    /// Calls `visit(split)` for every split that leaves problems with evidence on both sides.
     template <class Visit>
     void visit_splits(const Rows& rows, const Visit& visit) const {
         const Losses all = losses(rows);
         const std::size_t width = matrix_.candidates.size();
-        const std::size_t measured = count_measured(rows);
-        if (all.best == 0 || measured < 2) return;
+        const std::size_t evident = count_evident(rows);
+        if (all.best == 0 || evident < 2) return;
         std::vector<Loss> sums, yes(width);
-        std::vector<std::size_t> counts, of_measured;
+        std::vector<std::size_t> counts, of_evident;
         for (std::size_t column = 0; column < columns_.size(); ++column) {
             int low = bin(column, rows.front()), high = low;
             for (const std::size_t r : rows) low = std::min(low, bin(column, r)), high = std::max(high, bin(column, r));
             if (low == high) continue;
             const auto bins = static_cast<std::size_t>(high - low + 1);
-            sums.assign(bins * width, 0), counts.assign(bins, 0), of_measured.assign(bins, 0);
+            sums.assign(bins * width, 0), counts.assign(bins, 0), of_evident.assign(bins, 0);
             for (std::size_t i = 0; i < rows.size(); ++i) {
                 const auto b = static_cast<std::size_t>(bin(column, rows[i]) - low);
                 for (std::size_t c = 0; c < width; ++c) sums[b * width + c] += all.cells[i * width + c];
-                ++counts[b], of_measured[b] += rows[i] < measured_;
+                ++counts[b], of_evident[b] += is_evident(rows[i]);
             }
             const bool category = is_category(columns_[column]);
             std::fill(yes.begin(), yes.end(), 0);
-            std::size_t yes_measured = 0;
+            std::size_t yes_evident = 0;
             for (std::size_t b = 0; b < (category ? bins : bins - 1); ++b) {
                 if (counts[b] == 0) continue;
-                if (category) std::fill(yes.begin(), yes.end(), 0), yes_measured = 0;
+                if (category) std::fill(yes.begin(), yes.end(), 0), yes_evident = 0;
                 for (std::size_t c = 0; c < width; ++c) yes[c] += sums[b * width + c];
-                yes_measured += of_measured[b];
-                if (yes_measured == 0 || yes_measured == measured) continue;
+                yes_evident += of_evident[b];
+                if (yes_evident == 0 || yes_evident == evident) continue;
                 Loss best_yes = yes[0], best_no = all.total[0] - yes[0];
                 for (std::size_t c = 1; c < width; ++c)
                     best_yes = std::min(best_yes, yes[c]), best_no = std::min(best_no, all.total[c] - yes[c]);
@@ -167,8 +164,9 @@ private:
         }
     }
 
-    [[nodiscard]] std::size_t count_measured(const Rows& rows) const {
-        return static_cast<std::size_t>(std::ranges::count_if(rows, [&](std::size_t r) { return r < measured_; }));
+    [[nodiscard]] bool is_evident(std::size_t row) const { return lesson_.evidence[row] != Lesson::kNone; }
+    [[nodiscard]] std::size_t count_evident(const Rows& rows) const {
+        return static_cast<std::size_t>(std::ranges::count_if(rows, [&](std::size_t r) { return is_evident(r); }));
     }
 
     [[nodiscard]] Split best_split(const Rows& rows) const {
@@ -185,7 +183,7 @@ private:
         std::vector<Split> all;
         visit_splits(rows, [&](const Split& split) { all.push_back(split); });
         const std::size_t step = std::max<std::size_t>(1, all.size() / kTried);
-        Loss most = 2 * price_;
+        Loss most = 2 * penalty_;
         for (std::size_t i = 0; i < all.size(); i += step) {
             const auto [yes, no] = sides(rows, all[i]);
             const Loss gain = all[i].gain + best_split(yes).gain + best_split(no).gain;
@@ -194,23 +192,23 @@ private:
         return best;
     }
 
-    /// The subtree with the same root that costs least, its leaves' price included; the smaller one of equals.
-    [[nodiscard]] Tree prune(double price) const {
+    /// The subtree with the same root that costs least, its leaves' penalty included; the smaller one of equals.
+    [[nodiscard]] Tree prune(double penalty) const {
         Tree pruned;
-        copy_pruned(0, price, pruned);
+        copy_pruned(0, penalty, pruned);
         return pruned;
     }
 
-    double copy_pruned(std::size_t index, double price, Tree& out) const {
+    double copy_pruned(std::size_t index, double penalty, Tree& out) const {
         const Grown& from = nodes_[index];
         const std::size_t at = out.nodes.size(), leaf = out.leaves.size();
         out.nodes.emplace_back();
-        const double as_leaf = static_cast<double>(from.loss) + price;
+        const double as_leaf = static_cast<double>(from.loss) + penalty;
         if (from.yes != 0) {
             const auto yes = static_cast<int>(out.nodes.size());
-            double as_tree = copy_pruned(from.yes, price, out);
+            double as_tree = copy_pruned(from.yes, penalty, out);
             const auto no = static_cast<int>(out.nodes.size());
-            as_tree += copy_pruned(from.no, price, out);
+            as_tree += copy_pruned(from.no, penalty, out);
             if (as_tree < as_leaf) {
                 out.nodes[at] = {.test = from.test, .yes = yes, .no = no};
                 return as_tree;
@@ -222,10 +220,10 @@ private:
         return as_leaf;
     }
 
+    const Lesson& lesson_;
     const Matrix& matrix_;
-    std::size_t measured_;
-    std::size_t most_leaves_;
-    Loss price_ = 0;
+    LearnOptions options_;
+    Loss penalty_ = 0;
     std::vector<std::size_t> columns_;  ///< that are tested
     std::vector<int> bins_;             ///< columns x problems
     std::vector<Grown> nodes_;
@@ -252,6 +250,6 @@ std::span<const double> preferred_numbers() {
     return numbers;
 }
 
-Tree distil(const Lesson& lesson, std::size_t most_leaves) { return Grower(lesson, most_leaves).grow(); }
+Tree distil(const Lesson& lesson, const LearnOptions& options) { return Grower(lesson, options).grow(); }
 
 }  // namespace espalier::bench::learn

@@ -19,6 +19,23 @@ double evenness(double value) {
 
 }  // namespace
 
+/// Numbers by S. Vigna: the standard leaves open what its distributions return.
+class SplitMix64 {
+public:
+    explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
+
+    /// Uniform in [0, 1).
+    double next() {
+        std::uint64_t z = state_ += 0x9E3779B97F4A7C15ULL;
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+        return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
+    }
+
+private:
+    std::uint64_t state_;
+};
+
 class Forest::Grower {
 public:
     Grower(Forest& forest, const Table& table, std::vector<Observation> samples, std::uint64_t seed)
@@ -27,23 +44,6 @@ public:
     std::uint32_t grow() { return grow(samples_); }
 
 private:
-    /// SplitMix64 (S. Vigna): the standard leaves open what its distributions return.
-    class Random {
-    public:
-        explicit Random(std::uint64_t seed) : state_(seed) {}
-
-        /// Uniform in [0, 1).
-        double next() {
-            std::uint64_t z = state_ += 0x9E3779B97F4A7C15ULL;
-            z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-            z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-            return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
-        }
-
-    private:
-        std::uint64_t state_;
-    };
-
     struct Split {
         double gain = -1, threshold = 0;
         std::size_t column = 0;
@@ -95,14 +95,13 @@ private:
     Forest& forest_;
     const Table& table_;
     std::vector<Observation> samples_;
-    Random random_;
+    SplitMix64 random_;
 };
 
-Forest::Forest(const Table& table, std::span<const Observation> samples, std::uint64_t seed) {
-    constexpr std::uint64_t kTrees = 32;
+Forest::Forest(const Table& table, std::span<const Observation> samples, std::uint64_t seed, std::size_t trees) {
     std::vector<Observation> exact(samples.begin(), samples.end());
     for (Observation& s : exact) s.value = std::round(s.value * 0x1p20) * 0x1p-20;
-    for (std::uint64_t tree = 0; tree < kTrees && !exact.empty(); ++tree)
+    for (std::uint64_t tree = 0; tree < trees && !exact.empty(); ++tree)
         roots_.push_back(Grower(*this, table, exact, seed * 0x632BE59BD9B4E019ULL + tree).grow());
 }
 
@@ -147,9 +146,32 @@ Table features(std::span<const Column> columns, std::span<const double> values) 
     return table;
 }
 
-std::vector<double> predict(const Matrix& matrix, std::span<const std::size_t> rows, const Table& to) {
+Table with_combinations(std::span<const Column> columns, std::span<const double> values, std::size_t count) {
+    std::vector<std::size_t> sizes;
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        if (!columns[c].absent && !columns[c].is_interaction() && columns[c].categories == 0) sizes.push_back(c);
+    SplitMix64 random(1);
+    std::vector<double> factors;
+    for (std::size_t i = 0; i < count * sizes.size(); ++i) factors.push_back(std::floor(3 * random.next()) - 1);
+    const Table plain = features(columns, values);
+    Table table{plain.columns + count, {}};
+    for (std::size_t r = 0; r < plain.rows(); ++r) {
+        table.values.insert(table.values.end(), plain.row(r), plain.row(r) + plain.columns);
+        for (std::size_t i = 0; i < count; ++i) {
+            double sum = 0;
+            for (std::size_t s = 0; s < sizes.size(); ++s)
+                sum += factors[i * sizes.size() + s] * logarithm(values[r * columns.size() + sizes[s]]);
+            table.values.push_back(sum);
+        }
+    }
+    return table;
+}
+
+std::vector<double> predict(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const double> values,
+                            const LearnOptions& options) {
     const std::size_t width = matrix.candidates.size();
-    const Table table = features(matrix.columns, matrix.values_of(rows));
+    const Table table = with_combinations(matrix.columns, matrix.values_of(rows), options.combinations);
+    const Table to = with_combinations(matrix.columns, values, options.combinations);
     std::vector<double> predicted(to.rows() * width, std::numeric_limits<double>::quiet_NaN());
     for (std::size_t c = 0; c < width; ++c) {
         std::vector<Observation> samples;
@@ -157,7 +179,7 @@ std::vector<double> predict(const Matrix& matrix, std::span<const std::size_t> r
             if (matrix.state(rows[i], c) != CellState::unsupported)
                 samples.push_back({i, matrix.log_slowdown(rows[i], c)});
         if (samples.empty()) continue;
-        const std::vector<double> of_candidate = Forest(table, samples, c + 1).at(to);
+        const std::vector<double> of_candidate = Forest(table, samples, c + 1, options.trees).at(to);
         for (std::size_t r = 0; r < of_candidate.size(); ++r) predicted[r * width + c] = of_candidate[r];
     }
     return predicted;

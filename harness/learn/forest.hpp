@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "harness/learn/learn_options.hpp"
 #include "harness/learn/matrix.hpp"
 
 namespace espalier::bench::learn {
@@ -24,7 +25,7 @@ struct Observation {
     double value = 0;
 };
 
-/// 32 extremely randomised regression trees (P. Geurts, D. Ernst and L. Wehenkel, Machine Learning 63, 2006): every
+/// Extremely randomised regression trees (P. Geurts, D. Ernst and L. Wehenkel, Machine Learning 63, 2006): every
 /// tree has all samples, and every leaf one value; of each column one threshold is drawn between its least and its
 /// largest value, and the one that lowers the squares most parts the samples. The mean of many such trees is nearly
 /// smooth between samples, jumps where they do, and beyond them it stays what it was at the last one.
@@ -32,7 +33,8 @@ struct Observation {
 /// The same bits everywhere: values are rounded to multiples of 2^-20, so that sums of them are exact.
 class Forest {
 public:
-    Forest(const Table& table, std::span<const Observation> samples, std::uint64_t seed = 1);
+    Forest(const Table& table, std::span<const Observation> samples, std::uint64_t seed = 1,
+           std::size_t trees = LearnOptions{}.trees);
 
     /// What it predicts for every row of a table: the mean of its trees.
     [[nodiscard]] std::vector<double> at(const Table& table) const;
@@ -58,9 +60,15 @@ private:
 /// columns.
 Table features(std::span<const Column> columns, std::span<const double> values);
 
-/// log(time / best time) of every candidate for every row of `to` (rows x candidates), as forests of those of `rows`
-/// of the matrix predict it; NaN for a candidate that was tried for none of them. A choice that failed counts as the
-/// slowest one there.
-std::vector<double> predict(const Matrix& matrix, std::span<const std::size_t> rows, const Table& to);
+/// What `features` gives, and `count` sums of logarithms of sizes and derived columns, each of them at random added,
+/// subtracted or left out (always the same draw): where two choices are equally fast often goes by a product or a ratio
+/// of sizes, which a forest that asks for one at a time has to follow in steps.
+Table with_combinations(std::span<const Column> columns, std::span<const double> values, std::size_t count);
+
+/// log(time / best time) of every candidate for problems of `values` (rows x columns), as forests of `rows` of the
+/// matrix predict it: rows x candidates; NaN for a candidate that was tried for none of them. A choice that failed
+/// counts as the slowest one there.
+std::vector<double> predict(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const double> values,
+                            const LearnOptions& options = {});
 
 }  // namespace espalier::bench::learn

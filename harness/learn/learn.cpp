@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "harness/learn/distances.hpp"
 #include "harness/learn/folds.hpp"
 #include "harness/learn/forest.hpp"
 #include "harness/learn/ranking.hpp"
@@ -57,40 +58,6 @@ std::size_t best_by(const Matrix& matrix, std::size_t problem, std::span<const d
     return best;
 }
 
-/// Whether what is known of problems says what is best for them: whether what forests predict wins back a third of what
-/// one choice for all costs held-out problems.
-bool says_something(const Matrix& matrix, const Rows& rows, const LearnOptions& options) {
-    double by_forest = 0, by_one = 0;
-    for (const Fold& fold : make_folds(matrix, rows, options.seed)) {
-        const Table held_out = features(matrix.columns, matrix.values_of(fold.held_out));
-        const auto logs = predict(matrix, fold.training, held_out);
-        const auto one = rank(matrix, fold.training);
-        const std::size_t width = matrix.candidates.size();
-        for (std::size_t i = 0; i < fold.held_out.size(); ++i) {
-            const std::size_t p = fold.held_out[i];
-            const std::size_t best = best_by(matrix, p, std::span(logs).subspan(i * width, width));
-            by_forest += bounded(matrix.log_slowdown(p, best));
-            by_one += bounded(matrix.log_slowdown(p, chosen(matrix, p, one)));
-        }
-    }
-    return 3 * by_forest < 2 * by_one;
-}
-
-Tree learn_of_one_kind(const Matrix& matrix, const Rows& rows, const Rows& drawn, const LearnOptions& options) {
-    const Lesson lesson = lesson_of(matrix, rows, drawn);
-    Tree tree = distil(lesson, options.most_leaves);
-    constexpr std::size_t kProblemsPerLeaf = 8;  // a tree of fewer leaves cannot know the problems by heart
-    const bool may_be_by_heart = kProblemsPerLeaf * tree.leaves.size() > rows.size();
-    // What is left of fewer problems than folds says nothing of the one held out; their own times are all there is.
-    if (may_be_by_heart && rows.size() >= kFolds && !says_something(matrix, rows, options)) tree = distil(lesson, 1);
-    for (TreeLeaf& leaf : tree.leaves) {
-        leaf.ranking = rank(lesson.matrix, leaf.rows);
-        std::erase_if(leaf.rows, [&](std::size_t row) { return row >= lesson.measured; });
-        for (std::size_t& row : leaf.rows) row = rows[row];
-    }
-    return tree;
-}
-
 std::set<double> values_in(const Matrix& matrix, std::span<const std::size_t> rows, std::size_t column) {
     std::set<double> values;
     for (const std::size_t row : rows) values.insert(matrix.value(row, column));
@@ -120,52 +87,128 @@ int append(Tree& whole, Tree part) {
     return first_node;
 }
 
-Tree learn_every_kind(const Matrix& matrix, const Rows& rows, const Rows& drawn, const LearnOptions& options) {
-    const auto column = parting_column(matrix, rows);
-    if (!column) return learn_of_one_kind(matrix, rows, drawn, options);
-    const double value = *values_in(matrix, rows, *column).begin();
-    Rows same, others, drawn_same, drawn_others;
-    for (const std::size_t row : rows) (matrix.value(row, *column) == value ? same : others).push_back(row);
-    for (const std::size_t row : drawn)
-        (matrix.drawn->values[row * matrix.columns.size() + *column] == value ? drawn_same : drawn_others)
-            .push_back(row);
-    Tree tree;
-    tree.nodes.push_back({.test = {*column, true, value}});
-    const int yes = append(tree, learn_every_kind(matrix, same, drawn_same, options));
-    const int no = append(tree, learn_every_kind(matrix, others, drawn_others, options));
-    tree.nodes[0].yes = yes, tree.nodes[0].no = no;
-    return tree;
+/// Learns a tree, or one of each kind of problems.
+class Learner {
+public:
+    Learner(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options)
+        : matrix_(matrix), rows_(rows.begin(), rows.end()), options_(options) {
+        if (matrix.drawn) predicted_ = predict(matrix, rows, matrix.drawn->values, options);
+    }
+
+    Tree learn() {
+        Rows drawn(matrix_.drawn ? matrix_.drawn->count : 0);
+        std::iota(drawn.begin(), drawn.end(), std::size_t{0});
+        return learn_every_kind(rows_, drawn);
+    }
+
+private:
+    Tree learn_every_kind(const Rows& rows, const Rows& drawn) {
+        const auto column = parting_column(matrix_, rows);
+        if (!column) return learn_one_kind(rows, drawn);
+        const double value = *values_in(matrix_, rows, *column).begin();
+        Rows same, others, drawn_same, drawn_others;
+        for (const std::size_t row : rows) (matrix_.value(row, *column) == value ? same : others).push_back(row);
+        for (const std::size_t row : drawn)
+            (matrix_.drawn->values[row * matrix_.columns.size() + *column] == value ? drawn_same : drawn_others)
+                .push_back(row);
+        Tree tree;
+        tree.nodes.push_back({.test = {*column, true, value}});
+        const int yes = append(tree, learn_every_kind(same, drawn_same));
+        const int no = append(tree, learn_every_kind(others, drawn_others));
+        tree.nodes[0].yes = yes, tree.nodes[0].no = no;
+        return tree;
+    }
+
+    Tree learn_one_kind(const Rows& rows, const Rows& drawn) {
+        const Lesson lesson = lesson_of(matrix_, rows, drawn, predicted_, options_);
+        Tree tree = distil(lesson, options_);
+        constexpr std::size_t kProblemsPerLeaf = 8;  // a tree of fewer leaves cannot overfit
+        const bool may_overfit = kProblemsPerLeaf * tree.leaves.size() > rows.size();
+        // What is left of fewer problems than folds says nothing of the one held out; their own times are all there is.
+        if (may_overfit && rows.size() >= kFolds && !generalizes()) {
+            LearnOptions stump = options_;
+            stump.max_leaves = 1;
+            tree = distil(lesson, stump);
+        }
+        for (TreeLeaf& leaf : tree.leaves) {
+            leaf.ranking = rank(lesson.matrix, leaf.rows);
+            leaf.nearby = std::ranges::none_of(leaf.rows, [&](std::size_t row) { return row < lesson.measured; });
+            leaf.rows = evidence_for(lesson, leaf);
+            for (std::size_t& row : leaf.rows) row = rows[row];
+        }
+        return tree;
+    }
+
+    /// The measured problems of a leaf; those nearby if it has none.
+    static Rows evidence_for(const Lesson& lesson, const TreeLeaf& leaf) {
+        std::set<std::size_t> evidence;
+        for (const std::size_t row : leaf.rows)
+            if (const std::size_t e = lesson.evidence[row]; e != Lesson::kNone && (leaf.nearby || e == row))
+                evidence.insert(e);
+        return {evidence.begin(), evidence.end()};
+    }
+
+    /// Whether what is known of problems says what is best for them: whether what forests predict wins back a third of
+    /// what one choice for all costs held-out problems.
+    bool generalizes() {
+        if (generalizes_) return *generalizes_;
+        double by_forest = 0, by_one = 0;
+        for (const Fold& fold : make_folds(matrix_, rows_, options_.seed)) {
+            const auto logs = predict(matrix_, fold.training, matrix_.values_of(fold.held_out), options_);
+            const auto one = rank(matrix_, fold.training);
+            const std::size_t width = matrix_.candidates.size();
+            for (std::size_t i = 0; i < fold.held_out.size(); ++i) {
+                const std::size_t p = fold.held_out[i];
+                const std::size_t best = best_by(matrix_, p, std::span(logs).subspan(i * width, width));
+                by_forest += bounded(matrix_.log_slowdown(p, best));
+                by_one += bounded(matrix_.log_slowdown(p, chosen(matrix_, p, one)));
+            }
+        }
+        generalizes_ = 3 * by_forest < 2 * by_one;
+        return *generalizes_;
+    }
+
+    const Matrix& matrix_;
+    Rows rows_;
+    const LearnOptions& options_;
+    std::vector<double> predicted_;    ///< drawn problems x candidates, by forests of all rows of any kind
+    std::optional<bool> generalizes_;  ///< of all rows, once it was asked
+};
+
+/// The nearest measured problem of each of a lesson; none if that is farther away than `most`.
+std::vector<std::size_t> nearest_measured(const Matrix& matrix, std::size_t measured, double most) {
+    const Distances distance(matrix);
+    std::vector<std::size_t> nearest(matrix.rows(), Lesson::kNone);
+    for (std::size_t row = 0; row < matrix.rows(); ++row) {
+        if (row < measured) nearest[row] = row;
+        double least = most;
+        for (std::size_t m = 0; m < measured && row >= measured; ++m)
+            if (const double d = distance(row, m); d < least) nearest[row] = m, least = d;
+    }
+    return nearest;
 }
 
 }  // namespace
 
-Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const std::size_t> drawn) {
-    constexpr std::size_t kMeasured = 8;  // drawn problems that a measured one counts for
+Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const std::size_t> drawn,
+                 std::span<const double> predicted, const LearnOptions& options) {
     Lesson lesson{.matrix = {}, .measured = rows.size()};
     lesson.matrix.columns = matrix.columns, lesson.matrix.candidates = matrix.candidates;
     lesson.matrix.baseline = matrix.baseline;
-    for (const std::size_t row : rows) append_measured(matrix, row, kMeasured, lesson.matrix);
-    lesson.weight = rows.size() * kMeasured;
-    if (drawn.empty()) return lesson;
+    const auto weight = static_cast<Loss>(options.measured_weight);
+    for (const std::size_t row : rows) append_measured(matrix, row, weight, lesson.matrix);
     const std::size_t columns = matrix.columns.size(), width = matrix.candidates.size();
-    const std::span<const double> all = matrix.drawn->values;
-    std::vector<double> values;
-    for (const std::size_t row : drawn) {
-        const auto of_row = all.subspan(row * columns, columns);
-        values.insert(values.end(), of_row.begin(), of_row.end());
-    }
-    const auto logs = predict(matrix, rows, features(matrix.columns, values));
-    for (std::size_t i = 0; i < drawn.size(); ++i)
-        append_predicted(std::span(values).subspan(i * columns, columns), std::span(logs).subspan(i * width, width),
-                         std::span(matrix.drawn->supported).subspan(drawn[i] * width, width), lesson.matrix);
-    lesson.weight += lesson.matrix.rows() - rows.size();
+    for (const std::size_t row : drawn)
+        append_predicted(std::span(matrix.drawn->values).subspan(row * columns, columns),
+                         predicted.subspan(row * width, width),
+                         std::span(matrix.drawn->supported).subspan(row * width, width), lesson.matrix);
+    lesson.weight = rows.size() * options.measured_weight + lesson.matrix.rows() - rows.size();
+    lesson.evidence = nearest_measured(lesson.matrix, lesson.measured, options.max_distance);
     return lesson;
 }
 
 Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options) {
-    Rows drawn(matrix.drawn ? matrix.drawn->count : 0);
-    std::iota(drawn.begin(), drawn.end(), std::size_t{0});
-    Tree tree = learn_every_kind(matrix, Rows(rows.begin(), rows.end()), drawn, options);
+    Tree tree = Learner(matrix, rows, options).learn();
     for (TreeLeaf& leaf : tree.leaves) annotate(matrix, leaf, options.seed);
     return tree;
 }

@@ -30,7 +30,8 @@ struct Node {
 
 /// What to run in a leaf, best first, and the evidence for it, of the training problems.
 struct TreeLeaf {
-    std::vector<std::size_t> rows;     ///< the training problems that fell into it
+    std::vector<std::size_t> rows;     ///< the training problems that fell into it; or lie nearby
+    bool nearby = false;               ///< none fell into it
     std::vector<std::size_t> ranking;  ///< candidates; the last one is the baseline (rank())
     std::vector<double> slowdowns{};   ///< of each, geometric mean over the problems that it was measured on
     double margin = 1;  ///< slowdown of the best choice of another variant over the first; 1 if there is none

@@ -84,15 +84,27 @@ void extend(TreeLeaf& leaf, const Matrix& matrix, std::span<const Feasible> devi
         leaf.ranking.push_back(candidate), leaf.slowdowns.push_back(slowdown);
 }
 
-/// Problems of the family's domain (never those of `Stream::unseen`) with which choices support them, the same for
-/// every fold. Of absent columns they have the default, as all that was measured. None where the family declares no
-/// domain.
-std::shared_ptr<const DrawnProblems> draw_for(const Family& family, const DeviceInfo& device, const Matrix& matrix) {
-    constexpr std::size_t kCount = 1500;
+/// Adds to each leaf's ranking, before its baseline, what is best in that leaf among the choices that each other device
+/// can run, in the order of the slowdowns that were measured here. What the leaf decides on the trained device
+/// stays as it is: that comes first.
+void serve_other_devices(const Family& family, const DeviceInfo& trained, const Matrix& matrix, Tree& tree) {
+    const std::vector<DeviceInfo> devices = devices_like(trained);
+    std::vector<Feasible> feasible;
+    for (const DeviceInfo& device : devices)
+        feasible.emplace_back([&](std::size_t row, std::size_t c) {
+            return matrix.has_time(row, c) && supports(family, device, matrix.problems[row], matrix.candidates[c]);
+        });
+    for (TreeLeaf& leaf : tree.leaves) extend(leaf, matrix, feasible);
+}
+
+}  // namespace
+
+std::shared_ptr<const DrawnProblems> draw_problems_for(const Family& family, const DeviceInfo& device,
+                                                       const Matrix& matrix, std::size_t count) {
     constexpr std::uint64_t kSeed = 1;
     auto drawn = std::make_shared<DrawnProblems>();
     const auto defaults = family.feature_values("");
-    for (std::string key : draw_problems(family, device.kind, kSeed, Stream::sweep, kCount)) {
+    for (std::string key : draw_problems(family, device.kind, kSeed, Stream::sweep, count)) {
         std::vector<double> features = family.feature_values(key);
         bool changed = false;
         for (std::size_t f = 0; f < features.size(); ++f)
@@ -110,23 +122,8 @@ std::shared_ptr<const DrawnProblems> draw_for(const Family& family, const Device
     return drawn;
 }
 
-/// Adds to each leaf's ranking, before its baseline, what is best in that leaf among the choices that each other device
-/// can run, in the order of the slowdowns that were measured here. What the leaf decides on the trained device
-/// stays as it is: that comes first.
-void serve_other_devices(const Family& family, const DeviceInfo& trained, const Matrix& matrix, Tree& tree) {
-    const std::vector<DeviceInfo> devices = devices_like(trained);
-    std::vector<Feasible> feasible;
-    for (const DeviceInfo& device : devices)
-        feasible.emplace_back([&](std::size_t row, std::size_t c) {
-            return matrix.has_time(row, c) && supports(family, device, matrix.problems[row], matrix.candidates[c]);
-        });
-    for (TreeLeaf& leaf : tree.leaves) extend(leaf, matrix, feasible);
-}
-
-}  // namespace
-
 Tree tree_for(const Family& family, const DeviceInfo& device, Matrix& matrix, const LearnOptions& options) {
-    matrix.drawn = draw_for(family, device, matrix);
+    matrix.drawn = draw_problems_for(family, device, matrix, options.drawn);
     Tree tree = learn(matrix, matrix.all(), options);
     serve_other_devices(family, device, matrix, tree);
     return tree;

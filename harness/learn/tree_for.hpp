@@ -5,6 +5,12 @@
 
 namespace espalier::bench::learn {
 
+/// Problems of the family's domain (never those of `Stream::unseen`) with which choices support them, the same for
+/// every fold. Of absent columns they have the default, as all that was measured. None where the family declares no
+/// domain.
+std::shared_ptr<const DrawnProblems> draw_problems_for(const Family& family, const DeviceInfo& device,
+                                                       const Matrix& matrix, std::size_t count);
+
 /// The tree of a family for a device: learnt from all rows and from problems drawn of the family's domain
 /// (harness/families/domain.hpp), which the matrix gets, with rankings that serve other devices, too.
 Tree tree_for(const Family& family, const DeviceInfo& device, Matrix& matrix, const LearnOptions& options = {});

@@ -138,6 +138,8 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     entry["choices"] = matrix.candidates.size();
     entry["leaves"] = trained.tree.leaves.size();
     entry["depth"] = trained.tree.depth();
+    if (const auto nearby = std::ranges::count_if(trained.tree.leaves, &TreeLeaf::nearby); nearby > 0)
+        entry["leaves_nearby"] = nearby;
     if (const std::size_t imputed = matrix.count(CellState::imputed); imputed > 0) entry["guessed_times"] = imputed;
     entry["dispatch_ns"] = kept(before, "dispatch_ns", trained.evidence.data_sha256);
     entry["data_sha256"] = trained.evidence.data_sha256;

@@ -95,6 +95,7 @@ TreeFile::Node read_leaf(Fields& fields) {
                         .regret_lo = figure(fields, "regret_lo"),
                         .regret_hi = figure(fields, "regret_hi")};
     // For the report alone.
+    if (fields.has("nearby")) static_cast<void>(fields.flag("nearby"));
     for (const char* name : {"held_out_regret", "held_out_worst"})
         if (fields.has(name)) static_cast<void>(figure(fields, name));
     if (fields.has("held_out_worst_problem")) static_cast<void>(fields.word("held_out_worst_problem", "_=;.-", 1024));

@@ -252,7 +252,7 @@ void add_train(Command& app, ExitCode& code) {
     command.add_option("--results", options->folders.results, "Folder with one folder per device")
         .capture_default_str();
     command.add_option("--output", options->folders.output, "Where the selectors go").capture_default_str();
-    command.add_option("--max-leaves", options->train.learn.most_leaves, "Largest tree")
+    command.add_option("--max-leaves", options->train.learn.max_leaves, "Largest tree")
         .within(1, 1000)
         .capture_default_str();
     command.add_option("--noise-floor", options->train.evidence.noise_floor, "Relative difference that never counts")

@@ -27,22 +27,21 @@ constexpr Choice<Problem> kRanking0[] = {
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.98F},
-    {VariantId::cpu_scalar, {}, 14.31F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.96F},
+    {VariantId::cpu_scalar, {}, 15.52F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.03F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.08F},
+    {VariantId::cpu_scalar, {}, 18.79F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.01F},
     {VariantId::cpu_openmp, {{"tile", 512}}, 2.93F},
     {VariantId::cpu_openmp, {{"tile", 8192}}, 2.99F},
     {VariantId::cpu_scalar, {}, 17.46F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 2.75F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.90F},
-    {VariantId::cpu_scalar, {}, 18.99F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
@@ -64,38 +63,38 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 10,
-        .margin = 2.95F,
+        .problems = 14,
+        .margin = 2.91F,
         .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "additions > 27000 and samples * sources <= 27000 and samples <= 680",
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "additions > 27000 and samples <= 2200 and samples / sources <= 120",
         .ranking = kRanking1,
     },
     {
         .id = 2,
+        .problems = 5,
+        .margin = 2.98F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.07F,
+        .path = "additions > 27000 "
+                "and samples <= 2200 "
+                "and samples / sources > 120 "
+                "and samples * sources <= 1800",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
         .problems = 18,
         .margin = 2.91F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "additions > 27000 "
-                "and samples * sources <= 27000 "
-                "and samples > 680 "
-                "and samples * sources <= 16384",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 4,
-        .margin = 2.68F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "additions > 27000 "
-                "and samples * sources <= 27000 "
-                "and samples > 680 "
-                "and samples * sources > 16384",
+                "and samples <= 2200 "
+                "and samples / sources > 120 "
+                "and samples * sources > 1800",
         .ranking = kRanking3,
     },
     {
@@ -105,7 +104,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "additions > 27000 and samples * sources > 27000",
+        .path = "additions > 27000 and samples > 2200",
         .ranking = kRanking4,
     },
 };
@@ -116,19 +115,19 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 2 problems, margin 2.17, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (product(problem.samples, problem.sources) <= 27'000) {
-            if (problem.samples <= 680) {
+        if (problem.samples <= 2200) {
+            if (ratio(problem.samples, problem.sources) <= 120) {
                 // cpu_avx2 receivers=8;window=384
-                // 10 problems, margin 2.95, regret 1.01 [1.00, 1.02]
+                // 14 problems, margin 2.91, regret 1.01 [1.01, 1.03]
                 return kLeaves[1];
             } else {
-                if (product(problem.samples, problem.sources) <= 16'384) {
-                    // cpu_avx2 receivers=8;window=768
-                    // 18 problems, margin 2.91, regret 1.01 [1.00, 1.02]
+                if (product(problem.samples, problem.sources) <= 1800) {
+                    // cpu_avx2 receivers=8;window=384
+                    // 5 problems nearby, margin 2.98, regret 1.03 [1.00, 1.07]
                     return kLeaves[2];
                 } else {
-                    // cpu_avx2 receivers=8;window=384
-                    // 4 problems, margin 2.68, regret 1.03 [1.01, 1.05]
+                    // cpu_avx2 receivers=8;window=768
+                    // 18 problems, margin 2.91, regret 1.01 [1.00, 1.02]
                     return kLeaves[3];
                 }
             }

@@ -21,75 +21,184 @@ namespace espalier::coherent_sum::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.09F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.10F},
-    {VariantId::cpu_scalar, {}, 15.47F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.01F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.05F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.14F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.18F},
+    {VariantId::cpu_scalar, {}, 4.04F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.03F},
-    {VariantId::cpu_scalar, {}, 20.20F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.02F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.10F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.26F},
+    {VariantId::cpu_scalar, {}, 18.27F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.07F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.00F},
+    {VariantId::cpu_scalar, {}, 20.75F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.08F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.07F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.17F},
+    {VariantId::cpu_scalar, {}, 19.15F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.00F},
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.12F},
     {VariantId::cpu_openmp, {{"tile", 512}}, 3.19F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.38F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.29F},
     {VariantId::cpu_scalar, {}, 25.01F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.09F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.04F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.11F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 3.18F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.54F},
+    {VariantId::cpu_scalar, {}, 35.14F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.03F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.47F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.60F},
+    {VariantId::cpu_scalar, {}, 29.77F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 16,
-        .margin = 1.07F,
-        .regret = 1.02F,
+        .problems = 2,
+        .margin = 1.01F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "samples <= 2048 and samples / sources <= 120",
+        .regret_hi = 1.02F,
+        .path = "additions <= 27000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 18,
-        .margin = 1.05F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "samples <= 2048 and samples / sources > 120",
+        .problems = 22,
+        .margin = 1.07F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.04F,
+        .path = "additions > 27000 and receivers / sources <= 220 and samples <= 1024",
         .ranking = kRanking1,
     },
     {
         .id = 2,
+        .problems = 8,
+        .margin = 1.07F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "additions > 27000 "
+                "and receivers / sources <= 220 "
+                "and samples > 1024 "
+                "and samples * sources <= 16384 "
+                "and samples / sources <= 1000",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 6,
+        .margin = 0.99F,
+        .regret = 1.08F,
+        .regret_lo = 1.05F,
+        .regret_hi = 1.11F,
+        .path = "additions > 27000 "
+                "and receivers / sources <= 220 "
+                "and samples > 1024 "
+                "and samples * sources <= 16384 "
+                "and samples / sources > 1000",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
         .problems = 4,
         .margin = 1.12F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "samples > 2048",
-        .ranking = kRanking2,
+        .path = "additions > 27000 "
+                "and receivers / sources <= 220 "
+                "and samples > 1024 "
+                "and samples * sources > 16384",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 1,
+        .margin = 0.95F,
+        .regret = 1.09F,
+        .regret_lo = 1.09F,
+        .regret_hi = 1.09F,
+        .path = "additions > 27000 and receivers / sources > 220 and output == sums",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 1,
+        .margin = 1.03F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "additions > 27000 and receivers / sources > 220 and output != sums",
+        .ranking = kRanking6,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.samples <= 2048) {
-        if (ratio(problem.samples, problem.sources) <= 120) {
-            // cpu_avx512 receivers=8;window=384
-            // 16 problems, margin 1.07, regret 1.02 [1.00, 1.04]
-            return kLeaves[0];
-        } else {
-            // cpu_avx512 receivers=8;window=768
-            // 18 problems, margin 1.05, regret 1.01 [1.00, 1.03]
-            return kLeaves[1];
-        }
+    if (problem.additions() <= 27'000) {
+        // cpu_avx2 receivers=32;window=384
+        // 2 problems, margin 1.01, regret 1.01 [1.00, 1.02]
+        return kLeaves[0];
     } else {
-        // cpu_avx512 receivers=8;window=384
-        // 4 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-        return kLeaves[2];
+        if (ratio(problem.receivers, problem.sources) <= 220) {
+            if (problem.samples <= 1024) {
+                // cpu_avx512 receivers=8;window=384
+                // 22 problems, margin 1.07, regret 1.02 [1.01, 1.04]
+                return kLeaves[1];
+            } else {
+                if (product(problem.samples, problem.sources) <= 16'384) {
+                    if (ratio(problem.samples, problem.sources) <= 1000) {
+                        // cpu_avx512 receivers=8;window=768
+                        // 8 problems, margin 1.07, regret 1.00 [1.00, 1.00]
+                        return kLeaves[2];
+                    } else {
+                        // cpu_avx512 receivers=8;window=384
+                        // 6 problems nearby, margin 0.99, regret 1.08 [1.05, 1.11]
+                        return kLeaves[3];
+                    }
+                } else {
+                    // cpu_avx512 receivers=8;window=384
+                    // 4 problems, margin 1.12, regret 1.00 [1.00, 1.00]
+                    return kLeaves[4];
+                }
+            }
+        } else {
+            if (problem.output == Coherence::sums) {
+                // cpu_avx512 receivers=8;window=384
+                // 1 problems, margin 0.95, regret 1.09 [1.09, 1.09]
+                return kLeaves[5];
+            } else {
+                // cpu_avx512 receivers=8;window=768
+                // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                return kLeaves[6];
+            }
+        }
     }
 }
 

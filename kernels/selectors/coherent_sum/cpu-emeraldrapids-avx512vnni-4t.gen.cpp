@@ -29,14 +29,13 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 9.54F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 12.47F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 19.00F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 13.85F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -62,22 +61,22 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 2,
-        .problems = 11,
-        .margin = 9.49F,
-        .regret = 1.00F,
+        .problems = 15,
+        .margin = 12.40F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "output != sums and receivers / sources <= 16",
+        .path = "output != sums and sources <= 22",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 8,
-        .margin = 18.88F,
+        .problems = 4,
+        .margin = 13.75F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "output != sums and receivers / sources > 16",
+        .regret_hi = 1.02F,
+        .path = "output != sums and sources > 22",
         .ranking = kRanking3,
     },
 };
@@ -94,13 +93,13 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             return kLeaves[1];
         }
     } else {
-        if (ratio(problem.receivers, problem.sources) <= 16) {
-            // cpu_openmp tile=2048
-            // 11 problems, margin 9.49, regret 1.00 [1.00, 1.01]
+        if (problem.sources <= 22) {
+            // cpu_openmp tile=8192
+            // 15 problems, margin 12.40, regret 1.01 [1.00, 1.01]
             return kLeaves[2];
         } else {
-            // cpu_openmp tile=8192
-            // 8 problems, margin 18.88, regret 1.01 [1.00, 1.01]
+            // cpu_openmp tile=2048
+            // 4 problems, margin 13.75, regret 1.01 [1.00, 1.02]
             return kLeaves[3];
         }
     }

@@ -29,23 +29,23 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 6.99F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 7.06F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 6.10F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 5.07F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 7.38F},
+    {VariantId::cpu_scalar, {}, 7.64F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 8.97F},
+    {VariantId::cpu_scalar, {}, 9.66F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -56,7 +56,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "trace_bytes <= 390000 and output == sums",
+        .path = "receivers * samples <= 65536 and output == sums",
         .ranking = kRanking0,
     },
     {
@@ -66,59 +66,59 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "trace_bytes <= 390000 and output != sums",
+        .path = "receivers * samples <= 65536 and output != sums",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 4,
-        .margin = 6.94F,
-        .regret = 1.01F,
+        .problems = 7,
+        .margin = 7.03F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "trace_bytes > 390000 "
-                "and trace_bytes <= 2200000 "
+        .regret_hi = 1.01F,
+        .path = "receivers * samples > 65536 "
+                "and trace_bytes <= 3300000 "
                 "and output == sums "
-                "and receivers / samples <= 0.47",
+                "and receivers / span <= 0.56",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 2,
-        .margin = 6.05F,
+        .problems = 1,
+        .margin = 5.04F,
         .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.01F,
-        .path = "trace_bytes > 390000 "
-                "and trace_bytes <= 2200000 "
+        .path = "receivers * samples > 65536 "
+                "and trace_bytes <= 3300000 "
                 "and output == sums "
-                "and receivers / samples > 0.47",
+                "and receivers / span > 0.56",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 6,
-        .margin = 7.33F,
+        .problems = 8,
+        .margin = 7.59F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "trace_bytes > 390000 and trace_bytes <= 2200000 and output != sums",
+        .path = "receivers * samples > 65536 and trace_bytes <= 3300000 and output != sums",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 12,
-        .margin = 8.89F,
+        .problems = 8,
+        .margin = 9.60F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "trace_bytes > 390000 and trace_bytes > 2200000",
+        .regret_hi = 1.01F,
+        .path = "receivers * samples > 65536 and trace_bytes > 3300000",
         .ranking = kRanking5,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.trace_bytes() <= 390'000) {
+    if (product(problem.receivers, problem.samples) <= 65'536) {
         if (problem.output == Coherence::sums) {
             // cpu_openmp tile=512
             // 7 problems, margin 5.43, regret 1.00 [1.00, 1.01]
@@ -129,25 +129,25 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             return kLeaves[1];
         }
     } else {
-        if (problem.trace_bytes() <= 2'200'000) {
+        if (problem.trace_bytes() <= 3'300'000) {
             if (problem.output == Coherence::sums) {
-                if (ratio(problem.receivers, problem.samples) <= 0.47) {
+                if (ratio(problem.receivers, problem.span) <= 0.56) {
                     // cpu_openmp tile=512
-                    // 4 problems, margin 6.94, regret 1.01 [1.00, 1.02]
+                    // 7 problems, margin 7.03, regret 1.00 [1.00, 1.01]
                     return kLeaves[2];
                 } else {
-                    // cpu_openmp tile=2048
-                    // 2 problems, margin 6.05, regret 1.01 [1.01, 1.01]
+                    // cpu_openmp tile=8192
+                    // 1 problems, margin 5.04, regret 1.01 [1.01, 1.01]
                     return kLeaves[3];
                 }
             } else {
                 // cpu_openmp tile=8192
-                // 6 problems, margin 7.33, regret 1.01 [1.00, 1.01]
+                // 8 problems, margin 7.59, regret 1.01 [1.00, 1.01]
                 return kLeaves[4];
             }
         } else {
             // cpu_openmp tile=8192
-            // 12 problems, margin 8.89, regret 1.01 [1.00, 1.02]
+            // 8 problems, margin 9.60, regret 1.01 [1.00, 1.01]
             return kLeaves[5];
         }
     }

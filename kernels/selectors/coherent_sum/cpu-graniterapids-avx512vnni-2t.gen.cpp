@@ -10,6 +10,7 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -18,13 +19,13 @@ namespace espalier::coherent_sum::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.90F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 4.99F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 9.32F},
+    {VariantId::cpu_scalar, {}, 10.45F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
@@ -35,22 +36,22 @@ constexpr Choice<Problem> kRanking2[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 15,
-        .margin = 4.88F,
-        .regret = 1.00F,
+        .problems = 16,
+        .margin = 4.96F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "output == sums and trace_bytes <= 2700000",
+        .path = "output == sums and receivers * samples <= 820000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 4,
-        .margin = 9.30F,
+        .problems = 3,
+        .margin = 10.43F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "output == sums and trace_bytes > 2700000",
+        .regret_hi = 1.01F,
+        .path = "output == sums and receivers * samples > 820000",
         .ranking = kRanking1,
     },
     {
@@ -67,13 +68,13 @@ constexpr Leaf<Problem> kLeaves[] = {
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.output == Coherence::sums) {
-        if (problem.trace_bytes() <= 2'700'000) {
+        if (product(problem.receivers, problem.samples) <= 820'000) {
             // cpu_openmp tile=512
-            // 15 problems, margin 4.88, regret 1.00 [1.00, 1.01]
+            // 16 problems, margin 4.96, regret 1.01 [1.00, 1.01]
             return kLeaves[0];
         } else {
             // cpu_openmp tile=2048
-            // 4 problems, margin 9.30, regret 1.00 [1.00, 1.00]
+            // 3 problems, margin 10.43, regret 1.00 [1.00, 1.01]
             return kLeaves[1];
         }
     } else {

@@ -26,29 +26,41 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.47F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 2.51F},
-    {VariantId::cpu_scalar, {}, 22.94F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.05F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.03F},
+    {VariantId::cpu_scalar, {}, 8.09F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.56F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 2.68F},
-    {VariantId::cpu_scalar, {}, 24.77F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.47F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.48F},
+    {VariantId::cpu_scalar, {}, 22.94F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.75F},
-    {VariantId::cpu_scalar, {}, 21.37F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.56F},
+    {VariantId::cpu_scalar, {}, 24.77F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.01F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.75F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.77F},
+    {VariantId::cpu_scalar, {}, 21.37F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.16F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.43F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.45F},
+    {VariantId::cpu_scalar, {}, 15.15F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.00F},
     {VariantId::cpu_openmp, {{"tile", 8192}}, 3.10F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.22F},
     {VariantId::cpu_scalar, {}, 25.88F},
 };
 
@@ -60,78 +72,110 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "samples * sources <= 16384 and samples <= 512 and sources <= 18 and receivers <= 82",
+        .path = "samples * sources <= 16384 and samples / span <= 1.8 and receivers <= 82 and sources <= 15",
         .ranking = kRanking0,
     },
     {
         .id = 1,
+        .problems = 5,
+        .margin = 1.94F,
+        .regret = 1.05F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.08F,
+        .path = "samples * sources <= 16384 and samples / span <= 1.8 and receivers <= 82 and sources > 15",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
         .problems = 4,
         .margin = 2.46F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "samples * sources <= 16384 and samples <= 512 and sources <= 18 and receivers > 82",
-        .ranking = kRanking1,
+        .path = "samples * sources <= 16384 and samples / span <= 1.8 and receivers > 82 and sources <= 18",
+        .ranking = kRanking2,
     },
     {
-        .id = 2,
+        .id = 3,
         .problems = 2,
         .margin = 2.56F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "samples * sources <= 16384 and samples <= 512 and sources > 18",
-        .ranking = kRanking2,
+        .path = "samples * sources <= 16384 and samples / span <= 1.8 and receivers > 82 and sources > 18",
+        .ranking = kRanking3,
     },
     {
-        .id = 3,
+        .id = 4,
         .problems = 18,
         .margin = 2.72F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "samples * sources <= 16384 and samples > 512",
-        .ranking = kRanking3,
+        .path = "samples * sources <= 16384 and samples / span > 1.8 and samples <= 3300",
+        .ranking = kRanking4,
     },
     {
-        .id = 4,
+        .id = 5,
+        .problems = 4,
+        .margin = 2.10F,
+        .regret = 1.16F,
+        .regret_lo = 1.13F,
+        .regret_hi = 1.19F,
+        .path = "samples * sources <= 16384 and samples / span > 1.8 and samples > 3300",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
         .problems = 8,
         .margin = 3.09F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "samples * sources > 16384",
-        .ranking = kRanking4,
+        .ranking = kRanking6,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (product(problem.samples, problem.sources) <= 16'384) {
-        if (problem.samples <= 512) {
-            if (problem.sources <= 18) {
-                if (problem.receivers <= 82) {
+        if (ratio(problem.samples, problem.span) <= 1.8) {
+            if (problem.receivers <= 82) {
+                if (problem.sources <= 15) {
                     // cpu_avx2 receivers=128;window=768
                     // 6 problems, margin 2.16, regret 1.00 [1.00, 1.01]
                     return kLeaves[0];
                 } else {
-                    // cpu_avx2 receivers=32;window=384
-                    // 4 problems, margin 2.46, regret 1.00 [1.00, 1.01]
+                    // cpu_avx2 receivers=8;window=384
+                    // 5 problems nearby, margin 1.94, regret 1.05 [1.01, 1.08]
                     return kLeaves[1];
                 }
             } else {
-                // cpu_avx2 receivers=8;window=384
-                // 2 problems, margin 2.56, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
+                if (problem.sources <= 18) {
+                    // cpu_avx2 receivers=32;window=384
+                    // 4 problems, margin 2.46, regret 1.00 [1.00, 1.01]
+                    return kLeaves[2];
+                } else {
+                    // cpu_avx2 receivers=8;window=384
+                    // 2 problems, margin 2.56, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
+                }
             }
         } else {
-            // cpu_avx2 receivers=8;window=768
-            // 18 problems, margin 2.72, regret 1.01 [1.00, 1.03]
-            return kLeaves[3];
+            if (problem.samples <= 3300) {
+                // cpu_avx2 receivers=8;window=768
+                // 18 problems, margin 2.72, regret 1.01 [1.00, 1.03]
+                return kLeaves[4];
+            } else {
+                // cpu_avx2 receivers=8;window=384
+                // 4 problems nearby, margin 2.10, regret 1.16 [1.13, 1.19]
+                return kLeaves[5];
+            }
         }
     } else {
         // cpu_avx2 receivers=8;window=384
         // 8 problems, margin 3.09, regret 1.00 [1.00, 1.00]
-        return kLeaves[4];
+        return kLeaves[6];
     }
 }
 

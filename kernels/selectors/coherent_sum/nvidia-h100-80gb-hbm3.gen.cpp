@@ -37,52 +37,91 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.02F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.11F},
-    {VariantId::global_cached, {{"block", 256}}, 1.35F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.00F},
+    {VariantId::global_cached, {{"block", 128}}, 1.39F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.47F},
+    {VariantId::global_cached, {{"block", 256}}, 1.66F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.03F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.27F},
-    {VariantId::global_cached, {{"block", 128}}, 1.47F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.56F},
-    {VariantId::global_cached, {{"block", 256}}, 1.55F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}, 1.39F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.50F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.58F},
+    {VariantId::global_cached, {{"block", 128}}, 1.99F},
+    {VariantId::global_cached, {{"block", 256}}, 2.16F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.15F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.33F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.40F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.49F},
-    {VariantId::global_cached, {{"block", 256}}, 2.23F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.02F},
+    {VariantId::shared_hodograph, {{"block", 512}}, 1.02F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.16F},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.49F},
+    {VariantId::global_cached, {{"block", 128}}, 1.50F},
+    {VariantId::global_cached, {{"block", 256}}, 1.49F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.15F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.44F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.44F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.63F},
-    {VariantId::global_cached, {{"block", 256}}, 2.31F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.05F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.11F},
+    {VariantId::global_cached, {{"block", 128}}, 1.43F},
+    {VariantId::global_cached, {{"block", 256}}, 1.50F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.16F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.40F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.57F},
-    {VariantId::global_cached, {{"block", 256}}, 2.08F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.07F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.33F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.42F},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 1.67F},
+    {VariantId::global_cached, {{"block", 256}}, 2.19F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
     {VariantId::shared_hodograph, {{"block", 256}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.19F},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 1.27F},
     {VariantId::global_cached, {{"block", 256}}, 1.39F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.02F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.01F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.16F},
+    {VariantId::global_cached, {{"block", 128}}, 1.42F},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.43F},
+    {VariantId::global_cached, {{"block", 256}}, 1.42F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.00F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.21F},
+    {VariantId::global_cached, {{"block", 256}}, 1.53F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.00F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.19F},
+    {VariantId::global_cached, {{"block", 128}}, 1.73F},
+    {VariantId::global_cached, {{"block", 256}}, 1.75F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.23F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.35F},
+    {VariantId::global_cached, {{"block", 128}}, 1.63F},
+    {VariantId::global_cached, {{"block", 256}}, 1.64F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.01F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.01F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.13F},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.59F},
+    {VariantId::global_cached, {{"block", 256}}, 1.59F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.04F},
     {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
     {VariantId::shared_hodograph, {{"block", 128}}, 1.37F},
     {VariantId::shared_hodograph, {{"block", 256}}, 1.37F},
@@ -91,37 +130,24 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::global_cached, {{"block", 256}}, 1.80F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.01F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.08F},
-    {VariantId::global_cached, {{"block", 256}}, 1.46F},
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.15F},
+    {VariantId::shared_hodograph, {{"block", 512}}, 1.33F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.40F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.49F},
+    {VariantId::global_cached, {{"block", 256}}, 2.23F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.28F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.87F},
-    {VariantId::global_cached, {{"block", 1024}}, 1.87F},
-    {VariantId::global_cached, {{"block", 256}}, 1.88F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.02F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.19F},
-    {VariantId::global_cached, {{"block", 128}}, 1.61F},
-    {VariantId::global_cached, {{"block", 256}}, 1.60F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.00F},
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::shared_hodograph, {{"block", 1024}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.13F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.55F},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 1.00F},
+    {VariantId::global_cached, {{"block", 128}}, 1.54F},
     {VariantId::shared_subsums, {{"sources", 128}}, 1.95F},
     {VariantId::global_cached, {{"block", 256}}, 1.55F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
     {VariantId::shared_subsums, {{"sources", 256}}, 1.23F},
     {VariantId::shared_hodograph, {{"block", 512}}, 1.46F},
@@ -129,49 +155,114 @@ constexpr Choice<Problem> kRanking13[] = {
     {VariantId::global_cached, {{"block", 256}}, 1.53F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::shared_subsums, {{"sources", 256}}, 1.01F},
     {VariantId::shared_subsums, {{"sources", 128}}, 1.04F},
     {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.15F},
     {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.20F},
     {VariantId::shared_hodograph, {{"block", 256}}, 1.92F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 2.42F},
+    {VariantId::global_cached, {{"block", 128}}, 2.38F},
     {VariantId::global_cached, {{"block", 256}}, 2.51F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.01F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.06F},
-    {VariantId::global_cached, {{"block", 128}}, 1.25F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.26F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.06F},
     {VariantId::global_cached, {{"block", 256}}, 1.25F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.02F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.16F},
-    {VariantId::global_cached, {{"block", 128}}, 1.34F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.36F},
-    {VariantId::global_cached, {{"block", 256}}, 1.36F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.31F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 100}}, 1.45F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.48F},
-    {VariantId::global_cached, {{"block", 256}}, 1.43F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.01F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.83F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.90F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.43F},
-    {VariantId::global_cached, {{"block", 256}}, 2.65F},
-};
-
 constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.07F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.02F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.43F},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.45F},
+    {VariantId::global_cached, {{"block", 256}}, 1.45F},
+};
+
+constexpr Choice<Problem> kRanking20[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.01F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.76F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 2.06F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 2.32F},
+    {VariantId::global_cached, {{"block", 256}}, 2.63F},
+};
+
+constexpr Choice<Problem> kRanking21[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.01F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.65F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.65F},
+    {VariantId::global_cached, {{"block", 128}}, 1.91F},
+    {VariantId::global_cached, {{"block", 256}}, 1.96F},
+};
+
+constexpr Choice<Problem> kRanking22[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.43F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.90F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.91F},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 2.04F},
+    {VariantId::global_cached, {{"block", 256}}, 2.48F},
+};
+
+constexpr Choice<Problem> kRanking23[] = {
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 1.08F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.19F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.23F},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.24F},
+    {VariantId::global_cached, {{"block", 256}}, 1.24F},
+};
+
+constexpr Choice<Problem> kRanking24[] = {
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.00F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.16F},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.22F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.30F},
+    {VariantId::global_cached, {{"block", 256}}, 1.22F},
+};
+
+constexpr Choice<Problem> kRanking25[] = {
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.02F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.86F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 2.02F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 2.14F},
+    {VariantId::global_cached, {{"block", 256}}, 2.21F},
+};
+
+constexpr Choice<Problem> kRanking26[] = {
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.27F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.72F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.77F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.89F},
+    {VariantId::global_cached, {{"block", 256}}, 2.09F},
+};
+
+constexpr Choice<Problem> kRanking27[] = {
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.04F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.44F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.72F},
+    {VariantId::global_cached, {{"block", 128}}, 2.16F},
+    {VariantId::global_cached, {{"block", 256}}, 2.19F},
+};
+
+constexpr Choice<Problem> kRanking28[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.08F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.24F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.96F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.11F},
+    {VariantId::global_cached, {{"block", 256}}, 2.27F},
+};
+
+constexpr Choice<Problem> kRanking29[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.22F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.36F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 2.55F},
+    {VariantId::global_cached, {{"block", 256}}, 3.19F},
+};
+
+constexpr Choice<Problem> kRanking30[] = {
     {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
     {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.10F},
     {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 1.60F},
@@ -179,128 +270,53 @@ constexpr Choice<Problem> kRanking19[] = {
     {VariantId::global_cached, {{"block", 256}}, 2.37F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.02F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.59F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.93F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.35F},
-    {VariantId::global_cached, {{"block", 256}}, 2.83F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}, 1.06F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.07F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.15F},
-    {VariantId::global_cached, {{"block", 256}}, 2.25F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.34F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.59F},
-    {VariantId::global_cached, {{"block", 256}}, 1.57F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.05F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.71F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.84F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.84F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.02F},
-    {VariantId::global_cached, {{"block", 256}}, 2.26F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.02F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::global_cached, {{"block", 128}}, 1.25F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.55F},
-    {VariantId::global_cached, {{"block", 256}}, 1.35F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.16F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.22F},
-    {VariantId::global_cached, {{"block", 256}}, 1.22F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.74F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 2.05F},
-    {VariantId::global_cached, {{"block", 256}}, 1.96F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.12F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.30F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.32F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.37F},
-    {VariantId::global_cached, {{"block", 256}}, 1.78F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.43F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.90F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.03F},
-    {VariantId::global_cached, {{"block", 256}}, 2.48F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.01F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.10F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.43F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.08F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.27F},
-    {VariantId::global_cached, {{"block", 256}}, 2.31F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.01F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.50F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.84F},
-    {VariantId::global_cached, {{"block", 128}}, 2.22F},
-    {VariantId::global_cached, {{"block", 256}}, 2.29F},
-};
-
 constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.11F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.55F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.41F},
-    {VariantId::global_cached, {{"block", 128}}, 3.12F},
-    {VariantId::global_cached, {{"block", 256}}, 3.13F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.02F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.12F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.54F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.55F},
+    {VariantId::global_cached, {{"block", 256}}, 2.12F},
 };
 
 constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.31F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.71F},
-    {VariantId::global_cached, {{"block", 128}}, 2.12F},
-    {VariantId::global_cached, {{"block", 256}}, 2.18F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.00F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.06F},
+    {VariantId::global_cached, {{"block", 128}}, 1.37F},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.37F},
+    {VariantId::global_cached, {{"block", 256}}, 1.37F},
 };
 
 constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.05F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.18F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.24F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 2.80F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.93F},
-    {VariantId::global_cached, {{"block", 256}}, 2.80F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.31F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.92F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.16F},
+    {VariantId::global_cached, {{"block", 256}}, 3.41F},
 };
 
 constexpr Choice<Problem> kRanking34[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.03F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.22F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.38F},
+    {VariantId::shared_hodograph, {{"block", 512}}, 2.48F},
+    {VariantId::global_cached, {{"block", 256}}, 2.95F},
+};
+
+constexpr Choice<Problem> kRanking35[] = {
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.33F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 2.33F},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 2.85F},
+    {VariantId::global_cached, {{"block", 256}}, 2.85F},
+};
+
+constexpr Choice<Problem> kRanking36[] = {
     {VariantId::shared_subsums, {{"sources", 256}}, 1.04F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.17F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.32F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.71F},
-    {VariantId::global_cached, {{"block", 128}}, 2.97F},
-    {VariantId::global_cached, {{"block", 256}}, 3.01F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.15F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.30F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 2.64F},
+    {VariantId::global_cached, {{"block", 128}}, 2.84F},
+    {VariantId::global_cached, {{"block", 256}}, 2.87F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -326,91 +342,90 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 2,
-        .problems = 17,
-        .margin = 1.09F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers > 27 "
-                "and additions <= 2147483648 "
-                "and receivers <= 2048 "
-                "and samples * span <= 39000000 "
-                "and samples / span <= 1500 "
-                "and additions <= 1073741824 "
-                "and additions <= 680000000 "
-                "and receivers * sources <= 12000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 32,
-        .margin = 1.23F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers > 27 "
-                "and additions <= 2147483648 "
-                "and receivers <= 2048 "
-                "and samples * span <= 39000000 "
-                "and samples / span <= 1500 "
-                "and additions <= 1073741824 "
-                "and additions <= 680000000 "
-                "and receivers * sources > 12000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 1.15F,
+        .problems = 9,
+        .margin = 1.39F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "samples * sources <= 1800000 "
                 "and receivers > 27 "
                 "and additions <= 2147483648 "
-                "and receivers <= 2048 "
-                "and samples * span <= 39000000 "
-                "and samples / span <= 1500 "
+                "and samples / sources <= 0.33 "
+                "and additions <= 1000000000",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 7,
+        .margin = 1.08F,
+        .regret = 1.39F,
+        .regret_lo = 1.13F,
+        .regret_hi = 1.88F,
+        .path = "samples * sources <= 1800000 "
+                "and receivers > 27 "
+                "and additions <= 2147483648 "
+                "and samples / sources <= 0.33 "
+                "and additions > 1000000000",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 12,
+        .margin = 1.13F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "samples * sources <= 1800000 "
+                "and receivers > 27 "
+                "and additions <= 2147483648 "
+                "and samples / sources > 0.33 "
+                "and sources / span <= 32 "
+                "and samples / span <= 1000 "
+                "and samples * span <= 47000000 "
+                "and sources <= 1500 "
+                "and span <= 220 "
                 "and additions <= 1073741824 "
-                "and additions > 680000000",
+                "and samples * sources <= 1200000",
         .ranking = kRanking4,
     },
     {
         .id = 5,
         .problems = 1,
-        .margin = 1.44F,
+        .margin = 1.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "samples * sources <= 1800000 "
                 "and receivers > 27 "
                 "and additions <= 2147483648 "
-                "and receivers <= 2048 "
-                "and samples * span <= 39000000 "
-                "and samples / span <= 1500 "
-                "and additions > 1073741824 "
-                "and trace_bytes <= 150000000 "
-                "and trace_bytes <= 82000000",
+                "and samples / sources > 0.33 "
+                "and sources / span <= 32 "
+                "and samples / span <= 1000 "
+                "and samples * span <= 47000000 "
+                "and sources <= 1500 "
+                "and span <= 220 "
+                "and additions <= 1073741824 "
+                "and samples * sources > 1200000",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 1,
-        .margin = 1.16F,
-        .regret = 1.00F,
+        .problems = 2,
+        .margin = 1.24F,
+        .regret = 1.07F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.15F,
         .path = "samples * sources <= 1800000 "
                 "and receivers > 27 "
                 "and additions <= 2147483648 "
-                "and receivers <= 2048 "
-                "and samples * span <= 39000000 "
-                "and samples / span <= 1500 "
+                "and samples / sources > 0.33 "
+                "and sources / span <= 32 "
+                "and samples / span <= 1000 "
+                "and samples * span <= 47000000 "
+                "and sources <= 1500 "
+                "and span <= 220 "
                 "and additions > 1073741824 "
-                "and trace_bytes <= 150000000 "
-                "and trace_bytes > 82000000",
+                "and trace_bytes <= 150000000",
         .ranking = kRanking6,
     },
     {
@@ -423,72 +438,139 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "samples * sources <= 1800000 "
                 "and receivers > 27 "
                 "and additions <= 2147483648 "
-                "and receivers <= 2048 "
-                "and samples * span <= 39000000 "
-                "and samples / span <= 1500 "
+                "and samples / sources > 0.33 "
+                "and sources / span <= 32 "
+                "and samples / span <= 1000 "
+                "and samples * span <= 47000000 "
+                "and sources <= 1500 "
+                "and span <= 220 "
                 "and additions > 1073741824 "
                 "and trace_bytes > 150000000",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 1,
-        .margin = 1.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers > 27 "
-                "and additions <= 2147483648 "
-                "and receivers <= 2048 "
-                "and samples * span <= 39000000 "
-                "and samples / span > 1500",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 5,
-        .margin = 1.07F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
+        .problems = 31,
+        .margin = 1.14F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
         .regret_hi = 1.02F,
         .path = "samples * sources <= 1800000 "
                 "and receivers > 27 "
                 "and additions <= 2147483648 "
-                "and receivers <= 2048 "
-                "and samples * span > 39000000",
-        .ranking = kRanking9,
+                "and samples / sources > 0.33 "
+                "and sources / span <= 32 "
+                "and samples / span <= 1000 "
+                "and samples * span <= 47000000 "
+                "and sources <= 1500 "
+                "and span > 220 "
+                "and additions <= 536870912",
+        .ranking = kRanking8,
     },
     {
-        .id = 10,
-        .problems = 2,
-        .margin = 1.27F,
+        .id = 9,
+        .problems = 1,
+        .margin = 1.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "samples * sources <= 1800000 "
                 "and receivers > 27 "
                 "and additions <= 2147483648 "
-                "and receivers > 2048 "
-                "and receivers / samples <= 0.82",
+                "and samples / sources > 0.33 "
+                "and sources / span <= 32 "
+                "and samples / span <= 1000 "
+                "and samples * span <= 47000000 "
+                "and sources <= 1500 "
+                "and span > 220 "
+                "and additions > 536870912 "
+                "and receivers / sources <= 3.3",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 4,
+        .margin = 1.19F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources <= 1800000 "
+                "and receivers > 27 "
+                "and additions <= 2147483648 "
+                "and samples / sources > 0.33 "
+                "and sources / span <= 32 "
+                "and samples / span <= 1000 "
+                "and samples * span <= 47000000 "
+                "and sources <= 1500 "
+                "and span > 220 "
+                "and additions > 536870912 "
+                "and receivers / sources > 3.3",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 6,
-        .margin = 1.17F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
+        .problems = 1,
+        .margin = 1.23F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "samples * sources <= 1800000 "
                 "and receivers > 27 "
                 "and additions <= 2147483648 "
-                "and receivers > 2048 "
-                "and receivers / samples > 0.82",
+                "and samples / sources > 0.33 "
+                "and sources / span <= 32 "
+                "and samples / span <= 1000 "
+                "and samples * span <= 47000000 "
+                "and sources > 1500",
         .ranking = kRanking11,
     },
     {
         .id = 12,
+        .problems = 3,
+        .margin = 1.12F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "samples * sources <= 1800000 "
+                "and receivers > 27 "
+                "and additions <= 2147483648 "
+                "and samples / sources > 0.33 "
+                "and sources / span <= 32 "
+                "and samples / span <= 1000 "
+                "and samples * span > 47000000",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 1,
+        .margin = 1.31F,
+        .regret = 1.04F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.04F,
+        .path = "samples * sources <= 1800000 "
+                "and receivers > 27 "
+                "and additions <= 2147483648 "
+                "and samples / sources > 0.33 "
+                "and sources / span <= 32 "
+                "and samples / span > 1000",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 1,
+        .margin = 1.15F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources <= 1800000 "
+                "and receivers > 27 "
+                "and additions <= 2147483648 "
+                "and samples / sources > 0.33 "
+                "and sources / span > 32",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -498,10 +580,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and receivers > 27 "
                 "and additions > 2147483648 "
                 "and sources <= 82",
-        .ranking = kRanking12,
+        .ranking = kRanking15,
     },
     {
-        .id = 13,
+        .id = 16,
         .problems = 1,
         .margin = 1.23F,
         .regret = 1.00F,
@@ -512,10 +594,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and additions > 2147483648 "
                 "and sources > 82 "
                 "and samples / span <= 0.22",
-        .ranking = kRanking13,
+        .ranking = kRanking16,
     },
     {
-        .id = 14,
+        .id = 17,
         .problems = 3,
         .margin = 1.14F,
         .regret = 1.01F,
@@ -526,318 +608,286 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and additions > 2147483648 "
                 "and sources > 82 "
                 "and samples / span > 0.22",
-        .ranking = kRanking14,
+        .ranking = kRanking17,
     },
     {
-        .id = 15,
+        .id = 18,
         .problems = 3,
         .margin = 1.05F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "samples * sources > 1800000 and receivers * sources <= 1048576 and sources / span <= 0.018",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 2,
-        .margin = 1.14F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
         .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
-                "and sources / span > 0.018 "
-                "and receivers * span <= 262144 "
-                "and sources <= 22",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 1,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
-                "and sources / span > 0.018 "
-                "and receivers * span <= 262144 "
-                "and sources > 22 "
-                "and receivers / samples <= 0.0082 "
-                "and additions <= 22000000",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 30,
-        .margin = 1.81F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
-                "and sources / span > 0.018 "
-                "and receivers * span <= 262144 "
-                "and sources > 22 "
-                "and receivers / samples <= 0.0082 "
-                "and additions > 22000000 "
-                "and additions <= 27000000000 "
-                "and samples / sources <= 39 "
-                "and samples * span <= 268435456",
+                "and additions <= 2700000000 "
+                "and receivers * sources <= 180000 "
+                "and sources / span <= 0.018",
         .ranking = kRanking18,
     },
     {
         .id = 19,
-        .problems = 1,
-        .margin = 1.10F,
-        .regret = 1.00F,
+        .problems = 3,
+        .margin = 1.31F,
+        .regret = 1.07F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.15F,
         .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
+                "and additions <= 2700000000 "
+                "and receivers * sources <= 180000 "
                 "and sources / span > 0.018 "
-                "and receivers * span <= 262144 "
-                "and sources > 22 "
-                "and receivers / samples <= 0.0082 "
-                "and additions > 22000000 "
-                "and additions <= 27000000000 "
-                "and samples / sources <= 39 "
-                "and samples * span > 268435456",
+                "and additions <= 22000000",
         .ranking = kRanking19,
     },
     {
         .id = 20,
-        .problems = 23,
-        .margin = 1.57F,
-        .regret = 1.02F,
+        .problems = 37,
+        .margin = 1.75F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
+        .regret_hi = 1.01F,
         .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
+                "and additions <= 2700000000 "
+                "and receivers * sources <= 180000 "
                 "and sources / span > 0.018 "
-                "and receivers * span <= 262144 "
-                "and sources > 22 "
-                "and receivers / samples <= 0.0082 "
                 "and additions > 22000000 "
-                "and additions <= 27000000000 "
-                "and samples / sources > 39",
+                "and receivers * span <= 524288 "
+                "and receivers / samples <= 0.0082",
         .ranking = kRanking20,
     },
     {
         .id = 21,
-        .problems = 1,
-        .margin = 1.06F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 1.63F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.04F,
         .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
+                "and additions <= 2700000000 "
+                "and receivers * sources <= 180000 "
                 "and sources / span > 0.018 "
-                "and receivers * span <= 262144 "
-                "and sources > 22 "
-                "and receivers / samples <= 0.0082 "
                 "and additions > 22000000 "
-                "and additions > 27000000000",
+                "and receivers * span <= 524288 "
+                "and receivers / samples > 0.0082",
         .ranking = kRanking21,
     },
     {
         .id = 22,
-        .problems = 1,
-        .margin = 1.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
-                "and sources / span > 0.018 "
-                "and receivers * span <= 262144 "
-                "and sources > 22 "
-                "and receivers / samples > 0.0082 "
-                "and sources <= 22000 "
-                "and receivers / span <= 0.0033",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 13,
-        .margin = 1.60F,
-        .regret = 1.05F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.08F,
-        .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
-                "and sources / span > 0.018 "
-                "and receivers * span <= 262144 "
-                "and sources > 22 "
-                "and receivers / samples > 0.0082 "
-                "and sources <= 22000 "
-                "and receivers / span > 0.0033 "
-                "and additions <= 10000000000",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 1,
-        .margin = 0.98F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
-                "and sources / span > 0.018 "
-                "and receivers * span <= 262144 "
-                "and sources > 22 "
-                "and receivers / samples > 0.0082 "
-                "and sources <= 22000 "
-                "and receivers / span > 0.0033 "
-                "and additions > 10000000000",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 1,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
-                "and sources / span > 0.018 "
-                "and receivers * span <= 262144 "
-                "and sources > 22 "
-                "and receivers / samples > 0.0082 "
-                "and sources > 22000 "
-                "and receivers * samples <= 470",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 4,
-        .margin = 1.74F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
-                "and sources / span > 0.018 "
-                "and receivers * span <= 262144 "
-                "and sources > 22 "
-                "and receivers / samples > 0.0082 "
-                "and sources > 22000 "
-                "and receivers * samples > 470",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 2,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
-                "and sources / span > 0.018 "
-                "and receivers * span > 262144 "
-                "and sources <= 180",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
         .problems = 1,
         .margin = 1.43F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
+                "and additions <= 2700000000 "
+                "and receivers * sources <= 180000 "
                 "and sources / span > 0.018 "
-                "and receivers * span > 262144 "
-                "and sources > 180 "
-                "and additions <= 1000000000",
-        .ranking = kRanking28,
+                "and additions > 22000000 "
+                "and receivers * span > 524288 "
+                "and samples * span <= 47000000",
+        .ranking = kRanking22,
     },
     {
-        .id = 29,
-        .problems = 7,
-        .margin = 1.41F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "samples * sources > 1800000 "
-                "and receivers * sources <= 1048576 "
-                "and sources / span > 0.018 "
-                "and receivers * span > 262144 "
-                "and sources > 180 "
-                "and additions > 1000000000",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 7,
-        .margin = 1.48F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "samples * sources > 1800000 "
-                "and receivers * sources > 1048576 "
-                "and trace_bytes <= 524288 "
-                "and receivers / span <= 4.7",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
+        .id = 23,
         .problems = 1,
-        .margin = 1.55F,
+        .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "samples * sources > 1800000 "
-                "and receivers * sources > 1048576 "
-                "and trace_bytes <= 524288 "
-                "and receivers / span > 4.7",
+                "and additions <= 2700000000 "
+                "and receivers * sources <= 180000 "
+                "and sources / span > 0.018 "
+                "and additions > 22000000 "
+                "and receivers * span > 524288 "
+                "and samples * span > 47000000",
+        .ranking = kRanking23,
+    },
+    {
+        .id = 24,
+        .problems = 1,
+        .margin = 1.16F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources > 1800000 "
+                "and additions <= 2700000000 "
+                "and receivers * sources > 180000 "
+                "and receivers / span <= 0.0015",
+        .ranking = kRanking24,
+    },
+    {
+        .id = 25,
+        .problems = 9,
+        .margin = 1.82F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.05F,
+        .path = "samples * sources > 1800000 "
+                "and additions <= 2700000000 "
+                "and receivers * sources > 180000 "
+                "and receivers / span > 0.0015 "
+                "and receivers / sources <= 0.068 "
+                "and receivers <= 47 "
+                "and trace_bytes <= 470000",
+        .ranking = kRanking25,
+    },
+    {
+        .id = 26,
+        .problems = 2,
+        .margin = 1.27F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources > 1800000 "
+                "and additions <= 2700000000 "
+                "and receivers * sources > 180000 "
+                "and receivers / span > 0.0015 "
+                "and receivers / sources <= 0.068 "
+                "and receivers <= 47 "
+                "and trace_bytes > 470000",
+        .ranking = kRanking26,
+    },
+    {
+        .id = 27,
+        .problems = 8,
+        .margin = 1.38F,
+        .regret = 1.04F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.09F,
+        .path = "samples * sources > 1800000 "
+                "and additions <= 2700000000 "
+                "and receivers * sources > 180000 "
+                "and receivers / span > 0.0015 "
+                "and receivers / sources <= 0.068 "
+                "and receivers > 47",
+        .ranking = kRanking27,
+    },
+    {
+        .id = 28,
+        .problems = 3,
+        .margin = 1.16F,
+        .regret = 1.08F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.15F,
+        .path = "samples * sources > 1800000 "
+                "and additions <= 2700000000 "
+                "and receivers * sources > 180000 "
+                "and receivers / span > 0.0015 "
+                "and receivers / sources > 0.068",
+        .ranking = kRanking28,
+    },
+    {
+        .id = 29,
+        .problems = 6,
+        .margin = 1.22F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources > 1800000 "
+                "and additions > 2700000000 "
+                "and receivers * sources <= 220000 "
+                "and samples / sources <= 6800 "
+                "and receivers <= 220 "
+                "and span <= 2700",
+        .ranking = kRanking29,
+    },
+    {
+        .id = 30,
+        .problems = 1,
+        .margin = 1.10F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources > 1800000 "
+                "and additions > 2700000000 "
+                "and receivers * sources <= 220000 "
+                "and samples / sources <= 6800 "
+                "and receivers <= 220 "
+                "and span > 2700",
+        .ranking = kRanking30,
+    },
+    {
+        .id = 31,
+        .problems = 4,
+        .margin = 1.10F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "samples * sources > 1800000 "
+                "and additions > 2700000000 "
+                "and receivers * sources <= 220000 "
+                "and samples / sources <= 6800 "
+                "and receivers > 220",
         .ranking = kRanking31,
     },
     {
         .id = 32,
+        .problems = 1,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources > 1800000 "
+                "and additions > 2700000000 "
+                "and receivers * sources <= 220000 "
+                "and samples / sources > 6800",
+        .ranking = kRanking32,
+    },
+    {
+        .id = 33,
         .problems = 1,
         .margin = 1.31F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "samples * sources > 1800000 "
-                "and receivers * sources > 1048576 "
-                "and trace_bytes > 524288 "
-                "and samples * sources <= 12000000 "
-                "and additions <= 1800000000",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 11,
-        .margin = 1.18F,
-        .regret = 1.05F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.10F,
-        .path = "samples * sources > 1800000 "
-                "and receivers * sources > 1048576 "
-                "and trace_bytes > 524288 "
-                "and samples * sources <= 12000000 "
-                "and additions > 1800000000",
+                "and additions > 2700000000 "
+                "and receivers * sources > 220000 "
+                "and sources <= 180",
         .ranking = kRanking33,
     },
     {
         .id = 34,
-        .problems = 20,
-        .margin = 1.27F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.08F,
+        .problems = 2,
+        .margin = 1.13F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
         .path = "samples * sources > 1800000 "
-                "and receivers * sources > 1048576 "
-                "and trace_bytes > 524288 "
-                "and samples * sources > 12000000",
+                "and additions > 2700000000 "
+                "and receivers * sources > 220000 "
+                "and sources > 180 "
+                "and receivers * span <= 3300",
         .ranking = kRanking34,
+    },
+    {
+        .id = 35,
+        .problems = 1,
+        .margin = 1.33F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources > 1800000 "
+                "and additions > 2700000000 "
+                "and receivers * sources > 220000 "
+                "and sources > 180 "
+                "and receivers * span > 3300 "
+                "and receivers * samples <= 39000",
+        .ranking = kRanking35,
+    },
+    {
+        .id = 36,
+        .problems = 43,
+        .margin = 1.25F,
+        .regret = 1.04F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.06F,
+        .path = "samples * sources > 1800000 "
+                "and additions > 2700000000 "
+                "and receivers * sources > 220000 "
+                "and sources > 180 "
+                "and receivers * span > 3300 "
+                "and receivers * samples > 39000",
+        .ranking = kRanking36,
     },
 };
 
@@ -855,196 +905,208 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             }
         } else {
             if (problem.additions() <= 2'147'483'648) {
-                if (problem.receivers <= 2048) {
-                    if (product(problem.samples, problem.span) <= 39'000'000) {
-                        if (ratio(problem.samples, problem.span) <= 1500) {
-                            if (problem.additions() <= 1'073'741'824) {
-                                if (problem.additions() <= 680'000'000) {
-                                    if (product(problem.receivers, problem.sources) <= 12'000) {
-                                        // shared_hodograph block=256
-                                        // 17 problems, margin 1.09, regret 1.02 [1.00, 1.04]
-                                        return kLeaves[2];
-                                    } else {
-                                        // shared_hodograph block=128
-                                        // 32 problems, margin 1.23, regret 1.03 [1.01, 1.05]
-                                        return kLeaves[3];
-                                    }
-                                } else {
-                                    // source_tiles sources=64;times=4
-                                    // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[4];
-                                }
-                            } else {
-                                if (problem.trace_bytes() <= 150'000'000) {
-                                    if (problem.trace_bytes() <= 82'000'000) {
-                                        // shared_subsums sources=256
-                                        // 1 problems, margin 1.44, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[5];
-                                    } else {
-                                        // shared_subsums sources=128
-                                        // 1 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[6];
-                                    }
-                                } else {
-                                    // shared_hodograph block=256
-                                    // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[7];
-                                }
-                            }
-                        } else {
-                            // source_tiles sources=64;times=8
-                            // 1 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                            return kLeaves[8];
-                        }
+                if (ratio(problem.samples, problem.sources) <= 0.33) {
+                    if (problem.additions() <= 1'000'000'000) {
+                        // shared_hodograph block=128
+                        // 9 problems, margin 1.39, regret 1.00 [1.00, 1.00]
+                        return kLeaves[2];
                     } else {
-                        // times_per_thread block=128;times=2
-                        // 5 problems, margin 1.07, regret 1.01 [1.00, 1.02]
-                        return kLeaves[9];
+                        // source_tiles sources=128;times=2
+                        // 7 problems nearby, margin 1.08, regret 1.39 [1.13, 1.88]
+                        return kLeaves[3];
                     }
                 } else {
-                    if (ratio(problem.receivers, problem.samples) <= 0.82) {
-                        // times_per_thread block=128;times=2
-                        // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                        return kLeaves[10];
+                    if (ratio(problem.sources, problem.span) <= 32) {
+                        if (ratio(problem.samples, problem.span) <= 1000) {
+                            if (product(problem.samples, problem.span) <= 47'000'000) {
+                                if (problem.sources <= 1500) {
+                                    if (problem.span <= 220) {
+                                        if (problem.additions() <= 1'073'741'824) {
+                                            if (product(problem.samples, problem.sources) <= 1'200'000) {
+                                                // shared_hodograph block=256
+                                                // 12 problems, margin 1.13, regret 1.02 [1.00, 1.06]
+                                                return kLeaves[4];
+                                            } else {
+                                                // source_tiles sources=64;times=8
+                                                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[5];
+                                            }
+                                        } else {
+                                            if (problem.trace_bytes() <= 150'000'000) {
+                                                // shared_subsums sources=128
+                                                // 2 problems, margin 1.24, regret 1.07 [1.00, 1.15]
+                                                return kLeaves[6];
+                                            } else {
+                                                // shared_hodograph block=256
+                                                // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[7];
+                                            }
+                                        }
+                                    } else {
+                                        if (problem.additions() <= 536'870'912) {
+                                            // shared_hodograph block=128
+                                            // 31 problems, margin 1.14, regret 1.02 [1.01, 1.02]
+                                            return kLeaves[8];
+                                        } else {
+                                            if (ratio(problem.receivers, problem.sources) <= 3.3) {
+                                                // shared_hodograph block=256
+                                                // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[9];
+                                            } else {
+                                                // times_per_thread block=128;times=2
+                                                // 4 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[10];
+                                            }
+                                        }
+                                    }
+                                } else {
+                                    // source_tiles sources=64;times=8
+                                    // 1 problems, margin 1.23, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[11];
+                                }
+                            } else {
+                                // times_per_thread block=256;times=2
+                                // 3 problems, margin 1.12, regret 1.01 [1.00, 1.03]
+                                return kLeaves[12];
+                            }
+                        } else {
+                            // source_tiles sources=64;times=4
+                            // 1 problems, margin 1.31, regret 1.04 [1.04, 1.04]
+                            return kLeaves[13];
+                        }
                     } else {
-                        // shared_hodograph block=256
-                        // 6 problems, margin 1.17, regret 1.02 [1.01, 1.03]
-                        return kLeaves[11];
+                        // source_tiles sources=64;times=4
+                        // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
+                        return kLeaves[14];
                     }
                 }
             } else {
                 if (problem.sources <= 82) {
-                    // shared_hodograph block=256
+                    // shared_hodograph block=1024
                     // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                    return kLeaves[12];
+                    return kLeaves[15];
                 } else {
                     if (ratio(problem.samples, problem.span) <= 0.22) {
                         // source_tiles sources=64;times=4
                         // 1 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                        return kLeaves[13];
+                        return kLeaves[16];
                     } else {
                         // shared_subsums sources=256
                         // 3 problems, margin 1.14, regret 1.01 [1.00, 1.04]
-                        return kLeaves[14];
+                        return kLeaves[17];
                     }
                 }
             }
         }
     } else {
-        if (product(problem.receivers, problem.sources) <= 1'048'576) {
-            if (ratio(problem.sources, problem.span) <= 0.018) {
-                // times_per_thread block=128;times=2
-                // 3 problems, margin 1.05, regret 1.01 [1.00, 1.01]
-                return kLeaves[15];
-            } else {
-                if (product(problem.receivers, problem.span) <= 262'144) {
-                    if (problem.sources <= 22) {
+        if (problem.additions() <= 2'700'000'000) {
+            if (product(problem.receivers, problem.sources) <= 180'000) {
+                if (ratio(problem.sources, problem.span) <= 0.018) {
+                    // times_per_thread block=128;times=2
+                    // 3 problems, margin 1.05, regret 1.01 [1.00, 1.01]
+                    return kLeaves[18];
+                } else {
+                    if (problem.additions() <= 22'000'000) {
                         // times_per_thread block=128;times=2
-                        // 2 problems, margin 1.14, regret 1.02 [1.00, 1.04]
-                        return kLeaves[16];
+                        // 3 problems, margin 1.31, regret 1.07 [1.00, 1.15]
+                        return kLeaves[19];
                     } else {
-                        if (ratio(problem.receivers, problem.samples) <= 0.0082) {
-                            if (problem.additions() <= 22'000'000) {
-                                // times_per_thread block=128;times=4
-                                // 1 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                                return kLeaves[17];
+                        if (product(problem.receivers, problem.span) <= 524'288) {
+                            if (ratio(problem.receivers, problem.samples) <= 0.0082) {
+                                // source_tiles sources=64;times=8
+                                // 37 problems, margin 1.75, regret 1.01 [1.00, 1.01]
+                                return kLeaves[20];
                             } else {
-                                if (problem.additions() <= 27'000'000'000) {
-                                    if (ratio(problem.samples, problem.sources) <= 39) {
-                                        if (product(problem.samples, problem.span) <= 268'435'456) {
-                                            // source_tiles sources=64;times=8
-                                            // 30 problems, margin 1.81, regret 1.01 [1.00, 1.02]
-                                            return kLeaves[18];
-                                        } else {
-                                            // shared_subsums sources=128
-                                            // 1 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[19];
-                                        }
-                                    } else {
-                                        // source_tiles sources=64;times=8
-                                        // 23 problems, margin 1.57, regret 1.02 [1.00, 1.03]
-                                        return kLeaves[20];
-                                    }
-                                } else {
-                                    // shared_subsums sources=256
-                                    // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[21];
-                                }
+                                // source_tiles sources=64;times=4
+                                // 4 problems, margin 1.63, regret 1.01 [1.00, 1.04]
+                                return kLeaves[21];
                             }
                         } else {
-                            if (problem.sources <= 22'000) {
-                                if (ratio(problem.receivers, problem.span) <= 0.0033) {
-                                    // times_per_thread block=128;times=4
-                                    // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[22];
-                                } else {
-                                    if (problem.additions() <= 10'000'000'000) {
-                                        // source_tiles sources=64;times=4
-                                        // 13 problems, margin 1.60, regret 1.05 [1.02, 1.08]
-                                        return kLeaves[23];
-                                    } else {
-                                        // shared_subsums sources=128
-                                        // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
-                                        return kLeaves[24];
-                                    }
-                                }
+                            if (product(problem.samples, problem.span) <= 47'000'000) {
+                                // source_tiles sources=64;times=8
+                                // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
+                                return kLeaves[22];
                             } else {
-                                if (product(problem.receivers, problem.samples) <= 470) {
-                                    // source_tiles sources=128;times=8
-                                    // 1 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[25];
-                                } else {
-                                    // source_tiles sources=128;times=4
-                                    // 4 problems, margin 1.74, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[26];
-                                }
+                                // shared_subsums sources=128
+                                // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                                return kLeaves[23];
                             }
                         }
                     }
+                }
+            } else {
+                if (ratio(problem.receivers, problem.span) <= 0.0015) {
+                    // source_tiles sources=128;times=8
+                    // 1 problems, margin 1.16, regret 1.00 [1.00, 1.00]
+                    return kLeaves[24];
                 } else {
-                    if (problem.sources <= 180) {
-                        // shared_subsums sources=128
-                        // 2 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                        return kLeaves[27];
-                    } else {
-                        if (problem.additions() <= 1'000'000'000) {
-                            // source_tiles sources=64;times=8
-                            // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
-                            return kLeaves[28];
+                    if (ratio(problem.receivers, problem.sources) <= 0.068) {
+                        if (problem.receivers <= 47) {
+                            if (problem.trace_bytes() <= 470'000) {
+                                // source_tiles sources=128;times=4
+                                // 9 problems, margin 1.82, regret 1.02 [1.00, 1.05]
+                                return kLeaves[25];
+                            } else {
+                                // shared_subsums sources=128
+                                // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                                return kLeaves[26];
+                            }
                         } else {
-                            // shared_subsums sources=256
-                            // 7 problems, margin 1.41, regret 1.01 [1.00, 1.03]
-                            return kLeaves[29];
+                            // source_tiles sources=128;times=4
+                            // 8 problems, margin 1.38, regret 1.04 [1.01, 1.09]
+                            return kLeaves[27];
                         }
+                    } else {
+                        // source_tiles sources=64;times=4
+                        // 3 problems, margin 1.16, regret 1.08 [1.00, 1.15]
+                        return kLeaves[28];
                     }
                 }
             }
         } else {
-            if (problem.trace_bytes() <= 524'288) {
-                if (ratio(problem.receivers, problem.span) <= 4.7) {
-                    // source_tiles sources=128;times=4
-                    // 7 problems, margin 1.48, regret 1.01 [1.00, 1.03]
-                    return kLeaves[30];
-                } else {
-                    // shared_subsums sources=256
-                    // 1 problems, margin 1.55, regret 1.00 [1.00, 1.00]
-                    return kLeaves[31];
-                }
-            } else {
-                if (product(problem.samples, problem.sources) <= 12'000'000) {
-                    if (problem.additions() <= 1'800'000'000) {
-                        // source_tiles sources=128;times=2
-                        // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                        return kLeaves[32];
+            if (product(problem.receivers, problem.sources) <= 220'000) {
+                if (ratio(problem.samples, problem.sources) <= 6800) {
+                    if (problem.receivers <= 220) {
+                        if (problem.span <= 2700) {
+                            // source_tiles sources=64;times=8
+                            // 6 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+                            return kLeaves[29];
+                        } else {
+                            // shared_subsums sources=128
+                            // 1 problems, margin 1.10, regret 1.00 [1.00, 1.00]
+                            return kLeaves[30];
+                        }
                     } else {
-                        // shared_subsums sources=256
-                        // 11 problems, margin 1.18, regret 1.05 [1.01, 1.10]
-                        return kLeaves[33];
+                        // shared_subsums sources=128
+                        // 4 problems, margin 1.10, regret 1.02 [1.00, 1.06]
+                        return kLeaves[31];
                     }
                 } else {
-                    // shared_subsums sources=256
-                    // 20 problems, margin 1.27, regret 1.04 [1.01, 1.08]
-                    return kLeaves[34];
+                    // shared_hodograph block=256
+                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                    return kLeaves[32];
+                }
+            } else {
+                if (problem.sources <= 180) {
+                    // source_tiles sources=64;times=4
+                    // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
+                    return kLeaves[33];
+                } else {
+                    if (product(problem.receivers, problem.span) <= 3300) {
+                        // source_tiles sources=64;times=8
+                        // 2 problems, margin 1.13, regret 1.03 [1.00, 1.06]
+                        return kLeaves[34];
+                    } else {
+                        if (product(problem.receivers, problem.samples) <= 39'000) {
+                            // source_tiles sources=128;times=4
+                            // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
+                            return kLeaves[35];
+                        } else {
+                            // shared_subsums sources=256
+                            // 43 problems, margin 1.25, regret 1.04 [1.02, 1.06]
+                            return kLeaves[36];
+                        }
+                    }
                 }
             }
         }

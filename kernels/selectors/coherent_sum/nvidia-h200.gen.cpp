@@ -29,40 +29,44 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.04F},
     {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.03F},
     {VariantId::shared_hodograph, {{"block", 128}}, 1.09F},
+    {VariantId::global_cached, {{"block", 128}}, 1.30F},
     {VariantId::global_cached, {{"block", 256}}, 1.30F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.03F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.17F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.02F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.18F},
     {VariantId::global_cached, {{"block", 128}}, 1.39F},
-    {VariantId::global_cached, {{"block", 256}}, 1.43F},
+    {VariantId::global_cached, {{"block", 256}}, 1.42F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.02F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.20F},
-    {VariantId::global_cached, {{"block", 128}}, 1.55F},
-    {VariantId::global_cached, {{"block", 256}}, 1.55F},
+    {VariantId::shared_hodograph, {{"block", 512}}, 1.04F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.18F},
+    {VariantId::global_cached, {{"block", 128}}, 1.62F},
+    {VariantId::global_cached, {{"block", 256}}, 1.62F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.15F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.28F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.40F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.64F},
-    {VariantId::global_cached, {{"block", 256}}, 2.28F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.02F},
+    {VariantId::shared_hodograph, {{"block", 512}}, 1.17F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.25F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.42F},
+    {VariantId::global_cached, {{"block", 256}}, 1.44F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.02F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.17F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.29F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.42F},
-    {VariantId::global_cached, {{"block", 256}}, 1.44F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.33F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.37F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.41F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.41F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.41F},
+    {VariantId::shared_hodograph, {{"block", 512}}, 1.42F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.45F},
+    {VariantId::global_cached, {{"block", 256}}, 1.87F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
@@ -87,60 +91,79 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.48F},
     {VariantId::shared_hodograph, {{"block", 128}}, 2.34F},
     {VariantId::shared_hodograph, {{"block", 256}}, 2.36F},
+    {VariantId::global_cached, {{"block", 128}}, 2.99F},
     {VariantId::global_cached, {{"block", 256}}, 3.03F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
     {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.06F},
     {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.04F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.31F},
-    {VariantId::global_cached, {{"block", 512}}, 1.57F},
+    {VariantId::shared_hodograph, {{"block", 512}}, 1.34F},
+    {VariantId::global_cached, {{"block", 1024}}, 1.63F},
     {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 2.07F},
     {VariantId::global_cached, {{"block", 256}}, 1.54F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.05F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.29F},
-    {VariantId::shared_hodograph, {{"block", 1024}}, 1.41F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.42F},
-    {VariantId::global_cached, {{"block", 256}}, 1.80F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.79F},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 1.44F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.45F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.65F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.98F},
+    {VariantId::global_cached, {{"block", 256}}, 1.99F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
     {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.00F},
     {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.34F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.61F},
     {VariantId::global_cached, {{"block", 256}}, 1.55F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.01F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.75F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.05F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.88F},
-    {VariantId::global_cached, {{"block", 256}}, 3.13F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.03F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.64F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.68F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.68F},
+    {VariantId::global_cached, {{"block", 256}}, 2.04F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 1.03F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.14F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.46F},
-    {VariantId::global_cached, {{"block", 256}}, 1.34F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.05F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.08F},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 2.11F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.15F},
+    {VariantId::global_cached, {{"block", 128}}, 2.49F},
+    {VariantId::global_cached, {{"block", 256}}, 2.52F},
 };
 
 constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.04F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.51F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.91F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.95F},
-    {VariantId::global_cached, {{"block", 256}}, 2.32F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.01F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.67F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.13F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 2.80F},
+    {VariantId::global_cached, {{"block", 256}}, 3.16F},
 };
 
 constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.05F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.14F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.16F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 2.03F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.25F},
+    {VariantId::global_cached, {{"block", 256}}, 2.40F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.39F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.35F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.49F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.61F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.69F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.69F},
+    {VariantId::global_cached, {{"block", 256}}, 2.32F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::shared_subsums, {{"sources", 128}}, 1.03F},
     {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.11F},
     {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.05F},
@@ -148,128 +171,117 @@ constexpr Choice<Problem> kRanking15[] = {
     {VariantId::global_cached, {{"block", 256}}, 3.05F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
     {VariantId::shared_subsums, {{"sources", 128}}, 1.38F},
     {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.22F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 8}}, 2.32F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 3.52F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 3.50F},
     {VariantId::global_cached, {{"block", 256}}, 3.55F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.17F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.35F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.47F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 8}}, 2.49F},
-    {VariantId::global_cached, {{"block", 256}}, 3.06F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.03F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.15F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.22F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.22F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.67F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.80F},
-    {VariantId::global_cached, {{"block", 256}}, 2.82F},
-};
-
 constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.05F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.12F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.30F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.33F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.86F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 3.05F},
-    {VariantId::global_cached, {{"block", 256}}, 3.08F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.03F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.11F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.36F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 2.80F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 3.27F},
+    {VariantId::global_cached, {{"block", 256}}, 3.23F},
 };
 
 constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.46F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.21F},
-    {VariantId::global_cached, {{"block", 128}}, 2.69F},
-    {VariantId::global_cached, {{"block", 256}}, 2.68F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.04F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.17F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.18F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.55F},
+    {VariantId::global_cached, {{"block", 128}}, 2.62F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 2.84F},
+    {VariantId::global_cached, {{"block", 256}}, 2.69F},
+};
+
+constexpr Choice<Problem> kRanking21[] = {
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.07F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.25F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.34F},
+    {VariantId::global_cached, {{"block", 128}}, 2.78F},
+    {VariantId::global_cached, {{"block", 256}}, 2.85F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 17,
-        .margin = 1.08F,
+        .problems = 16,
+        .margin = 1.09F,
         .regret = 1.01F,
-        .regret_lo = 1.01F,
+        .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "samples * sources <= 1500000 and receivers <= 14",
+        .path = "samples * sources <= 1500000 and receivers <= 13",
         .ranking = kRanking0,
     },
     {
         .id = 1,
         .problems = 5,
-        .margin = 1.06F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
+        .margin = 1.05F,
+        .regret = 1.04F,
+        .regret_lo = 1.01F,
         .regret_hi = 1.07F,
         .path = "samples * sources <= 1500000 "
-                "and receivers > 14 "
+                "and receivers > 13 "
                 "and additions <= 1800000000 "
                 "and receivers / samples <= 0.0033",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 39,
-        .margin = 1.14F,
-        .regret = 1.03F,
+        .problems = 47,
+        .margin = 1.16F,
+        .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.04F,
         .path = "samples * sources <= 1500000 "
-                "and receivers > 14 "
+                "and receivers > 13 "
                 "and additions <= 1800000000 "
                 "and receivers / samples > 0.0033 "
-                "and receivers / sources <= 2.7",
+                "and receivers * samples <= 820000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 24,
-        .margin = 1.17F,
-        .regret = 1.02F,
+        .problems = 18,
+        .margin = 1.13F,
+        .regret = 1.04F,
         .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
+        .regret_hi = 1.09F,
         .path = "samples * sources <= 1500000 "
-                "and receivers > 14 "
+                "and receivers > 13 "
                 "and additions <= 1800000000 "
                 "and receivers / samples > 0.0033 "
-                "and receivers / sources > 2.7 "
-                "and additions <= 1200000000",
+                "and receivers * samples > 820000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 1,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1500000 "
-                "and receivers > 14 "
-                "and additions <= 1800000000 "
-                "and receivers / samples > 0.0033 "
-                "and receivers / sources > 2.7 "
-                "and additions > 1200000000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
         .problems = 8,
         .margin = 1.15F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "samples * sources <= 1500000 and receivers > 14 and additions > 1800000000",
+        .path = "samples * sources <= 1500000 "
+                "and receivers > 13 "
+                "and additions > 1800000000 "
+                "and samples <= 1000",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 5,
+        .margin = 1.06F,
+        .regret = 1.33F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.99F,
+        .path = "samples * sources <= 1500000 "
+                "and receivers > 13 "
+                "and additions > 1800000000 "
+                "and samples > 1000",
         .ranking = kRanking5,
     },
     {
@@ -323,22 +335,22 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "samples * sources > 1500000 "
                 "and additions <= 6800000000 "
                 "and samples / sources > 0.068 "
-                "and sources <= 39 "
-                "and receivers / span <= 2.7",
+                "and sources / span <= 0.056 "
+                "and samples * sources <= 8200000",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 1,
-        .margin = 1.23F,
-        .regret = 1.05F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.05F,
+        .problems = 4,
+        .margin = 0.80F,
+        .regret = 1.79F,
+        .regret_lo = 1.07F,
+        .regret_hi = 3.11F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 6800000000 "
                 "and samples / sources > 0.068 "
-                "and sources <= 39 "
-                "and receivers / span > 2.7",
+                "and sources / span <= 0.056 "
+                "and samples * sources > 8200000",
         .ranking = kRanking10,
     },
     {
@@ -351,62 +363,96 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "samples * sources > 1500000 "
                 "and additions <= 6800000000 "
                 "and samples / sources > 0.068 "
-                "and sources > 39 "
-                "and additions <= 22000000",
+                "and sources / span > 0.056 "
+                "and additions <= 18000000",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 18,
-        .margin = 1.74F,
+        .problems = 36,
+        .margin = 1.59F,
+        .regret = 1.03F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.05F,
+        .path = "samples * sources > 1500000 "
+                "and additions <= 6800000000 "
+                "and samples / sources > 0.068 "
+                "and sources / span > 0.056 "
+                "and additions > 18000000 "
+                "and receivers / span <= 3.9 "
+                "and samples * sources <= 10000000 "
+                "and additions <= 5600000000",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 4,
+        .margin = 1.02F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.11F,
+        .path = "samples * sources > 1500000 "
+                "and additions <= 6800000000 "
+                "and samples / sources > 0.068 "
+                "and sources / span > 0.056 "
+                "and additions > 18000000 "
+                "and receivers / span <= 3.9 "
+                "and samples * sources <= 10000000 "
+                "and additions > 5600000000",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 28,
+        .margin = 1.66F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "samples * sources > 1500000 "
                 "and additions <= 6800000000 "
                 "and samples / sources > 0.068 "
-                "and sources > 39 "
-                "and additions > 22000000 "
+                "and sources / span > 0.056 "
+                "and additions > 18000000 "
                 "and receivers / span <= 3.9 "
-                "and receivers / samples <= 0.00082 "
+                "and samples * sources > 10000000 "
                 "and receivers * span <= 120000",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1500000 "
-                "and additions <= 6800000000 "
-                "and samples / sources > 0.068 "
-                "and sources > 39 "
-                "and additions > 22000000 "
-                "and receivers / span <= 3.9 "
-                "and receivers / samples <= 0.00082 "
-                "and receivers * span > 120000",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 58,
-        .margin = 1.45F,
-        .regret = 1.04F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.05F,
-        .path = "samples * sources > 1500000 "
-                "and additions <= 6800000000 "
-                "and samples / sources > 0.068 "
-                "and sources > 39 "
-                "and additions > 22000000 "
-                "and receivers / span <= 3.9 "
-                "and receivers / samples > 0.00082",
         .ranking = kRanking14,
     },
     {
         .id = 15,
+        .problems = 10,
+        .margin = 1.09F,
+        .regret = 1.05F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.09F,
+        .path = "samples * sources > 1500000 "
+                "and additions <= 6800000000 "
+                "and samples / sources > 0.068 "
+                "and sources / span > 0.056 "
+                "and additions > 18000000 "
+                "and receivers / span <= 3.9 "
+                "and samples * sources > 10000000 "
+                "and receivers * span > 120000",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 3,
+        .margin = 1.08F,
+        .regret = 1.39F,
+        .regret_lo = 1.00F,
+        .regret_hi = 2.29F,
+        .path = "samples * sources > 1500000 "
+                "and additions <= 6800000000 "
+                "and samples / sources > 0.068 "
+                "and sources / span > 0.056 "
+                "and additions > 18000000 "
+                "and receivers / span > 3.9 "
+                "and additions <= 1200000000",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
         .problems = 3,
         .margin = 1.08F,
         .regret = 1.03F,
@@ -415,112 +461,98 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "samples * sources > 1500000 "
                 "and additions <= 6800000000 "
                 "and samples / sources > 0.068 "
-                "and sources > 39 "
-                "and additions > 22000000 "
-                "and receivers / span > 3.9",
-        .ranking = kRanking15,
+                "and sources / span > 0.056 "
+                "and additions > 18000000 "
+                "and receivers / span > 3.9 "
+                "and additions > 1200000000",
+        .ranking = kRanking17,
     },
     {
-        .id = 16,
+        .id = 18,
         .problems = 2,
         .margin = 1.38F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "samples * sources > 1500000 and additions > 6800000000 and receivers / sources <= 0.00012",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 2,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1500000 "
-                "and additions > 6800000000 "
-                "and receivers / sources > 0.00012 "
-                "and sources * span <= 4700000 "
-                "and receivers / span <= 0.12",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 57,
-        .margin = 1.18F,
-        .regret = 1.03F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources > 1500000 "
-                "and additions > 6800000000 "
-                "and receivers / sources > 0.00012 "
-                "and sources * span <= 4700000 "
-                "and receivers / span > 0.12",
+        .path = "samples * sources > 1500000 and additions > 6800000000 and receivers <= 10",
         .ranking = kRanking18,
     },
     {
         .id = 19,
-        .problems = 14,
-        .margin = 1.23F,
-        .regret = 1.05F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.10F,
+        .problems = 25,
+        .margin = 1.32F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.06F,
         .path = "samples * sources > 1500000 "
                 "and additions > 6800000000 "
-                "and receivers / sources > 0.00012 "
-                "and sources * span > 4700000 "
-                "and additions <= 68000000000",
+                "and receivers > 10 "
+                "and receivers * span <= 560000",
         .ranking = kRanking19,
     },
     {
         .id = 20,
-        .problems = 2,
-        .margin = 1.46F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .problems = 46,
+        .margin = 1.12F,
+        .regret = 1.04F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.06F,
         .path = "samples * sources > 1500000 "
                 "and additions > 6800000000 "
-                "and receivers / sources > 0.00012 "
-                "and sources * span > 4700000 "
-                "and additions > 68000000000",
+                "and receivers > 10 "
+                "and receivers * span > 560000 "
+                "and additions <= 68000000000",
         .ranking = kRanking20,
+    },
+    {
+        .id = 21,
+        .problems = 4,
+        .margin = 1.17F,
+        .regret = 1.07F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.20F,
+        .path = "samples * sources > 1500000 "
+                "and additions > 6800000000 "
+                "and receivers > 10 "
+                "and receivers * span > 560000 "
+                "and additions > 68000000000",
+        .ranking = kRanking21,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (product(problem.samples, problem.sources) <= 1'500'000) {
-        if (problem.receivers <= 14) {
+        if (problem.receivers <= 13) {
             // times_per_thread block=128;times=2
-            // 17 problems, margin 1.08, regret 1.01 [1.01, 1.02]
+            // 16 problems, margin 1.09, regret 1.01 [1.00, 1.02]
             return kLeaves[0];
         } else {
             if (problem.additions() <= 1'800'000'000) {
                 if (ratio(problem.receivers, problem.samples) <= 0.0033) {
-                    // times_per_thread block=128;times=2
-                    // 5 problems, margin 1.06, regret 1.03 [1.00, 1.07]
+                    // times_per_thread block=256;times=2
+                    // 5 problems, margin 1.05, regret 1.04 [1.01, 1.07]
                     return kLeaves[1];
                 } else {
-                    if (ratio(problem.receivers, problem.sources) <= 2.7) {
+                    if (product(problem.receivers, problem.samples) <= 820'000) {
                         // shared_hodograph block=128
-                        // 39 problems, margin 1.14, regret 1.03 [1.01, 1.04]
+                        // 47 problems, margin 1.16, regret 1.02 [1.01, 1.04]
                         return kLeaves[2];
                     } else {
-                        if (problem.additions() <= 1'200'000'000) {
-                            // shared_hodograph block=512
-                            // 24 problems, margin 1.17, regret 1.02 [1.01, 1.03]
-                            return kLeaves[3];
-                        } else {
-                            // shared_subsums sources=256
-                            // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
-                        }
+                        // shared_hodograph block=512
+                        // 18 problems, margin 1.13, regret 1.04 [1.01, 1.09]
+                        return kLeaves[3];
                     }
                 }
             } else {
-                // source_tiles sources=64;times=4
-                // 8 problems, margin 1.15, regret 1.02 [1.00, 1.03]
-                return kLeaves[5];
+                if (problem.samples <= 1000) {
+                    // source_tiles sources=64;times=4
+                    // 8 problems, margin 1.15, regret 1.02 [1.00, 1.03]
+                    return kLeaves[4];
+                } else {
+                    // shared_subsums sources=256
+                    // 5 problems nearby, margin 1.06, regret 1.33 [1.01, 1.99]
+                    return kLeaves[5];
+                }
             }
         }
     } else {
@@ -542,71 +574,77 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     return kLeaves[8];
                 }
             } else {
-                if (problem.sources <= 39) {
-                    if (ratio(problem.receivers, problem.span) <= 2.7) {
+                if (ratio(problem.sources, problem.span) <= 0.056) {
+                    if (product(problem.samples, problem.sources) <= 8'200'000) {
                         // times_per_thread block=256;times=2
                         // 3 problems, margin 1.24, regret 1.06 [1.01, 1.16]
                         return kLeaves[9];
                     } else {
                         // source_tiles sources=64;times=4
-                        // 1 problems, margin 1.23, regret 1.05 [1.05, 1.05]
+                        // 4 problems nearby, margin 0.80, regret 1.79 [1.07, 3.11]
                         return kLeaves[10];
                     }
                 } else {
-                    if (problem.additions() <= 22'000'000) {
+                    if (problem.additions() <= 18'000'000) {
                         // times_per_thread block=128;times=4
                         // 2 problems, margin 1.34, regret 1.00 [1.00, 1.00]
                         return kLeaves[11];
                     } else {
                         if (ratio(problem.receivers, problem.span) <= 3.9) {
-                            if (ratio(problem.receivers, problem.samples) <= 0.00082) {
-                                if (product(problem.receivers, problem.span) <= 120'000) {
+                            if (product(problem.samples, problem.sources) <= 10'000'000) {
+                                if (problem.additions() <= 5'600'000'000) {
                                     // source_tiles sources=64;times=8
-                                    // 18 problems, margin 1.74, regret 1.01 [1.00, 1.02]
+                                    // 36 problems, margin 1.59, regret 1.03 [1.02, 1.05]
                                     return kLeaves[12];
                                 } else {
-                                    // shared_subsums sources=128
-                                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                    // source_tiles sources=128;times=8
+                                    // 4 problems, margin 1.02, regret 1.05 [1.00, 1.11]
                                     return kLeaves[13];
                                 }
                             } else {
-                                // source_tiles sources=64;times=8
-                                // 58 problems, margin 1.45, regret 1.04 [1.03, 1.05]
-                                return kLeaves[14];
+                                if (product(problem.receivers, problem.span) <= 120'000) {
+                                    // source_tiles sources=64;times=8
+                                    // 28 problems, margin 1.66, regret 1.01 [1.00, 1.02]
+                                    return kLeaves[14];
+                                } else {
+                                    // shared_subsums sources=256
+                                    // 10 problems, margin 1.09, regret 1.05 [1.02, 1.09]
+                                    return kLeaves[15];
+                                }
                             }
                         } else {
-                            // shared_subsums sources=128
-                            // 3 problems, margin 1.08, regret 1.03 [1.00, 1.08]
-                            return kLeaves[15];
+                            if (problem.additions() <= 1'200'000'000) {
+                                // source_tiles sources=64;times=8
+                                // 3 problems nearby, margin 1.08, regret 1.39 [1.00, 2.29]
+                                return kLeaves[16];
+                            } else {
+                                // shared_subsums sources=128
+                                // 3 problems, margin 1.08, regret 1.03 [1.00, 1.08]
+                                return kLeaves[17];
+                            }
                         }
                     }
                 }
             }
         } else {
-            if (ratio(problem.receivers, problem.sources) <= 0.00012) {
+            if (problem.receivers <= 10) {
                 // source_tiles sources=64;times=8
                 // 2 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                return kLeaves[16];
+                return kLeaves[18];
             } else {
-                if (product(problem.sources, problem.span) <= 4'700'000) {
-                    if (ratio(problem.receivers, problem.span) <= 0.12) {
-                        // source_tiles sources=64;times=8
-                        // 2 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                        return kLeaves[17];
-                    } else {
-                        // shared_subsums sources=256
-                        // 57 problems, margin 1.18, regret 1.03 [1.02, 1.04]
-                        return kLeaves[18];
-                    }
+                if (product(problem.receivers, problem.span) <= 560'000) {
+                    // shared_subsums sources=256
+                    // 25 problems, margin 1.32, regret 1.03 [1.01, 1.06]
+                    return kLeaves[19];
                 } else {
                     if (problem.additions() <= 68'000'000'000) {
                         // shared_subsums sources=256
-                        // 14 problems, margin 1.23, regret 1.05 [1.02, 1.10]
-                        return kLeaves[19];
+                        // 46 problems, margin 1.12, regret 1.04 [1.02, 1.06]
+                        return kLeaves[20];
                     } else {
                         // shared_subsums sources=128
-                        // 2 problems, margin 1.46, regret 1.00 [1.00, 1.00]
-                        return kLeaves[20];
+                        // 4 problems, margin 1.17, regret 1.07 [1.00, 1.20]
+                        return kLeaves[21];
                     }
                 }
             }

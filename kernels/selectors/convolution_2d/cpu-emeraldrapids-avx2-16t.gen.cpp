@@ -2,21 +2,16 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-16t/convolution_2d.jsonl, 54 problems x 16 choices
 // SHA-256:  950cfc7390586a664927c3e6a6b7e49e4a71d88c3f1336fa076bc684c4c1a739
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
 // Variants, and the SHA-256 of the sources that were measured:
 //   fe38db67acef1406771c72a709f2dadef30a2354b375ac10d2b15b1877591853  cpu_avx2_float
 //   e5a8c31d053fd2b27e0dce04676f515cf173dabb7b5cfc257c8b44803ff2898e  cpu_avx2_float_preconverted
-//   62148be917c75345fdb6d0bb16590fe81da7e32953e9ba3e767134713081322e  cpu_avx2_int16
-//   3757a2059725eb71876f60c7375e0af4523d7e1905d74f8d30c99096684c3554  cpu_avx2_int16_preconverted
-//   e6fc4a4fbdd6439fdd49751d1ec2ec4b16dd22e4e106c005374c13f1b0c25c32  cpu_avx2_int16_shuffle
 //   3f8de1e00c2ac18d8fdc966f3f1eb47ff5db910df9ce529e4c6f0df19f985cc0  cpu_openmp_columns
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -25,158 +20,31 @@ namespace espalier::convolution_2d::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.05F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.08F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.38F},
-    {VariantId::cpu_scalar, {}, 5.02F},
-};
-
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.40F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.56F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.12F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 6.57F},
-    {VariantId::cpu_scalar, {}, 68.77F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.79F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.80F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 11.66F},
-    {VariantId::cpu_scalar, {}, 12.01F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 1.00F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.69F},
-    {VariantId::cpu_scalar, {}, 16.04F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.16F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 5.62F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 5.67F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 12.15F},
-    {VariantId::cpu_scalar, {}, 58.89F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 2.60F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.10F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 3.77F},
-    {VariantId::cpu_scalar, {}, 31.77F},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.42F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 4.34F},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.88F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 13.84F},
+    {VariantId::cpu_scalar, {}, 39.52F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 4,
-        .margin = 1.04F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "coefficients == narrow and values <= 3300",
+        .problems = 54,
+        .margin = 1.33F,
+        .regret = 1.40F,
+        .regret_lo = 1.24F,
+        .regret_hi = 1.58F,
+        .path = "",
         .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 23,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == narrow and values > 3300",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 8,
-        .margin = 1.80F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != narrow and values <= 2700000 and width * height <= 4700",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 1.69F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != narrow "
-                "and values <= 2700000 "
-                "and width * height > 4700 "
-                "and coefficients == int16",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 16,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "coefficients != narrow "
-                "and values <= 2700000 "
-                "and width * height > 4700 "
-                "and coefficients != int16",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != narrow and values > 2700000",
-        .ranking = kRanking5,
     },
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.coefficients == Coefficients::narrow) {
-        if (problem.values() <= 3300) {
-            // cpu_avx2_int16 parallel=1
-            // 4 problems, margin 1.04, regret 1.01 [1.00, 1.02]
-            return kLeaves[0];
-        } else {
-            // cpu_avx2_int16_shuffle parallel=1
-            // 23 problems, margin 1.40, regret 1.00 [1.00, 1.00]
-            return kLeaves[1];
-        }
-    } else {
-        if (problem.values() <= 2'700'000) {
-            if (product(problem.width, problem.height) <= 4700) {
-                // cpu_avx2_float parallel=1
-                // else cpu_openmp_rows rows_per_task=0
-                // 8 problems, margin 1.80, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            } else {
-                if (problem.coefficients == Coefficients::int16) {
-                    // cpu_openmp_rows rows_per_task=8
-                    // 1 problems, margin 1.69, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                } else {
-                    // cpu_avx2_float parallel=1
-                    // 16 problems, margin 1.15, regret 1.00 [1.00, 1.01]
-                    return kLeaves[4];
-                }
-            }
-        } else {
-            // cpu_avx2_float_preconverted parallel=1
-            // else cpu_openmp_rows rows_per_task=8
-            // 2 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-            return kLeaves[5];
-        }
-    }
+const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
+    // cpu_avx2_float parallel=1
+    // else cpu_openmp_rows rows_per_task=0
+    // 54 problems, margin 1.33, regret 1.40 [1.24, 1.58]
+    return kLeaves[0];
 }
 
 }  // namespace

@@ -43,8 +43,8 @@ constexpr Choice<Problem> kRanking1[] = {
 
 constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.01F},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.07F},
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.09F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.10F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.39F},
     {VariantId::cpu_scalar, {}, 4.85F},
 };

@@ -51,15 +51,6 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.57F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.77F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 2.36F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 9.75F},
-    {VariantId::cpu_scalar, {}, 17.87F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.30F},
     {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.45F},
@@ -68,13 +59,22 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_scalar, {}, 8.62F},
 };
 
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.44F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.45F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.50F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 21.29F},
+    {VariantId::cpu_scalar, {}, 39.97F},
+};
+
 constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.78F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.94F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 4.11F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 29.58F},
-    {VariantId::cpu_scalar, {}, 56.10F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.30F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.41F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.29F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 20.09F},
+    {VariantId::cpu_scalar, {}, 36.38F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -110,32 +110,38 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 3,
-        .problems = 8,
-        .margin = 2.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "coefficients != float32 and values > 1800 and width / channels <= 47",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
         .problems = 1,
         .margin = 1.30F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 1800 and width / channels > 47 and values <= 3300",
+        .path = "coefficients != float32 "
+                "and values > 1800 "
+                "and width / height <= 4.7 "
+                "and height * channels <= 56",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 27,
+        .margin = 3.30F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "coefficients != float32 "
+                "and values > 1800 "
+                "and width / height <= 4.7 "
+                "and height * channels > 56",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 19,
-        .margin = 3.81F,
+        .problems = 16,
+        .margin = 3.87F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 1800 and width / channels > 47 and values > 3300",
+        .path = "coefficients != float32 and values > 1800 and width / height > 4.7",
         .ranking = kRanking5,
     },
 };
@@ -157,20 +163,20 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             // 2 problems, margin 1.07, regret 1.00 [1.00, 1.00]
             return kLeaves[2];
         } else {
-            if (ratio(problem.width, problem.channels) <= 47) {
-                // cpu_avx512_vnni parallel=1
-                // 8 problems, margin 2.11, regret 1.00 [1.00, 1.01]
-                return kLeaves[3];
-            } else {
-                if (problem.values() <= 3300) {
+            if (ratio(problem.width, problem.height) <= 4.7) {
+                if (product(problem.height, problem.channels) <= 56) {
                     // cpu_avx2_int16_shuffle parallel=1
                     // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
+                    return kLeaves[3];
                 } else {
                     // cpu_avx512_vnni parallel=1
-                    // 19 problems, margin 3.81, regret 1.00 [1.00, 1.00]
-                    return kLeaves[5];
+                    // 27 problems, margin 3.30, regret 1.00 [1.00, 1.00]
+                    return kLeaves[4];
                 }
+            } else {
+                // cpu_avx512_vnni parallel=1
+                // 16 problems nearby, margin 3.87, regret 1.00 [1.00, 1.00]
+                return kLeaves[5];
             }
         }
     }

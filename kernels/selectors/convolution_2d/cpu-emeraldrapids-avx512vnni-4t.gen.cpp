@@ -41,20 +41,20 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.08F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.15F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.17F},
-    {VariantId::cpu_scalar, {}, 8.04F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.24F},
     {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.25F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 2.77F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.96F},
     {VariantId::cpu_scalar, {}, 5.94F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.08F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.15F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.17F},
+    {VariantId::cpu_scalar, {}, 8.04F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
@@ -84,27 +84,27 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values <= 1000",
+        .path = "coefficients != float32 and values <= 820",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 1000 and values <= 3300 and width / channels <= 39",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
         .problems = 2,
         .margin = 1.24F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 1000 and values <= 3300 and width / channels > 39",
+        .path = "coefficients != float32 and values > 820 and values <= 3300 and height * channels <= 56",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 1,
+        .margin = 1.08F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "coefficients != float32 and values > 820 and values <= 3300 and height * channels > 56",
         .ranking = kRanking3,
     },
     {
@@ -114,7 +114,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 1000 and values > 3300",
+        .path = "coefficients != float32 and values > 820 and values > 3300",
         .ranking = kRanking4,
     },
 };
@@ -125,19 +125,19 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 24 problems, margin 2.48, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (problem.values() <= 1000) {
+        if (problem.values() <= 820) {
             // cpu_avx2_int16_shuffle parallel=0
             // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
             return kLeaves[1];
         } else {
             if (problem.values() <= 3300) {
-                if (ratio(problem.width, problem.channels) <= 39) {
-                    // cpu_avx512_vnni parallel=1
-                    // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                } else {
+                if (product(problem.height, problem.channels) <= 56) {
                     // cpu_avx2_int16_shuffle parallel=1
                     // 2 problems, margin 1.24, regret 1.00 [1.00, 1.00]
+                    return kLeaves[2];
+                } else {
+                    // cpu_avx512_vnni parallel=1
+                    // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
                     return kLeaves[3];
                 }
             } else {

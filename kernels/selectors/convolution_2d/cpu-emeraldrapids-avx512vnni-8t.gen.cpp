@@ -34,7 +34,7 @@ constexpr Choice<Problem> kRanking0[] = {
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.05F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.11F},
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.12F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.36F},
     {VariantId::cpu_scalar, {}, 3.28F},

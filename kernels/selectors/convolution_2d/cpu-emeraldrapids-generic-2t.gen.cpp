@@ -26,14 +26,20 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.01F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.32F},
-    {VariantId::cpu_scalar, {}, 1.89F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.00F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.40F},
+    {VariantId::cpu_scalar, {}, 1.88F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.00F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.20F},
+    {VariantId::cpu_scalar, {}, 1.95F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 1.00F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.07F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.08F},
     {VariantId::cpu_scalar, {}, 1.92F},
 };
 
@@ -50,23 +56,33 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 16,
-        .margin = 1.31F,
-        .regret = 1.01F,
+        .problems = 12,
+        .margin = 1.40F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "coefficients != narrow and width * height <= 220000",
+        .path = "coefficients != narrow and width <= 180",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 11,
-        .margin = 1.07F,
+        .problems = 6,
+        .margin = 1.20F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "coefficients != narrow and width > 180 and width * height <= 39000",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 15,
+        .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != narrow and width * height > 220000",
-        .ranking = kRanking2,
+        .path = "coefficients != narrow and width > 180 and width * height > 39000",
+        .ranking = kRanking3,
     },
 };
 
@@ -76,14 +92,20 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 27 problems, margin 1.28, regret 1.01 [1.00, 1.03]
         return kLeaves[0];
     } else {
-        if (product(problem.width, problem.height) <= 220'000) {
+        if (problem.width <= 180) {
             // cpu_openmp_rows rows_per_task=0
-            // 16 problems, margin 1.31, regret 1.01 [1.00, 1.01]
+            // 12 problems, margin 1.40, regret 1.00 [1.00, 1.01]
             return kLeaves[1];
         } else {
-            // cpu_openmp_rows rows_per_task=8
-            // 11 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-            return kLeaves[2];
+            if (product(problem.width, problem.height) <= 39'000) {
+                // cpu_openmp_rows rows_per_task=0
+                // 6 problems nearby, margin 1.20, regret 1.00 [1.00, 1.01]
+                return kLeaves[2];
+            } else {
+                // cpu_openmp_rows rows_per_task=8
+                // 15 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                return kLeaves[3];
+            }
         }
     }
 }

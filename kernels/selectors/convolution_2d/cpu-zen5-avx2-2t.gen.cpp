@@ -65,7 +65,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients == narrow and values <= 820",
+        .path = "coefficients == narrow and values <= 1000",
         .ranking = kRanking0,
     },
     {
@@ -75,7 +75,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients == narrow and values > 820",
+        .path = "coefficients == narrow and values > 1000",
         .ranking = kRanking1,
     },
     {
@@ -102,7 +102,7 @@ constexpr Leaf<Problem> kLeaves[] = {
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.coefficients == Coefficients::narrow) {
-        if (problem.values() <= 820) {
+        if (problem.values() <= 1000) {
             // cpu_avx2_int16_shuffle parallel=0
             // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
             return kLeaves[0];

@@ -35,29 +35,29 @@ constexpr Choice<Problem> kRanking0[] = {
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.63F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.69F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 2.32F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 7.58F},
-    {VariantId::cpu_scalar, {}, 14.19F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.64F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.70F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 2.33F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 7.08F},
+    {VariantId::cpu_scalar, {}, 13.09F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.15F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.29F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.41F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.31F},
-    {VariantId::cpu_scalar, {}, 6.10F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.01F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.12F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.10F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.47F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.92F},
+    {VariantId::cpu_scalar, {}, 5.31F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.68F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 3.35F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 4.18F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 27.43F},
-    {VariantId::cpu_scalar, {}, 52.85F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.60F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 3.21F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 4.02F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 26.07F},
+    {VariantId::cpu_scalar, {}, 50.37F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -73,32 +73,32 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 58,
-        .margin = 3.43F,
+        .problems = 40,
+        .margin = 3.57F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "coefficients != float32 and width / channels <= 47",
+        .path = "coefficients != float32 and width <= 64 and width / channels <= 27",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 3,
-        .margin = 1.15F,
-        .regret = 1.00F,
+        .problems = 9,
+        .margin = 1.09F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width / channels > 47 and width <= 64",
+        .regret_hi = 1.03F,
+        .path = "coefficients != float32 and width <= 64 and width / channels > 27",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 117,
-        .margin = 10.54F,
+        .problems = 129,
+        .margin = 9.78F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width / channels > 47 and width > 64",
+        .path = "coefficients != float32 and width > 64",
         .ranking = kRanking3,
     },
 };
@@ -109,20 +109,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 97 problems, margin 2.45, regret 1.00 [1.00, 1.01]
         return kLeaves[0];
     } else {
-        if (ratio(problem.width, problem.channels) <= 47) {
-            // cpu_avx512_vnni parallel=1
-            // 58 problems, margin 3.43, regret 1.01 [1.00, 1.02]
-            return kLeaves[1];
-        } else {
-            if (problem.width <= 64) {
-                // cpu_avx2_int16_shuffle parallel=1
-                // 3 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            } else {
+        if (problem.width <= 64) {
+            if (ratio(problem.width, problem.channels) <= 27) {
                 // cpu_avx512_vnni parallel=1
-                // 117 problems, margin 10.54, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
+                // 40 problems, margin 3.57, regret 1.01 [1.00, 1.02]
+                return kLeaves[1];
+            } else {
+                // cpu_avx2_int16_shuffle parallel=1
+                // else cpu_avx512_vnni parallel=1
+                // 9 problems, margin 1.09, regret 1.01 [1.00, 1.03]
+                return kLeaves[2];
             }
+        } else {
+            // cpu_avx512_vnni parallel=1
+            // 129 problems, margin 9.78, regret 1.00 [1.00, 1.00]
+            return kLeaves[3];
         }
     }
 }

@@ -37,19 +37,35 @@ constexpr Choice<Problem> kRanking1[] = {
     {VariantId::shared_float_32x8, {}, 1.00F},
     {VariantId::shared_u8_float, {}, 1.04F},
     {VariantId::shared_float, {}, 1.08F},
-    {VariantId::shared_float_padded, {{"padding", 5}}, 1.08F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.08F},
     {VariantId::global, {}, 1.46F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.03F},
-    {VariantId::shared_u8_int, {}, 1.08F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.08F},
-    {VariantId::shared_u8_float, {}, 1.14F},
-    {VariantId::global, {}, 1.25F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.12F},
+    {VariantId::shared_float, {}, 1.18F},
+    {VariantId::shared_u8_float, {}, 1.22F},
+    {VariantId::global, {}, 1.23F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.02F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.09F},
+    {VariantId::shared_float, {}, 1.05F},
+    {VariantId::shared_u8_int, {}, 1.05F},
+    {VariantId::global, {}, 1.07F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.02F},
+    {VariantId::shared_u8_int, {}, 1.05F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.11F},
+    {VariantId::shared_u8_float, {}, 1.12F},
+    {VariantId::global, {}, 1.40F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::shared_u8_int, {}, 1.00F},
     {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
     {VariantId::shared_u8_float, {}, 1.03F},
@@ -57,7 +73,7 @@ constexpr Choice<Problem> kRanking3[] = {
     {VariantId::global, {}, 1.30F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::shared_float_32x8, {}, 1.01F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.10F},
     {VariantId::shared_float, {}, 1.12F},
@@ -65,23 +81,15 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::global, {}, 1.31F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
-    {VariantId::shared_float_32x8, {}, 1.15F},
-    {VariantId::shared_u8_float, {}, 1.22F},
-    {VariantId::shared_u8_int, {}, 1.26F},
-    {VariantId::global, {}, 1.61F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.01F},
-    {VariantId::shared_u8_int, {}, 1.04F},
-    {VariantId::shared_u8_float, {}, 1.17F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.24F},
-    {VariantId::global, {}, 2.26F},
-};
-
 constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.02F},
+    {VariantId::shared_float_32x8, {}, 1.16F},
+    {VariantId::shared_u8_float, {}, 1.20F},
+    {VariantId::shared_u8_int, {}, 1.23F},
+    {VariantId::global, {}, 1.73F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.02F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.20F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.10F},
@@ -90,15 +98,15 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::global, {}, 1.93F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
     {VariantId::shared_float_padded, {{"padding", 20}}, 1.20F},
+    {VariantId::shared_u8_int, {}, 1.24F},
     {VariantId::shared_float_32x8, {}, 1.24F},
-    {VariantId::shared_u8_float, {}, 1.31F},
     {VariantId::global, {}, 1.65F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.00F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.18F},
     {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.20F},
@@ -106,7 +114,7 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::global, {}, 1.87F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.01F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.37F},
     {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.38F},
@@ -114,39 +122,23 @@ constexpr Choice<Problem> kRanking10[] = {
     {VariantId::global, {}, 2.65F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 8}}, 1.00F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.68F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.68F},
-    {VariantId::shared_float_32x8, {}, 3.85F},
-    {VariantId::global, {}, 4.18F},
-};
-
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.00F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.82F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.92F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 3.41F},
-    {VariantId::global, {}, 3.93F},
+    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.78F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.85F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 3.59F},
+    {VariantId::global, {}, 4.00F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.01F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.32F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.47F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 2.43F},
-    {VariantId::global, {}, 3.84F},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.02F},
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.26F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.43F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.22F},
+    {VariantId::global, {}, 3.91F},
 };
 
 constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.21F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.40F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.18F},
-    {VariantId::global, {}, 3.97F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 16}, {"warps", 4}}, 1.01F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.44F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 3.13F},
@@ -154,7 +146,7 @@ constexpr Choice<Problem> kRanking15[] = {
     {VariantId::global, {}, 6.06F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.00F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.09F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.15F},
@@ -162,7 +154,7 @@ constexpr Choice<Problem> kRanking16[] = {
     {VariantId::global, {}, 2.05F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.22F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.30F},
@@ -170,7 +162,7 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global, {}, 1.80F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.31F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.36F},
@@ -178,7 +170,7 @@ constexpr Choice<Problem> kRanking18[] = {
     {VariantId::global, {}, 4.57F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.01F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.13F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.55F},
@@ -186,7 +178,7 @@ constexpr Choice<Problem> kRanking19[] = {
     {VariantId::global, {}, 3.65F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.04F},
     {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.55F},
@@ -217,16 +209,50 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 2,
-        .problems = 18,
-        .margin = 1.09F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "values <= 1200000 and width * height <= 150000 and channels > 1 and border == mirror",
+        .problems = 6,
+        .margin = 1.16F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values <= 1200000 "
+                "and width * height <= 150000 "
+                "and channels > 1 "
+                "and border == mirror "
+                "and height / channels <= 82 "
+                "and height * channels <= 330",
         .ranking = kRanking2,
     },
     {
         .id = 3,
+        .problems = 5,
+        .margin = 1.03F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "values <= 1200000 "
+                "and width * height <= 150000 "
+                "and channels > 1 "
+                "and border == mirror "
+                "and height / channels <= 82 "
+                "and height * channels > 330",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 7,
+        .margin = 1.14F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.05F,
+        .path = "values <= 1200000 "
+                "and width * height <= 150000 "
+                "and channels > 1 "
+                "and border == mirror "
+                "and height / channels > 82",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
         .problems = 13,
         .margin = 1.09F,
         .regret = 1.00F,
@@ -237,10 +263,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and channels > 1 "
                 "and border != mirror "
                 "and channels <= 3",
-        .ranking = kRanking3,
+        .ranking = kRanking5,
     },
     {
-        .id = 4,
+        .id = 6,
         .problems = 5,
         .margin = 1.11F,
         .regret = 1.01F,
@@ -251,66 +277,50 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and channels > 1 "
                 "and border != mirror "
                 "and channels > 3",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 8,
-        .margin = 1.34F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values <= 1200000 "
-                "and width * height > 150000 "
-                "and values <= 680000 "
-                "and height * channels <= 2700",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 2,
-        .margin = 1.16F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values <= 1200000 "
-                "and width * height > 150000 "
-                "and values <= 680000 "
-                "and height * channels > 2700",
         .ranking = kRanking6,
     },
     {
         .id = 7,
+        .problems = 10,
+        .margin = 1.31F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.05F,
+        .path = "values <= 1200000 and width * height > 150000 and values <= 680000",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
         .problems = 5,
         .margin = 1.10F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.04F,
         .path = "values <= 1200000 and width * height > 150000 and values > 680000 and channels <= 1",
-        .ranking = kRanking7,
+        .ranking = kRanking8,
     },
     {
-        .id = 8,
+        .id = 9,
         .problems = 12,
         .margin = 1.38F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "values <= 1200000 and width * height > 150000 and values > 680000 and channels > 1",
-        .ranking = kRanking8,
+        .ranking = kRanking9,
     },
     {
-        .id = 9,
+        .id = 10,
         .problems = 4,
         .margin = 1.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "values > 1200000 and coefficients == float32 and width * height <= 820000",
-        .ranking = kRanking9,
+        .ranking = kRanking10,
     },
     {
-        .id = 10,
+        .id = 11,
         .problems = 15,
         .margin = 1.35F,
         .regret = 1.01F,
@@ -319,77 +329,47 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "values > 1200000 "
                 "and coefficients == float32 "
                 "and width * height > 820000 "
-                "and width * height <= 8200000",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 3,
-        .margin = 1.68F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height > 820000 "
-                "and width * height > 8200000 "
-                "and height * channels <= 4700",
+                "and values <= 22000000",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 8,
-        .margin = 1.82F,
-        .regret = 1.00F,
+        .problems = 11,
+        .margin = 1.76F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.02F,
         .path = "values > 1200000 "
                 "and coefficients == float32 "
                 "and width * height > 820000 "
-                "and width * height > 8200000 "
-                "and height * channels > 4700",
+                "and values > 22000000",
         .ranking = kRanking12,
     },
     {
         .id = 13,
-        .problems = 4,
-        .margin = 1.31F,
-        .regret = 1.01F,
+        .problems = 9,
+        .margin = 1.23F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "values > 1200000 and coefficients != float32 and row_alignment <= 2 and width <= 2700",
+        .regret_hi = 1.05F,
+        .path = "values > 1200000 "
+                "and coefficients != float32 "
+                "and row_alignment <= 2 "
+                "and values <= 120000000",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 5,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment <= 2 "
-                "and width > 2700 "
-                "and values <= 67108864",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
         .problems = 2,
         .margin = 1.44F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment <= 2 "
-                "and width > 2700 "
-                "and values > 67108864",
-        .ranking = kRanking15,
+        .path = "values > 1200000 and coefficients != float32 and row_alignment <= 2 and values > 120000000",
+        .ranking = kRanking14,
     },
     {
-        .id = 16,
+        .id = 15,
         .problems = 2,
         .margin = 1.09F,
         .regret = 1.00F,
@@ -400,10 +380,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and values <= 1500000 "
                 "and coefficients == narrow",
-        .ranking = kRanking16,
+        .ranking = kRanking15,
     },
     {
-        .id = 17,
+        .id = 16,
         .problems = 4,
         .margin = 1.22F,
         .regret = 1.00F,
@@ -414,10 +394,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and values <= 1500000 "
                 "and coefficients != narrow",
-        .ranking = kRanking17,
+        .ranking = kRanking16,
     },
     {
-        .id = 18,
+        .id = 17,
         .problems = 1,
         .margin = 1.31F,
         .regret = 1.00F,
@@ -427,11 +407,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients != float32 "
                 "and row_alignment > 2 "
                 "and values > 1500000 "
-                "and width * channels <= 820",
-        .ranking = kRanking18,
+                "and width * channels <= 470",
+        .ranking = kRanking17,
     },
     {
-        .id = 19,
+        .id = 18,
         .problems = 44,
         .margin = 1.11F,
         .regret = 1.01F,
@@ -441,12 +421,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients != float32 "
                 "and row_alignment > 2 "
                 "and values > 1500000 "
-                "and width * channels > 820 "
+                "and width * channels > 470 "
                 "and values <= 82000000",
-        .ranking = kRanking19,
+        .ranking = kRanking18,
     },
     {
-        .id = 20,
+        .id = 19,
         .problems = 9,
         .margin = 1.03F,
         .regret = 1.01F,
@@ -456,9 +436,9 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients != float32 "
                 "and row_alignment > 2 "
                 "and values > 1500000 "
-                "and width * channels > 820 "
+                "and width * channels > 470 "
                 "and values > 82000000",
-        .ranking = kRanking20,
+        .ranking = kRanking19,
     },
 };
 
@@ -477,44 +457,51 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 }
             } else {
                 if (problem.border == Border::mirror) {
-                    // shared_vectorised rows_per_thread=1
-                    // 18 problems, margin 1.09, regret 1.03 [1.01, 1.06]
-                    return kLeaves[2];
+                    if (ratio(problem.height, problem.channels) <= 82) {
+                        if (product(problem.height, problem.channels) <= 330) {
+                            // shared_vectorised rows_per_thread=1
+                            // 6 problems, margin 1.16, regret 1.00 [1.00, 1.00]
+                            return kLeaves[2];
+                        } else {
+                            // shared_float_padded padding=20
+                            // else shared_vectorised rows_per_thread=1
+                            // 5 problems, margin 1.03, regret 1.02 [1.00, 1.04]
+                            return kLeaves[3];
+                        }
+                    } else {
+                        // shared_vectorised rows_per_thread=1
+                        // 7 problems, margin 1.14, regret 1.02 [1.00, 1.05]
+                        return kLeaves[4];
+                    }
                 } else {
                     if (problem.channels <= 3) {
                         // shared_u8_int default
                         // else shared_float_padded padding=20
                         // 13 problems, margin 1.09, regret 1.00 [1.00, 1.01]
-                        return kLeaves[3];
+                        return kLeaves[5];
                     } else {
                         // shared_float_32x8 default
                         // else shared_vectorised rows_per_thread=1
                         // 5 problems, margin 1.11, regret 1.01 [1.00, 1.02]
-                        return kLeaves[4];
+                        return kLeaves[6];
                     }
                 }
             }
         } else {
             if (problem.values() <= 680'000) {
-                if (product(problem.height, problem.channels) <= 2700) {
-                    // shared_vectorised rows_per_thread=1
-                    // 8 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                    return kLeaves[5];
-                } else {
-                    // shared_vectorised rows_per_thread=2
-                    // 2 problems, margin 1.16, regret 1.01 [1.00, 1.02]
-                    return kLeaves[6];
-                }
+                // shared_vectorised rows_per_thread=1
+                // 10 problems, margin 1.31, regret 1.02 [1.00, 1.05]
+                return kLeaves[7];
             } else {
                 if (problem.channels <= 1) {
                     // planar_dp4a rows_per_thread=4;warps=8
                     // else shared_vectorised rows_per_thread=1
                     // 5 problems, margin 1.10, regret 1.01 [1.00, 1.04]
-                    return kLeaves[7];
+                    return kLeaves[8];
                 } else {
                     // shared_vectorised rows_per_thread=2
                     // 12 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                    return kLeaves[8];
+                    return kLeaves[9];
                 }
             }
         }
@@ -523,66 +510,54 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (product(problem.width, problem.height) <= 820'000) {
                 // shared_vectorised rows_per_thread=4
                 // 4 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                return kLeaves[9];
+                return kLeaves[10];
             } else {
-                if (product(problem.width, problem.height) <= 8'200'000) {
+                if (problem.values() <= 22'000'000) {
                     // planar_float rows_per_thread=4;warps=4
                     // 15 problems, margin 1.35, regret 1.01 [1.00, 1.02]
-                    return kLeaves[10];
+                    return kLeaves[11];
                 } else {
-                    if (product(problem.height, problem.channels) <= 4700) {
-                        // planar_float rows_per_thread=8;warps=8
-                        // 3 problems, margin 1.68, regret 1.00 [1.00, 1.00]
-                        return kLeaves[11];
-                    } else {
-                        // planar_float rows_per_thread=8;warps=4
-                        // 8 problems, margin 1.82, regret 1.00 [1.00, 1.00]
-                        return kLeaves[12];
-                    }
+                    // planar_float rows_per_thread=8;warps=4
+                    // 11 problems, margin 1.76, regret 1.01 [1.00, 1.02]
+                    return kLeaves[12];
                 }
             }
         } else {
             if (problem.row_alignment() <= 2) {
-                if (problem.width <= 2700) {
-                    // planar_dp4a rows_per_thread=4;warps=8
-                    // 4 problems, margin 1.31, regret 1.01 [1.00, 1.03]
+                if (problem.values() <= 120'000'000) {
+                    // planar_dp4a rows_per_thread=4;warps=4
+                    // 9 problems, margin 1.23, regret 1.02 [1.00, 1.05]
                     return kLeaves[13];
                 } else {
-                    if (problem.values() <= 67'108'864) {
-                        // planar_dp4a rows_per_thread=4;warps=4
-                        // 5 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                        return kLeaves[14];
-                    } else {
-                        // planar_dp4a rows_per_thread=16;warps=4
-                        // 2 problems, margin 1.44, regret 1.01 [1.00, 1.01]
-                        return kLeaves[15];
-                    }
+                    // planar_dp4a rows_per_thread=16;warps=4
+                    // 2 problems, margin 1.44, regret 1.01 [1.00, 1.01]
+                    return kLeaves[14];
                 }
             } else {
                 if (problem.values() <= 1'500'000) {
                     if (problem.coefficients == Coefficients::narrow) {
                         // tensor_toeplitz rounds=1
                         // 2 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                        return kLeaves[16];
+                        return kLeaves[15];
                     } else {
                         // shared_vectorised rows_per_thread=2
                         // 4 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                        return kLeaves[17];
+                        return kLeaves[16];
                     }
                 } else {
-                    if (product(problem.width, problem.channels) <= 820) {
+                    if (product(problem.width, problem.channels) <= 470) {
                         // planar_dp4a rows_per_thread=4;warps=4
                         // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                        return kLeaves[18];
+                        return kLeaves[17];
                     } else {
                         if (problem.values() <= 82'000'000) {
                             // tensor_toeplitz rounds=1
                             // 44 problems, margin 1.11, regret 1.01 [1.00, 1.02]
-                            return kLeaves[19];
+                            return kLeaves[18];
                         } else {
                             // planar_dp4a rows_per_thread=8;warps=4
                             // 9 problems, margin 1.03, regret 1.01 [1.00, 1.02]
-                            return kLeaves[20];
+                            return kLeaves[19];
                         }
                     }
                 }

@@ -36,14 +36,22 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.04F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.03F},
-    {VariantId::shared_u8_float, {}, 1.04F},
-    {VariantId::shared_float_32x8, {}, 1.10F},
-    {VariantId::global, {}, 1.22F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.16F},
+    {VariantId::shared_float, {}, 1.20F},
+    {VariantId::shared_u8_float, {}, 1.21F},
+    {VariantId::global, {}, 1.31F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
+    {VariantId::shared_u8_float, {}, 1.04F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.06F},
+    {VariantId::shared_float, {}, 1.08F},
+    {VariantId::global, {}, 1.17F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::shared_u8_int, {}, 1.02F},
     {VariantId::shared_float_padded, {{"padding", 20}}, 1.04F},
     {VariantId::shared_u8_float, {}, 1.04F},
@@ -51,15 +59,15 @@ constexpr Choice<Problem> kRanking2[] = {
     {VariantId::global, {}, 1.28F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.04F},
-    {VariantId::shared_float, {}, 1.05F},
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
+    {VariantId::shared_float, {}, 1.02F},
     {VariantId::shared_u8_int, {}, 1.08F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.10F},
-    {VariantId::global, {}, 1.07F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.14F},
+    {VariantId::global, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::shared_float_32x8, {}, 1.00F},
     {VariantId::shared_float, {}, 1.11F},
     {VariantId::shared_float_padded, {{"padding", 20}}, 1.11F},
@@ -67,7 +75,7 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::global, {}, 1.39F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.03F},
     {VariantId::shared_u8_int, {}, 1.13F},
     {VariantId::shared_float_32x8, {}, 1.16F},
@@ -75,15 +83,15 @@ constexpr Choice<Problem> kRanking5[] = {
     {VariantId::global, {}, 1.38F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.01F},
     {VariantId::shared_float_padded, {{"padding", 20}}, 1.21F},
     {VariantId::shared_float_32x8, {}, 1.26F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.38F},
+    {VariantId::shared_u8_int, {}, 1.34F},
     {VariantId::global, {}, 1.65F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.01F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.13F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.15F},
@@ -91,39 +99,39 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::global, {}, 2.05F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.03F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.30F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.30F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.37F},
-    {VariantId::global, {}, 1.76F},
-};
-
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.01F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.06F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.13F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.51F},
-    {VariantId::global, {}, 1.91F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.01F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.30F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.33F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.33F},
+    {VariantId::global, {}, 1.75F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.01F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.42F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.44F},
-    {VariantId::shared_float_32x8, {}, 2.15F},
-    {VariantId::global, {}, 2.59F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.01F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.09F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.13F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.51F},
+    {VariantId::global, {}, 1.90F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.80F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.89F},
-    {VariantId::shared_float_32x8, {}, 3.52F},
-    {VariantId::global, {}, 4.13F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.01F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.43F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.45F},
+    {VariantId::shared_float_32x8, {}, 2.25F},
+    {VariantId::global, {}, 2.67F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.83F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.94F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 3.40F},
+    {VariantId::global, {}, 4.17F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.01F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.18F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.30F},
@@ -131,7 +139,7 @@ constexpr Choice<Problem> kRanking12[] = {
     {VariantId::global, {}, 2.37F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.01F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.22F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.52F},
@@ -139,7 +147,7 @@ constexpr Choice<Problem> kRanking13[] = {
     {VariantId::global, {}, 4.44F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.09F},
     {VariantId::shared_u8_int, {}, 1.20F},
@@ -147,7 +155,7 @@ constexpr Choice<Problem> kRanking14[] = {
     {VariantId::global, {}, 2.06F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.18F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.35F},
@@ -155,7 +163,7 @@ constexpr Choice<Problem> kRanking15[] = {
     {VariantId::global, {}, 3.66F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.01F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.12F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.28F},
@@ -163,7 +171,7 @@ constexpr Choice<Problem> kRanking16[] = {
     {VariantId::global, {}, 2.00F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.31F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.32F},
@@ -171,7 +179,7 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global, {}, 1.64F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.01F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.14F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.64F},
@@ -179,9 +187,10 @@ constexpr Choice<Problem> kRanking18[] = {
     {VariantId::global, {}, 3.89F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::tensor_toeplitz, {{"rounds", 4}}, 1.00F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}, 1.03F},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 16}, {"warps", 4}}, 1.03F},
     {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.71F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.95F},
     {VariantId::global, {}, 6.62F},
@@ -195,160 +204,179 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "values <= 1200000 "
-                "and values <= 220000 "
-                "and channels <= 3 "
-                "and coefficients == float32 "
-                "and channels <= 1",
+        .path = "values <= 1200000 and values <= 220000 and coefficients == float32 and channels <= 1",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 9,
-        .margin = 0.99F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.07F,
+        .problems = 2,
+        .margin = 1.16F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
         .path = "values <= 1200000 "
                 "and values <= 220000 "
-                "and channels <= 3 "
                 "and coefficients == float32 "
-                "and channels > 1",
+                "and channels > 1 "
+                "and width / height <= 0.82",
         .ranking = kRanking1,
     },
     {
         .id = 2,
+        .problems = 10,
+        .margin = 1.03F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "values <= 1200000 "
+                "and values <= 220000 "
+                "and coefficients == float32 "
+                "and channels > 1 "
+                "and width / height > 0.82",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
         .problems = 31,
         .margin = 1.10F,
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.03F,
-        .path = "values <= 1200000 and values <= 220000 and channels <= 3 and coefficients != float32",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 5,
-        .margin = 1.00F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
-        .path = "values <= 1200000 and values <= 220000 and channels > 3 and border == mirror",
+        .path = "values <= 1200000 and values <= 220000 and coefficients != float32 and channels <= 3",
         .ranking = kRanking3,
     },
     {
         .id = 4,
+        .problems = 2,
+        .margin = 0.99F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.02F,
+        .path = "values <= 1200000 "
+                "and values <= 220000 "
+                "and coefficients != float32 "
+                "and channels > 3 "
+                "and border == mirror",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
         .problems = 3,
         .margin = 1.11F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "values <= 1200000 and values <= 220000 and channels > 3 and border != mirror",
-        .ranking = kRanking4,
+        .path = "values <= 1200000 "
+                "and values <= 220000 "
+                "and coefficients != float32 "
+                "and channels > 3 "
+                "and border != mirror",
+        .ranking = kRanking5,
     },
     {
-        .id = 5,
+        .id = 6,
         .problems = 22,
         .margin = 1.16F,
         .regret = 1.03F,
         .regret_lo = 1.01F,
         .regret_hi = 1.05F,
-        .path = "values <= 1200000 and values > 220000 and values <= 560000",
-        .ranking = kRanking5,
+        .path = "values <= 1200000 and values > 220000 and width * height <= 820000 and values <= 560000",
+        .ranking = kRanking6,
     },
     {
-        .id = 6,
+        .id = 7,
         .problems = 19,
         .margin = 1.37F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "values <= 1200000 and values > 220000 and values > 560000 and width * height <= 820000",
-        .ranking = kRanking6,
+        .path = "values <= 1200000 and values > 220000 and width * height <= 820000 and values > 560000",
+        .ranking = kRanking7,
     },
     {
-        .id = 7,
+        .id = 8,
         .problems = 7,
         .margin = 1.14F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "values <= 1200000 and values > 220000 and values > 560000 and width * height > 820000",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 6,
-        .margin = 1.26F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "values > 1200000 and coefficients == float32 and width * height <= 680000",
+        .path = "values <= 1200000 and values > 220000 and width * height > 820000",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 6,
-        .margin = 1.04F,
+        .problems = 5,
+        .margin = 1.29F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "values > 1200000 "
+                "and coefficients == float32 "
+                "and width * height <= 1048576 "
+                "and values <= 2097152",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 7,
+        .margin = 1.07F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.04F,
         .path = "values > 1200000 "
                 "and coefficients == float32 "
-                "and width * height > 680000 "
-                "and width * height <= 8200000 "
-                "and width * height <= 1048576",
-        .ranking = kRanking9,
+                "and width * height <= 1048576 "
+                "and values > 2097152",
+        .ranking = kRanking10,
     },
     {
-        .id = 10,
-        .problems = 32,
-        .margin = 1.41F,
+        .id = 11,
+        .problems = 35,
+        .margin = 1.42F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "values > 1200000 "
                 "and coefficients == float32 "
-                "and width * height > 680000 "
-                "and width * height <= 8200000 "
-                "and width * height > 1048576",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 25,
-        .margin = 1.78F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height > 680000 "
-                "and width * height > 8200000",
+                "and width * height > 1048576 "
+                "and values <= 22000000",
         .ranking = kRanking11,
     },
     {
         .id = 12,
+        .problems = 22,
+        .margin = 1.81F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "values > 1200000 "
+                "and coefficients == float32 "
+                "and width * height > 1048576 "
+                "and values > 22000000",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
         .problems = 11,
         .margin = 1.29F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "values > 1200000 and coefficients != float32 and row_alignment <= 2 and values <= 5600000",
-        .ranking = kRanking12,
+        .ranking = kRanking13,
     },
     {
-        .id = 13,
+        .id = 14,
         .problems = 22,
         .margin = 1.20F,
         .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.02F,
         .path = "values > 1200000 and coefficients != float32 and row_alignment <= 2 and values > 5600000",
-        .ranking = kRanking13,
+        .ranking = kRanking14,
     },
     {
-        .id = 14,
+        .id = 15,
         .problems = 1,
         .margin = 1.07F,
         .regret = 1.00F,
@@ -359,10 +387,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and width * channels <= 680 "
                 "and values <= 1500000",
-        .ranking = kRanking14,
+        .ranking = kRanking15,
     },
     {
-        .id = 15,
+        .id = 16,
         .problems = 2,
         .margin = 1.18F,
         .regret = 1.00F,
@@ -373,10 +401,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and width * channels <= 680 "
                 "and values > 1500000",
-        .ranking = kRanking15,
+        .ranking = kRanking16,
     },
     {
-        .id = 16,
+        .id = 17,
         .problems = 3,
         .margin = 1.12F,
         .regret = 1.01F,
@@ -389,10 +417,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and values <= 134217728 "
                 "and values <= 1500000 "
                 "and coefficients == narrow",
-        .ranking = kRanking16,
+        .ranking = kRanking17,
     },
     {
-        .id = 17,
+        .id = 18,
         .problems = 2,
         .margin = 1.31F,
         .regret = 1.00F,
@@ -405,10 +433,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and values <= 134217728 "
                 "and values <= 1500000 "
                 "and coefficients != narrow",
-        .ranking = kRanking17,
+        .ranking = kRanking18,
     },
     {
-        .id = 18,
+        .id = 19,
         .problems = 85,
         .margin = 1.13F,
         .regret = 1.01F,
@@ -420,10 +448,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and width * channels > 680 "
                 "and values <= 134217728 "
                 "and values > 1500000",
-        .ranking = kRanking18,
+        .ranking = kRanking19,
     },
     {
-        .id = 19,
+        .id = 20,
         .problems = 10,
         .margin = 1.03F,
         .regret = 1.00F,
@@ -434,79 +462,85 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and width * channels > 680 "
                 "and values > 134217728",
-        .ranking = kRanking19,
+        .ranking = kRanking20,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.values() <= 1'200'000) {
         if (problem.values() <= 220'000) {
-            if (problem.channels <= 3) {
-                if (problem.coefficients == Coefficients::float32) {
-                    if (problem.channels <= 1) {
-                        // shared_float_32x8 default
-                        // 5 problems, margin 1.02, regret 1.00 [1.00, 1.01]
-                        return kLeaves[0];
-                    } else {
-                        // shared_vectorised rows_per_thread=1
-                        // 9 problems, margin 0.99, regret 1.04 [1.01, 1.07]
-                        return kLeaves[1];
-                    }
+            if (problem.coefficients == Coefficients::float32) {
+                if (problem.channels <= 1) {
+                    // shared_float_32x8 default
+                    // 5 problems, margin 1.02, regret 1.00 [1.00, 1.01]
+                    return kLeaves[0];
                 } else {
-                    // shared_u8_int default
-                    // 31 problems, margin 1.10, regret 1.02 [1.01, 1.03]
-                    return kLeaves[2];
+                    if (ratio(problem.width, problem.height) <= 0.82) {
+                        // shared_vectorised rows_per_thread=1
+                        // 2 problems, margin 1.16, regret 1.00 [1.00, 1.01]
+                        return kLeaves[1];
+                    } else {
+                        // shared_float_padded padding=20
+                        // 10 problems, margin 1.03, regret 1.01 [1.00, 1.04]
+                        return kLeaves[2];
+                    }
                 }
             } else {
-                if (problem.border == Border::mirror) {
-                    // shared_float_padded padding=20
-                    // 5 problems, margin 1.00, regret 1.04 [1.00, 1.12]
+                if (problem.channels <= 3) {
+                    // shared_u8_int default
+                    // 31 problems, margin 1.10, regret 1.02 [1.01, 1.03]
                     return kLeaves[3];
                 } else {
-                    // shared_float_32x8 default
-                    // 3 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
+                    if (problem.border == Border::mirror) {
+                        // shared_float_padded padding=20
+                        // 2 problems, margin 0.99, regret 1.01 [1.01, 1.02]
+                        return kLeaves[4];
+                    } else {
+                        // shared_float_32x8 default
+                        // 3 problems, margin 1.11, regret 1.00 [1.00, 1.00]
+                        return kLeaves[5];
+                    }
                 }
             }
         } else {
-            if (problem.values() <= 560'000) {
-                // shared_vectorised rows_per_thread=1
-                // 22 problems, margin 1.16, regret 1.03 [1.01, 1.05]
-                return kLeaves[5];
-            } else {
-                if (product(problem.width, problem.height) <= 820'000) {
-                    // shared_vectorised rows_per_thread=2
-                    // 19 problems, margin 1.37, regret 1.01 [1.00, 1.02]
+            if (product(problem.width, problem.height) <= 820'000) {
+                if (problem.values() <= 560'000) {
+                    // shared_vectorised rows_per_thread=1
+                    // 22 problems, margin 1.16, regret 1.03 [1.01, 1.05]
                     return kLeaves[6];
                 } else {
-                    // planar_dp4a rows_per_thread=4;warps=8
-                    // else shared_vectorised rows_per_thread=2
-                    // 7 problems, margin 1.14, regret 1.01 [1.00, 1.03]
+                    // shared_vectorised rows_per_thread=2
+                    // 19 problems, margin 1.37, regret 1.01 [1.00, 1.02]
                     return kLeaves[7];
                 }
+            } else {
+                // planar_dp4a rows_per_thread=4;warps=8
+                // else shared_vectorised rows_per_thread=2
+                // 7 problems, margin 1.14, regret 1.01 [1.00, 1.03]
+                return kLeaves[8];
             }
         }
     } else {
         if (problem.coefficients == Coefficients::float32) {
-            if (product(problem.width, problem.height) <= 680'000) {
-                // shared_vectorised rows_per_thread=2
-                // 6 problems, margin 1.26, regret 1.03 [1.00, 1.07]
-                return kLeaves[8];
+            if (product(problem.width, problem.height) <= 1'048'576) {
+                if (problem.values() <= 2'097'152) {
+                    // shared_vectorised rows_per_thread=2
+                    // 5 problems, margin 1.29, regret 1.01 [1.00, 1.03]
+                    return kLeaves[9];
+                } else {
+                    // shared_vectorised rows_per_thread=4
+                    // 7 problems, margin 1.07, regret 1.01 [1.00, 1.04]
+                    return kLeaves[10];
+                }
             } else {
-                if (product(problem.width, problem.height) <= 8'200'000) {
-                    if (product(problem.width, problem.height) <= 1'048'576) {
-                        // shared_vectorised rows_per_thread=4
-                        // 6 problems, margin 1.04, regret 1.01 [1.00, 1.04]
-                        return kLeaves[9];
-                    } else {
-                        // planar_float rows_per_thread=4;warps=4
-                        // 32 problems, margin 1.41, regret 1.01 [1.00, 1.02]
-                        return kLeaves[10];
-                    }
+                if (problem.values() <= 22'000'000) {
+                    // planar_float rows_per_thread=4;warps=4
+                    // 35 problems, margin 1.42, regret 1.01 [1.00, 1.02]
+                    return kLeaves[11];
                 } else {
                     // planar_float rows_per_thread=8;warps=4
-                    // 25 problems, margin 1.78, regret 1.01 [1.01, 1.02]
-                    return kLeaves[11];
+                    // 22 problems, margin 1.81, regret 1.01 [1.00, 1.02]
+                    return kLeaves[12];
                 }
             }
         } else {
@@ -514,22 +548,22 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (problem.values() <= 5'600'000) {
                     // planar_dp4a rows_per_thread=4;warps=8
                     // 11 problems, margin 1.29, regret 1.01 [1.00, 1.02]
-                    return kLeaves[12];
+                    return kLeaves[13];
                 } else {
                     // planar_dp4a rows_per_thread=4;warps=4
                     // 22 problems, margin 1.20, regret 1.01 [1.01, 1.02]
-                    return kLeaves[13];
+                    return kLeaves[14];
                 }
             } else {
                 if (product(problem.width, problem.channels) <= 680) {
                     if (problem.values() <= 1'500'000) {
                         // shared_vectorised rows_per_thread=2
                         // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                        return kLeaves[14];
+                        return kLeaves[15];
                     } else {
                         // planar_dp4a rows_per_thread=4;warps=4
                         // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                        return kLeaves[15];
+                        return kLeaves[16];
                     }
                 } else {
                     if (problem.values() <= 134'217'728) {
@@ -537,21 +571,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             if (problem.coefficients == Coefficients::narrow) {
                                 // tensor_toeplitz rounds=1
                                 // 3 problems, margin 1.12, regret 1.01 [1.00, 1.02]
-                                return kLeaves[16];
+                                return kLeaves[17];
                             } else {
                                 // shared_vectorised rows_per_thread=2
                                 // 2 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                                return kLeaves[17];
+                                return kLeaves[18];
                             }
                         } else {
                             // tensor_toeplitz rounds=1
                             // 85 problems, margin 1.13, regret 1.01 [1.01, 1.02]
-                            return kLeaves[18];
+                            return kLeaves[19];
                         }
                     } else {
                         // tensor_toeplitz rounds=4
                         // 10 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                        return kLeaves[19];
+                        return kLeaves[20];
                     }
                 }
             }

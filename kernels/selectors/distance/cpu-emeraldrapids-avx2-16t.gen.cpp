@@ -36,7 +36,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms <= 1000",
+        .path = "terms <= 1200",
         .ranking = kRanking0,
     },
     {
@@ -46,13 +46,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms > 1000",
+        .path = "terms > 1200",
         .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.terms() <= 1000) {
+    if (problem.terms() <= 1200) {
         // cpu_scalar default
         // 4 problems, margin 2.35, regret 1.00 [1.00, 1.00]
         return kLeaves[0];

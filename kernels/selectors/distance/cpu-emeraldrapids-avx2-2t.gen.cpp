@@ -28,51 +28,24 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.24F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.38F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.38F},
-    {VariantId::cpu_scalar, {}, 2.26F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.91F},
-    {VariantId::cpu_scalar, {}, 1.51F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.90F},
-    {VariantId::cpu_scalar, {}, 11.58F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_avx2, {}, 1.10F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.63F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.64F},
-    {VariantId::cpu_scalar, {}, 5.38F},
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_avx2, {}, 1.02F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.73F},
+    {VariantId::cpu_scalar, {}, 1.58F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.69F},
+    {VariantId::cpu_scalar, {}, 8.27F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -83,7 +56,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms <= 1000",
+        .path = "terms <= 1200",
         .ranking = kRanking0,
     },
     {
@@ -93,201 +66,90 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.05F,
-        .path = "terms > 1000 and queries * dims <= 7",
+        .path = "terms > 1200 and queries * dims <= 2",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 1.24F,
+        .problems = 9,
+        .margin = 1.25F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1000 "
-                "and queries * dims > 7 "
-                "and queries * points <= 560 "
-                "and queries * dims <= 32 "
-                "and metric == mixed_euclidean",
+        .regret_hi = 1.01F,
+        .path = "terms > 1200 "
+                "and queries * dims > 2 "
+                "and queries * dims <= 56 "
+                "and metric == euclidean "
+                "and queries / dims <= 0.27",
         .ranking = kRanking2,
     },
     {
         .id = 3,
         .problems = 1,
-        .margin = 1.55F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1000 "
-                "and queries * dims > 7 "
-                "and queries * points <= 560 "
-                "and queries * dims <= 32 "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 13,
-        .margin = 1.37F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "terms > 1000 "
-                "and queries * dims > 7 "
-                "and queries * points <= 560 "
-                "and queries * dims > 32 "
-                "and points / dims <= 4.7",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 1.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1000 "
-                "and queries * dims > 7 "
-                "and queries * points <= 560 "
-                "and queries * dims > 32 "
-                "and points / dims > 4.7 "
-                "and metric == euclidean",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 5,
-        .margin = 1.49F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "terms > 1000 "
-                "and queries * dims > 7 "
-                "and queries * points <= 560 "
-                "and queries * dims > 32 "
-                "and points / dims > 4.7 "
-                "and metric != euclidean",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 38,
-        .margin = 1.90F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1000 "
-                "and queries * dims > 7 "
-                "and queries * points > 560 "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 2,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1000 "
-                "and queries * dims > 7 "
-                "and queries * points > 560 "
-                "and metric != mixed_euclidean "
-                "and queries * dims <= 18 "
-                "and queries <= 3",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 1,
         .margin = 0.91F,
         .regret = 1.10F,
         .regret_lo = 1.10F,
         .regret_hi = 1.10F,
-        .path = "terms > 1000 "
-                "and queries * dims > 7 "
-                "and queries * points > 560 "
-                "and metric != mixed_euclidean "
-                "and queries * dims <= 18 "
-                "and queries > 3",
-        .ranking = kRanking9,
+        .path = "terms > 1200 "
+                "and queries * dims > 2 "
+                "and queries * dims <= 56 "
+                "and metric == euclidean "
+                "and queries / dims > 0.27",
+        .ranking = kRanking3,
     },
     {
-        .id = 10,
-        .problems = 59,
-        .margin = 1.61F,
-        .regret = 1.01F,
+        .id = 4,
+        .problems = 19,
+        .margin = 1.56F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "terms > 1000 "
-                "and queries * dims > 7 "
-                "and queries * points > 560 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 18",
-        .ranking = kRanking10,
+        .regret_hi = 1.04F,
+        .path = "terms > 1200 and queries * dims > 2 and queries * dims <= 56 and metric != euclidean",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 93,
+        .margin = 1.69F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms > 1200 and queries * dims > 2 and queries * dims > 56",
+        .ranking = kRanking5,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.terms() <= 1000) {
+    if (problem.terms() <= 1200) {
         // cpu_scalar default
         // 4 problems, margin 2.49, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (product(problem.queries, problem.dims) <= 7) {
+        if (product(problem.queries, problem.dims) <= 2) {
             // cpu_scalar default
             // 4 problems, margin 1.37, regret 1.02 [1.00, 1.05]
             return kLeaves[1];
         } else {
-            if (product(problem.queries, problem.points) <= 560) {
-                if (product(problem.queries, problem.dims) <= 32) {
-                    if (problem.metric == Metric::mixed_euclidean) {
-                        // cpu_avx2 default
-                        // 1 problems, margin 1.24, regret 1.00 [1.00, 1.00]
+            if (product(problem.queries, problem.dims) <= 56) {
+                if (problem.metric == Metric::euclidean) {
+                    if (ratio(problem.queries, problem.dims) <= 0.27) {
+                        // cpu_scalar default
+                        // 9 problems, margin 1.25, regret 1.00 [1.00, 1.01]
                         return kLeaves[2];
                     } else {
-                        // cpu_scalar default
-                        // 1 problems, margin 1.55, regret 1.00 [1.00, 1.00]
+                        // cpu_avx2 default
+                        // 1 problems, margin 0.91, regret 1.10 [1.10, 1.10]
                         return kLeaves[3];
                     }
                 } else {
-                    if (ratio(problem.points, problem.dims) <= 4.7) {
-                        // cpu_avx2 default
-                        // 13 problems, margin 1.37, regret 1.01 [1.00, 1.02]
-                        return kLeaves[4];
-                    } else {
-                        if (problem.metric == Metric::euclidean) {
-                            // cpu_scalar default
-                            // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                            return kLeaves[5];
-                        } else {
-                            // cpu_avx2 default
-                            // 5 problems, margin 1.49, regret 1.02 [1.00, 1.05]
-                            return kLeaves[6];
-                        }
-                    }
+                    // cpu_avx2 default
+                    // 19 problems, margin 1.56, regret 1.02 [1.00, 1.04]
+                    return kLeaves[4];
                 }
             } else {
-                if (problem.metric == Metric::mixed_euclidean) {
-                    // cpu_avx2 default
-                    // 38 problems, margin 1.90, regret 1.00 [1.00, 1.00]
-                    return kLeaves[7];
-                } else {
-                    if (product(problem.queries, problem.dims) <= 18) {
-                        if (problem.queries <= 3) {
-                            // cpu_scalar default
-                            // 2 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                            return kLeaves[8];
-                        } else {
-                            // cpu_avx2 default
-                            // 1 problems, margin 0.91, regret 1.10 [1.10, 1.10]
-                            return kLeaves[9];
-                        }
-                    } else {
-                        // cpu_avx2 default
-                        // 59 problems, margin 1.61, regret 1.01 [1.00, 1.03]
-                        return kLeaves[10];
-                    }
-                }
+                // cpu_avx2 default
+                // 93 problems, margin 1.69, regret 1.00 [1.00, 1.00]
+                return kLeaves[5];
             }
         }
     }

@@ -27,39 +27,32 @@ constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_avx512, {}, 1.01F},
     {VariantId::cpu_avx2, {}, 1.02F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.42F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.42F},
     {VariantId::cpu_scalar, {}, 5.55F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.42F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.43F},
-    {VariantId::cpu_avx512, {}, 1.46F},
-    {VariantId::cpu_scalar, {}, 7.22F},
+    {VariantId::cpu_avx512, {}, 1.29F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.48F},
+    {VariantId::cpu_scalar, {}, 15.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_avx2, {}, 1.01F},
     {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.19F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.74F},
-    {VariantId::cpu_scalar, {}, 76.30F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.08F},
+    {VariantId::cpu_scalar, {}, 12.05F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_avx512, {}, 1.09F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.54F},
-    {VariantId::cpu_scalar, {}, 40.48F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.28F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 2.01F},
+    {VariantId::cpu_scalar, {}, 110.36F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.26F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.90F},
-    {VariantId::cpu_scalar, {}, 90.23F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {}, 1.03F},
     {VariantId::cpu_avx512, {}, 1.04F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.74F},
@@ -74,7 +67,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 256 and terms <= 1000",
+        .path = "queries <= 180 and terms <= 1200",
         .ranking = kRanking0,
     },
     {
@@ -84,64 +77,54 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "queries <= 256 and terms > 1000 and queries <= 1",
+        .path = "queries <= 180 and terms > 1200 and queries <= 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 37,
-        .margin = 1.41F,
+        .problems = 63,
+        .margin = 1.27F,
         .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 256 and terms > 1000 and queries > 1 and queries <= 47",
+        .regret_lo = 1.01F,
+        .regret_hi = 1.02F,
+        .path = "queries <= 180 and terms > 1200 and queries > 1",
         .ranking = kRanking2,
     },
     {
         .id = 3,
         .problems = 2,
-        .margin = 1.19F,
-        .regret = 1.00F,
+        .margin = 0.99F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 256 and terms > 1000 and queries > 1 and queries > 47 and metric == chebyshev",
+        .regret_hi = 1.01F,
+        .path = "queries > 180 and missing == none and terms <= 820000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 24,
-        .margin = 1.07F,
-        .regret = 1.02F,
+        .problems = 20,
+        .margin = 1.28F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "queries <= 256 and terms > 1000 and queries > 1 and queries > 47 and metric != chebyshev",
+        .regret_hi = 1.00F,
+        .path = "queries > 180 and missing == none and terms > 820000",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 22,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 256 and missing == none",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
         .problems = 4,
         .margin = 1.01F,
         .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.09F,
-        .path = "queries > 256 and missing != none",
-        .ranking = kRanking6,
+        .path = "queries > 180 and missing != none",
+        .ranking = kRanking5,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 256) {
-        if (problem.terms() <= 1000) {
+    if (problem.queries <= 180) {
+        if (problem.terms() <= 1200) {
             // cpu_scalar default
             // 4 problems, margin 2.93, regret 1.00 [1.00, 1.00]
             return kLeaves[0];
@@ -151,32 +134,26 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 // 37 problems, margin 1.01, regret 1.01 [1.00, 1.02]
                 return kLeaves[1];
             } else {
-                if (problem.queries <= 47) {
-                    // cpu_avx2 default
-                    // 37 problems, margin 1.41, regret 1.01 [1.00, 1.01]
-                    return kLeaves[2];
-                } else {
-                    if (problem.metric == Metric::chebyshev) {
-                        // cpu_avx512 default
-                        // 2 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                        return kLeaves[3];
-                    } else {
-                        // cpu_avx2 default
-                        // 24 problems, margin 1.07, regret 1.02 [1.00, 1.03]
-                        return kLeaves[4];
-                    }
-                }
+                // cpu_avx2 default
+                // 63 problems, margin 1.27, regret 1.01 [1.01, 1.02]
+                return kLeaves[2];
             }
         }
     } else {
         if (problem.missing == Missing::none) {
-            // cpu_avx512 default
-            // 22 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-            return kLeaves[5];
+            if (problem.terms() <= 820'000) {
+                // cpu_avx2 default
+                // 2 problems, margin 0.99, regret 1.01 [1.00, 1.01]
+                return kLeaves[3];
+            } else {
+                // cpu_avx512 default
+                // 20 problems, margin 1.28, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
+            }
         } else {
             // cpu_avx2 default
             // 4 problems, margin 1.01, regret 1.03 [1.00, 1.09]
-            return kLeaves[6];
+            return kLeaves[5];
         }
     }
 }

@@ -34,8 +34,8 @@ constexpr Choice<Problem> kRanking2[] = {
 
 constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.16F},
+    {VariantId::cpu_avx512, {}, 1.02F},
+    {VariantId::cpu_scalar, {}, 1.26F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
@@ -45,36 +45,53 @@ constexpr Choice<Problem> kRanking4[] = {
 constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.62F},
+    {VariantId::cpu_scalar, {}, 1.16F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_avx2, {}, 1.04F},
-    {VariantId::cpu_scalar, {}, 1.60F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_avx512, {}, 1.34F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.64F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.66F},
-    {VariantId::cpu_scalar, {}, 6.97F},
+    {VariantId::cpu_avx512, {}, 1.02F},
+    {VariantId::cpu_avx2, {}, 1.05F},
+    {VariantId::cpu_scalar, {}, 1.59F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_avx512, {}, 1.01F},
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.89F},
+    {VariantId::cpu_scalar, {}, 1.73F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_avx2, {}, 1.02F},
+    {VariantId::cpu_avx512, {}, 1.34F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.64F},
+    {VariantId::cpu_scalar, {}, 6.97F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.18F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 2.12F},
     {VariantId::cpu_scalar, {}, 19.30F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.07F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.96F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 1.96F},
     {VariantId::cpu_scalar, {}, 20.76F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_avx512, {}, 1.07F},
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.93F},
+    {VariantId::cpu_scalar, {}, 15.85F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -85,7 +102,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1000",
+        .path = "queries <= 270 and terms <= 1200",
         .ranking = kRanking0,
     },
     {
@@ -95,164 +112,221 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "queries <= 270 and terms > 1000 and queries * dims <= 7",
+        .path = "queries <= 270 and terms > 1200 and queries * dims <= 2",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 3,
-        .margin = 1.36F,
+        .problems = 1,
+        .margin = 1.62F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 7 "
+                "and terms > 1200 "
+                "and queries * dims > 2 "
                 "and queries <= 1 "
-                "and metric == euclidean "
-                "and dims <= 56 "
-                "and missing == none "
-                "and dims <= 22",
+                "and terms <= 8192 "
+                "and metric == euclidean",
         .ranking = kRanking2,
     },
     {
         .id = 3,
+        .problems = 1,
+        .margin = 1.02F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1200 "
+                "and queries * dims > 2 "
+                "and queries <= 1 "
+                "and terms <= 8192 "
+                "and metric != euclidean",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 2,
+        .margin = 1.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1200 "
+                "and queries * dims > 2 "
+                "and queries <= 1 "
+                "and terms > 8192 "
+                "and queries * dims <= 64 "
+                "and metric == euclidean "
+                "and queries * dims <= 39",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
         .problems = 3,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 7 "
+                "and terms > 1200 "
+                "and queries * dims > 2 "
                 "and queries <= 1 "
+                "and terms > 8192 "
+                "and queries * dims <= 64 "
                 "and metric == euclidean "
-                "and dims <= 56 "
-                "and missing == none "
-                "and dims > 22",
-        .ranking = kRanking3,
+                "and queries * dims > 39 "
+                "and missing == none",
+        .ranking = kRanking5,
     },
     {
-        .id = 4,
+        .id = 6,
         .problems = 3,
         .margin = 1.49F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 7 "
+                "and terms > 1200 "
+                "and queries * dims > 2 "
                 "and queries <= 1 "
+                "and terms > 8192 "
+                "and queries * dims <= 64 "
                 "and metric == euclidean "
-                "and dims <= 56 "
+                "and queries * dims > 39 "
                 "and missing != none",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 3,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 7 "
-                "and queries <= 1 "
-                "and metric == euclidean "
-                "and dims > 56",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 21,
-        .margin = 1.02F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 7 "
-                "and queries <= 1 "
-                "and metric != euclidean",
         .ranking = kRanking6,
     },
     {
         .id = 7,
+        .problems = 17,
+        .margin = 1.03F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "queries <= 270 "
+                "and terms > 1200 "
+                "and queries * dims > 2 "
+                "and queries <= 1 "
+                "and terms > 8192 "
+                "and queries * dims <= 64 "
+                "and metric != euclidean",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 6,
+        .margin = 1.00F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "queries <= 270 "
+                "and terms > 1200 "
+                "and queries * dims > 2 "
+                "and queries <= 1 "
+                "and terms > 8192 "
+                "and queries * dims > 64",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
         .problems = 63,
         .margin = 1.31F,
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.03F,
-        .path = "queries <= 270 and terms > 1000 and queries * dims > 7 and queries > 1",
-        .ranking = kRanking7,
+        .path = "queries <= 270 and terms > 1200 and queries * dims > 2 and queries > 1",
+        .ranking = kRanking9,
     },
     {
-        .id = 8,
+        .id = 10,
         .problems = 22,
         .margin = 1.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 270 and missing == none",
-        .ranking = kRanking8,
+        .ranking = kRanking10,
     },
     {
-        .id = 9,
+        .id = 11,
         .problems = 4,
         .margin = 1.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "queries > 270 and missing != none",
-        .ranking = kRanking9,
+        .path = "queries > 270 and missing != none and terms <= 47000000",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 3,
+        .margin = 0.94F,
+        .regret = 1.07F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.21F,
+        .path = "queries > 270 and missing != none and terms > 47000000",
+        .ranking = kRanking12,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.queries <= 270) {
-        if (problem.terms() <= 1000) {
+        if (problem.terms() <= 1200) {
             // cpu_scalar default
             // 4 problems, margin 1.93, regret 1.00 [1.00, 1.00]
             return kLeaves[0];
         } else {
-            if (product(problem.queries, problem.dims) <= 7) {
+            if (product(problem.queries, problem.dims) <= 2) {
                 // cpu_scalar default
                 // 4 problems, margin 1.41, regret 1.01 [1.00, 1.03]
                 return kLeaves[1];
             } else {
                 if (problem.queries <= 1) {
-                    if (problem.metric == Metric::euclidean) {
-                        if (problem.dims <= 56) {
-                            if (problem.missing == Missing::none) {
-                                if (problem.dims <= 22) {
-                                    // cpu_scalar default
-                                    // 3 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[2];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 3 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[3];
-                                }
-                            } else {
-                                // cpu_scalar default
-                                // 3 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                                return kLeaves[4];
-                            }
+                    if (problem.terms() <= 8192) {
+                        if (problem.metric == Metric::euclidean) {
+                            // cpu_scalar default
+                            // 1 problems, margin 1.62, regret 1.00 [1.00, 1.00]
+                            return kLeaves[2];
                         } else {
                             // cpu_avx2 default
-                            // 3 problems, margin 1.01, regret 1.00 [1.00, 1.01]
-                            return kLeaves[5];
+                            // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
+                            return kLeaves[3];
                         }
                     } else {
-                        // cpu_avx512 default
-                        // 21 problems, margin 1.02, regret 1.02 [1.01, 1.03]
-                        return kLeaves[6];
+                        if (product(problem.queries, problem.dims) <= 64) {
+                            if (problem.metric == Metric::euclidean) {
+                                if (product(problem.queries, problem.dims) <= 39) {
+                                    // cpu_scalar default
+                                    // 2 problems, margin 1.25, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[4];
+                                } else {
+                                    if (problem.missing == Missing::none) {
+                                        // cpu_avx2 default
+                                        // 3 problems, margin 1.00, regret 1.00 [1.00, 1.01]
+                                        return kLeaves[5];
+                                    } else {
+                                        // cpu_scalar default
+                                        // 3 problems, margin 1.49, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[6];
+                                    }
+                                }
+                            } else {
+                                // cpu_avx512 default
+                                // 17 problems, margin 1.03, regret 1.02 [1.01, 1.03]
+                                return kLeaves[7];
+                            }
+                        } else {
+                            // cpu_avx512 default
+                            // 6 problems, margin 1.00, regret 1.01 [1.00, 1.02]
+                            return kLeaves[8];
+                        }
                     }
                 } else {
                     // cpu_avx2 default
                     // 63 problems, margin 1.31, regret 1.02 [1.01, 1.03]
-                    return kLeaves[7];
+                    return kLeaves[9];
                 }
             }
         }
@@ -260,11 +334,17 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         if (problem.missing == Missing::none) {
             // cpu_avx512 default
             // 22 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-            return kLeaves[8];
+            return kLeaves[10];
         } else {
-            // cpu_avx2 default
-            // 4 problems, margin 1.07, regret 1.00 [1.00, 1.01]
-            return kLeaves[9];
+            if (problem.terms() <= 47'000'000) {
+                // cpu_avx2 default
+                // 4 problems, margin 1.07, regret 1.00 [1.00, 1.01]
+                return kLeaves[11];
+            } else {
+                // cpu_avx512 default
+                // 3 problems nearby, margin 0.94, regret 1.07 [1.00, 1.21]
+                return kLeaves[12];
+            }
         }
     }
 }

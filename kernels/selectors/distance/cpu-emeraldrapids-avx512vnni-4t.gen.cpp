@@ -12,7 +12,6 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -35,62 +34,54 @@ constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.05F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.56F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.58F},
     {VariantId::cpu_scalar, {}, 2.22F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.59F},
-    {VariantId::cpu_scalar, {}, 2.34F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.01F},
     {VariantId::cpu_scalar, {}, 1.25F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.01F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.63F},
     {VariantId::cpu_scalar, {}, 2.19F},
 };
 
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.03F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.59F},
+    {VariantId::cpu_scalar, {}, 2.34F},
+};
+
 constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_avx2, {}, 1.02F},
     {VariantId::cpu_avx512, {}, 1.34F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.70F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.71F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.72F},
     {VariantId::cpu_scalar, {}, 9.62F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.24F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.25F},
-    {VariantId::cpu_scalar, {}, 8.30F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.24F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 2.46F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.49F},
+    {VariantId::cpu_scalar, {}, 39.28F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.29F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.86F},
-    {VariantId::cpu_scalar, {}, 55.50F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.08F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 2.09F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.13F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.14F},
     {VariantId::cpu_scalar, {}, 44.01F},
 };
 
@@ -131,21 +122,6 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 3,
-        .problems = 27,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries <= 1 "
-                "and metric != chebyshev "
-                "and metric != manhattan "
-                "and queries / dims <= 0.18",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
         .problems = 1,
         .margin = 1.86F,
         .regret = 1.00F,
@@ -156,13 +132,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries <= 1 "
                 "and metric != chebyshev "
                 "and metric != manhattan "
-                "and queries / dims > 0.18 "
+                "and dims <= 2 "
                 "and metric == euclidean "
                 "and distances <= 6800",
-        .ranking = kRanking4,
+        .ranking = kRanking3,
     },
     {
-        .id = 5,
+        .id = 4,
         .problems = 1,
         .margin = 1.01F,
         .regret = 1.00F,
@@ -173,13 +149,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries <= 1 "
                 "and metric != chebyshev "
                 "and metric != manhattan "
-                "and queries / dims > 0.18 "
+                "and dims <= 2 "
                 "and metric == euclidean "
                 "and distances > 6800",
-        .ranking = kRanking5,
+        .ranking = kRanking4,
     },
     {
-        .id = 6,
+        .id = 5,
         .problems = 2,
         .margin = 1.01F,
         .regret = 1.00F,
@@ -190,8 +166,23 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries <= 1 "
                 "and metric != chebyshev "
                 "and metric != manhattan "
-                "and queries / dims > 0.18 "
+                "and dims <= 2 "
                 "and metric != euclidean",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 27,
+        .margin = 1.03F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries <= 1 "
+                "and metric != chebyshev "
+                "and metric != manhattan "
+                "and dims > 2",
         .ranking = kRanking6,
     },
     {
@@ -206,33 +197,23 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 8,
-        .problems = 4,
-        .margin = 0.99F,
-        .regret = 1.02F,
+        .problems = 22,
+        .margin = 1.23F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "queries > 270 and missing == none and dims <= 5",
+        .regret_hi = 1.00F,
+        .path = "queries > 270 and missing == none",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 18,
-        .margin = 1.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 270 and missing == none and dims > 5",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
         .problems = 4,
         .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 270 and missing != none",
-        .ranking = kRanking10,
+        .ranking = kRanking9,
     },
 };
 
@@ -254,26 +235,26 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         // 3 problems, margin 1.05, regret 1.00 [1.00, 1.00]
                         return kLeaves[2];
                     } else {
-                        if (ratio(problem.queries, problem.dims) <= 0.18) {
-                            // cpu_avx512 default
-                            // 27 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                            return kLeaves[3];
-                        } else {
+                        if (problem.dims <= 2) {
                             if (problem.metric == Metric::euclidean) {
                                 if (problem.distances() <= 6800) {
                                     // cpu_scalar default
                                     // 1 problems, margin 1.86, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[4];
+                                    return kLeaves[3];
                                 } else {
                                     // cpu_avx512 default
                                     // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[5];
+                                    return kLeaves[4];
                                 }
                             } else {
                                 // cpu_avx512 default
                                 // 2 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                return kLeaves[6];
+                                return kLeaves[5];
                             }
+                        } else {
+                            // cpu_avx512 default
+                            // 27 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                            return kLeaves[6];
                         }
                     }
                 }
@@ -285,19 +266,13 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         }
     } else {
         if (problem.missing == Missing::none) {
-            if (problem.dims <= 5) {
-                // cpu_avx2 default
-                // 4 problems, margin 0.99, regret 1.02 [1.00, 1.03]
-                return kLeaves[8];
-            } else {
-                // cpu_avx512 default
-                // 18 problems, margin 1.29, regret 1.00 [1.00, 1.00]
-                return kLeaves[9];
-            }
+            // cpu_avx512 default
+            // 22 problems, margin 1.23, regret 1.00 [1.00, 1.00]
+            return kLeaves[8];
         } else {
             // cpu_avx2 default
             // 4 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-            return kLeaves[10];
+            return kLeaves[9];
         }
     }
 }

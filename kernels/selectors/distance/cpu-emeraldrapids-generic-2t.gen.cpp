@@ -23,7 +23,7 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.01F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.39F},
 };
 
@@ -32,8 +32,8 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.18F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.27F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
@@ -41,7 +41,8 @@ constexpr Choice<Problem> kRanking4[] = {
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.19F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
@@ -49,13 +50,11 @@ constexpr Choice<Problem> kRanking6[] = {
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.84F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 4.15F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
@@ -63,18 +62,51 @@ constexpr Choice<Problem> kRanking9[] = {
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 2.82F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.76F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 5.33F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.98F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 10.62F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 7.80F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 4.32F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 16.29F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.84F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 8.22F},
+};
+
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 6.21F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -91,93 +123,98 @@ constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 1,
         .problems = 2,
-        .margin = 1.38F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
+        .margin = 1.39F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "queries <= 1 and metric == chebyshev and terms > 65536",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 18,
-        .margin = 1.99F,
+        .problems = 9,
+        .margin = 1.49F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "queries <= 1 and metric != chebyshev and terms <= 120000",
+        .path = "queries <= 1 "
+                "and metric != chebyshev "
+                "and points * dims <= 820000 "
+                "and metric == mixed_euclidean "
+                "and missing == none",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 7,
-        .margin = 1.16F,
-        .regret = 1.02F,
+        .problems = 2,
+        .margin = 1.26F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "queries <= 1 and metric != chebyshev and terms > 120000 and metric == mixed_euclidean",
+        .regret_hi = 1.02F,
+        .path = "queries <= 1 "
+                "and metric != chebyshev "
+                "and points * dims <= 820000 "
+                "and metric == mixed_euclidean "
+                "and missing != none",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 11,
-        .margin = 1.59F,
+        .problems = 15,
+        .margin = 2.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 1 and metric != chebyshev and terms > 120000 and metric != mixed_euclidean",
+        .path = "queries <= 1 "
+                "and metric != chebyshev "
+                "and points * dims <= 820000 "
+                "and metric != mixed_euclidean",
         .ranking = kRanking4,
     },
     {
         .id = 5,
+        .problems = 4,
+        .margin = 1.19F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 1 "
+                "and metric != chebyshev "
+                "and points * dims > 820000 "
+                "and metric == mixed_euclidean",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 6,
+        .margin = 1.47F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 1 "
+                "and metric != chebyshev "
+                "and points * dims > 820000 "
+                "and metric != mixed_euclidean",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
         .problems = 2,
         .margin = 2.95F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries > 1 and terms <= 2700000 and terms <= 1500",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 1.93F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms <= 2700000 "
-                "and terms > 1500 "
-                "and queries * dims <= 9 "
-                "and metric == euclidean",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 1.83F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms <= 2700000 "
-                "and terms > 1500 "
-                "and queries * dims <= 9 "
-                "and metric != euclidean",
+        .path = "queries > 1 and terms <= 1500",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 4,
-        .margin = 4.12F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 4.18F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries > 1 "
-                "and terms <= 2700000 "
-                "and terms > 1500 "
-                "and queries * dims > 9 "
-                "and metric == manhattan",
+        .regret_hi = 1.00F,
+        .path = "queries > 1 and terms > 1500 and points * dims <= 1500 and queries * dims <= 18",
         .ranking = kRanking8,
     },
     {
@@ -188,54 +225,163 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 1 "
-                "and terms <= 2700000 "
                 "and terms > 1500 "
-                "and queries * dims > 9 "
-                "and metric != manhattan "
-                "and metric == euclidean "
-                "and terms <= 3300",
+                "and points * dims <= 1500 "
+                "and queries * dims > 18 "
+                "and terms <= 2700 "
+                "and metric == euclidean",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 19,
-        .margin = 2.78F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 1.75F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
+        .regret_hi = 1.00F,
         .path = "queries > 1 "
-                "and terms <= 2700000 "
                 "and terms > 1500 "
-                "and queries * dims > 9 "
-                "and metric != manhattan "
-                "and metric == euclidean "
-                "and terms > 3300",
+                "and points * dims <= 1500 "
+                "and queries * dims > 18 "
+                "and terms <= 2700 "
+                "and metric != euclidean",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 29,
-        .margin = 5.26F,
-        .regret = 1.01F,
+        .problems = 22,
+        .margin = 2.97F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
+        .regret_hi = 1.00F,
         .path = "queries > 1 "
-                "and terms <= 2700000 "
                 "and terms > 1500 "
-                "and queries * dims > 9 "
-                "and metric != manhattan "
-                "and metric != euclidean",
+                "and points * dims <= 1500 "
+                "and queries * dims > 18 "
+                "and terms > 2700",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 33,
-        .margin = 10.52F,
+        .problems = 13,
+        .margin = 7.73F,
         .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "queries > 1 and terms > 2700000",
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "queries > 1 "
+                "and terms > 1500 "
+                "and points * dims > 1500 "
+                "and distances <= 10000 "
+                "and points / dims <= 3.9",
         .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 2,
+        .margin = 3.99F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 1 "
+                "and terms > 1500 "
+                "and points * dims > 1500 "
+                "and distances <= 10000 "
+                "and points / dims > 3.9 "
+                "and metric == euclidean "
+                "and queries * dims <= 56",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 1,
+        .margin = 4.24F,
+        .regret = 1.02F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.02F,
+        .path = "queries > 1 "
+                "and terms > 1500 "
+                "and points * dims > 1500 "
+                "and distances <= 10000 "
+                "and points / dims > 3.9 "
+                "and metric == euclidean "
+                "and queries * dims > 56",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
+        .problems = 1,
+        .margin = 16.28F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 1 "
+                "and terms > 1500 "
+                "and points * dims > 1500 "
+                "and distances <= 10000 "
+                "and points / dims > 3.9 "
+                "and metric != euclidean",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 1,
+        .margin = 1.93F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 1 "
+                "and terms > 1500 "
+                "and points * dims > 1500 "
+                "and distances > 10000 "
+                "and queries / dims <= 32 "
+                "and queries * dims <= 22 "
+                "and metric == euclidean",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
+        .problems = 1,
+        .margin = 1.84F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 1 "
+                "and terms > 1500 "
+                "and points * dims > 1500 "
+                "and distances > 10000 "
+                "and queries / dims <= 32 "
+                "and queries * dims <= 22 "
+                "and metric != euclidean",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
+        .problems = 42,
+        .margin = 8.16F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "queries > 1 "
+                "and terms > 1500 "
+                "and points * dims > 1500 "
+                "and distances > 10000 "
+                "and queries / dims <= 32 "
+                "and queries * dims > 22",
+        .ranking = kRanking18,
+    },
+    {
+        .id = 19,
+        .problems = 4,
+        .margin = 6.21F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 1 "
+                "and terms > 1500 "
+                "and points * dims > 1500 "
+                "and distances > 10000 "
+                "and queries / dims > 32",
+        .ranking = kRanking19,
     },
 };
 
@@ -247,72 +393,114 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
                 return kLeaves[0];
             } else {
-                // cpu_openmp tile=1024
-                // 2 problems, margin 1.38, regret 1.01 [1.01, 1.01]
+                // cpu_openmp tile=64
+                // 2 problems, margin 1.39, regret 1.00 [1.00, 1.01]
                 return kLeaves[1];
             }
         } else {
-            if (problem.terms() <= 120'000) {
-                // cpu_scalar default
-                // 18 problems, margin 1.99, regret 1.00 [1.00, 1.01]
-                return kLeaves[2];
+            if (product(problem.points, problem.dims) <= 820'000) {
+                if (problem.metric == Metric::mixed_euclidean) {
+                    if (problem.missing == Missing::none) {
+                        // cpu_scalar default
+                        // 9 problems, margin 1.49, regret 1.00 [1.00, 1.01]
+                        return kLeaves[2];
+                    } else {
+                        // cpu_openmp tile=64
+                        // 2 problems, margin 1.26, regret 1.01 [1.00, 1.02]
+                        return kLeaves[3];
+                    }
+                } else {
+                    // cpu_scalar default
+                    // 15 problems, margin 2.18, regret 1.00 [1.00, 1.00]
+                    return kLeaves[4];
+                }
             } else {
                 if (problem.metric == Metric::mixed_euclidean) {
                     // cpu_openmp tile=1024
-                    // 7 problems, margin 1.16, regret 1.02 [1.00, 1.05]
-                    return kLeaves[3];
+                    // 4 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                    return kLeaves[5];
                 } else {
                     // cpu_scalar default
-                    // 11 problems, margin 1.59, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
+                    // 6 problems, margin 1.47, regret 1.00 [1.00, 1.00]
+                    return kLeaves[6];
                 }
             }
         }
     } else {
-        if (problem.terms() <= 2'700'000) {
-            if (problem.terms() <= 1500) {
-                // cpu_scalar default
-                // 2 problems, margin 2.95, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
-            } else {
-                if (product(problem.queries, problem.dims) <= 9) {
-                    if (problem.metric == Metric::euclidean) {
-                        // cpu_scalar default
-                        // 1 problems, margin 1.93, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
-                    } else {
-                        // cpu_openmp tile=64
-                        // 1 problems, margin 1.83, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
-                    }
+        if (problem.terms() <= 1500) {
+            // cpu_scalar default
+            // 2 problems, margin 2.95, regret 1.00 [1.00, 1.00]
+            return kLeaves[7];
+        } else {
+            if (product(problem.points, problem.dims) <= 1500) {
+                if (product(problem.queries, problem.dims) <= 18) {
+                    // cpu_scalar default
+                    // 2 problems nearby, margin 4.18, regret 1.00 [1.00, 1.00]
+                    return kLeaves[8];
                 } else {
-                    if (problem.metric == Metric::manhattan) {
-                        // cpu_openmp tile=1024
-                        // 4 problems, margin 4.12, regret 1.01 [1.00, 1.02]
-                        return kLeaves[8];
-                    } else {
+                    if (problem.terms() <= 2700) {
                         if (problem.metric == Metric::euclidean) {
-                            if (problem.terms() <= 3300) {
-                                // cpu_scalar default
-                                // 2 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                                return kLeaves[9];
-                            } else {
-                                // cpu_openmp tile=64
-                                // 19 problems, margin 2.78, regret 1.01 [1.00, 1.03]
-                                return kLeaves[10];
-                            }
+                            // cpu_scalar default
+                            // 2 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                            return kLeaves[9];
                         } else {
                             // cpu_openmp tile=64
-                            // 29 problems, margin 5.26, regret 1.01 [1.00, 1.03]
-                            return kLeaves[11];
+                            // 2 problems, margin 1.75, regret 1.00 [1.00, 1.00]
+                            return kLeaves[10];
                         }
+                    } else {
+                        // cpu_openmp tile=64
+                        // 22 problems, margin 2.97, regret 1.00 [1.00, 1.00]
+                        return kLeaves[11];
+                    }
+                }
+            } else {
+                if (problem.distances() <= 10'000) {
+                    if (ratio(problem.points, problem.dims) <= 3.9) {
+                        // cpu_openmp tile=64
+                        // 13 problems, margin 7.73, regret 1.01 [1.00, 1.03]
+                        return kLeaves[12];
+                    } else {
+                        if (problem.metric == Metric::euclidean) {
+                            if (product(problem.queries, problem.dims) <= 56) {
+                                // cpu_scalar default
+                                // 2 problems nearby, margin 3.99, regret 1.00 [1.00, 1.00]
+                                return kLeaves[13];
+                            } else {
+                                // cpu_openmp tile=1024
+                                // 1 problems, margin 4.24, regret 1.02 [1.02, 1.02]
+                                return kLeaves[14];
+                            }
+                        } else {
+                            // cpu_openmp tile=1024
+                            // 1 problems, margin 16.28, regret 1.00 [1.00, 1.00]
+                            return kLeaves[15];
+                        }
+                    }
+                } else {
+                    if (ratio(problem.queries, problem.dims) <= 32) {
+                        if (product(problem.queries, problem.dims) <= 22) {
+                            if (problem.metric == Metric::euclidean) {
+                                // cpu_scalar default
+                                // 1 problems, margin 1.93, regret 1.00 [1.00, 1.00]
+                                return kLeaves[16];
+                            } else {
+                                // cpu_openmp tile=1024
+                                // 1 problems, margin 1.84, regret 1.00 [1.00, 1.00]
+                                return kLeaves[17];
+                            }
+                        } else {
+                            // cpu_openmp tile=1024
+                            // 42 problems, margin 8.16, regret 1.01 [1.00, 1.01]
+                            return kLeaves[18];
+                        }
+                    } else {
+                        // cpu_openmp tile=256
+                        // 4 problems, margin 6.21, regret 1.00 [1.00, 1.00]
+                        return kLeaves[19];
                     }
                 }
             }
-        } else {
-            // cpu_openmp tile=256
-            // 33 problems, margin 10.52, regret 1.01 [1.01, 1.01]
-            return kLeaves[12];
         }
     }
 }

@@ -21,108 +21,103 @@ namespace espalier::distance::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::cpu_scalar, {}, 1.02F},
+};
+
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.38F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.47F},
+    {VariantId::cpu_scalar, {}, 2.44F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.46F},
+    {VariantId::cpu_avx2, {}, 1.04F},
+    {VariantId::cpu_scalar, {}, 1.59F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.01F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.67F},
-    {VariantId::cpu_scalar, {}, 1.76F},
+    {VariantId::cpu_avx2, {}, 1.02F},
+    {VariantId::cpu_scalar, {}, 1.38F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_avx2, {}, 1.01F},
     {VariantId::cpu_avx512, {}, 1.32F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 1.56F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.56F},
     {VariantId::cpu_scalar, {}, 6.79F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.16F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.12F},
-    {VariantId::cpu_scalar, {}, 24.51F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.04F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.12F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.12F},
+    {VariantId::cpu_scalar, {}, 4.01F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_avx2, {}, 1.07F},
     {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.14F},
-    {VariantId::cpu_scalar, {}, 2.66F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.64F},
+    {VariantId::cpu_scalar, {}, 16.36F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.10F},
-    {VariantId::cpu_scalar, {}, 6.05F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx2, {}, 1.04F},
-    {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.84F},
-    {VariantId::cpu_scalar, {}, 21.98F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.14F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.07F},
+    {VariantId::cpu_scalar, {}, 24.03F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 6,
-        .margin = 1.80F,
-        .regret = 1.02F,
+        .problems = 4,
+        .margin = 2.31F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "queries * dims <= 7",
+        .regret_hi = 1.00F,
+        .path = "terms <= 1000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 2.14F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 1.53F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries * dims > 7 and queries <= 256 and terms <= 390",
+        .regret_hi = 1.08F,
+        .path = "terms > 1000 and queries <= 270 and queries * dims <= 2",
         .ranking = kRanking1,
     },
     {
         .id = 2,
         .problems = 3,
-        .margin = 1.10F,
-        .regret = 1.01F,
+        .margin = 1.36F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries * dims > 7 "
-                "and queries <= 256 "
-                "and terms > 390 "
+        .regret_hi = 1.00F,
+        .path = "terms > 1000 "
+                "and queries <= 270 "
+                "and queries * dims > 2 "
                 "and queries <= 1 "
-                "and dims <= 18 "
+                "and missing == allowed "
                 "and metric == euclidean",
         .ranking = kRanking2,
     },
@@ -133,58 +128,58 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries * dims > 7 "
-                "and queries <= 256 "
-                "and terms > 390 "
+        .path = "terms > 1000 "
+                "and queries <= 270 "
+                "and queries * dims > 2 "
                 "and queries <= 1 "
-                "and dims <= 18 "
+                "and missing == allowed "
                 "and metric != euclidean",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 6,
-        .margin = 1.00F,
+        .problems = 21,
+        .margin = 1.04F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries * dims > 7 "
-                "and queries <= 256 "
-                "and terms > 390 "
+        .regret_hi = 1.01F,
+        .path = "terms > 1000 "
+                "and queries <= 270 "
+                "and queries * dims > 2 "
                 "and queries <= 1 "
-                "and dims > 18 "
-                "and metric == euclidean "
-                "and missing == none",
+                "and missing != allowed "
+                "and queries / dims <= 0.033",
         .ranking = kRanking4,
     },
     {
         .id = 5,
         .problems = 3,
-        .margin = 1.36F,
-        .regret = 1.00F,
+        .margin = 1.10F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries * dims > 7 "
-                "and queries <= 256 "
-                "and terms > 390 "
+        .regret_hi = 1.02F,
+        .path = "terms > 1000 "
+                "and queries <= 270 "
+                "and queries * dims > 2 "
                 "and queries <= 1 "
-                "and dims > 18 "
-                "and metric == euclidean "
-                "and missing != none",
+                "and missing != allowed "
+                "and queries / dims > 0.033 "
+                "and metric == euclidean",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 18,
-        .margin = 1.05F,
+        .problems = 3,
+        .margin = 1.02F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries * dims > 7 "
-                "and queries <= 256 "
-                "and terms > 390 "
+        .regret_hi = 1.00F,
+        .path = "terms > 1000 "
+                "and queries <= 270 "
+                "and queries * dims > 2 "
                 "and queries <= 1 "
-                "and dims > 18 "
+                "and missing != allowed "
+                "and queries / dims > 0.033 "
                 "and metric != euclidean",
         .ranking = kRanking6,
     },
@@ -195,76 +190,58 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.02F,
-        .path = "queries * dims > 7 and queries <= 256 and terms > 390 and queries > 1",
+        .path = "terms > 1000 and queries <= 270 and queries * dims > 2 and queries > 1",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 18,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries * dims > 7 and queries > 256 and missing == none and points / dims <= 120",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 2,
-        .margin = 0.96F,
-        .regret = 1.04F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.05F,
-        .path = "queries * dims > 7 "
-                "and queries > 256 "
-                "and missing == none "
-                "and points / dims > 120 "
-                "and metric == euclidean",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 2,
+        .problems = 4,
         .margin = 1.04F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries * dims > 7 "
-                "and queries > 256 "
-                "and missing == none "
-                "and points / dims > 120 "
-                "and metric != euclidean",
-        .ranking = kRanking10,
+        .path = "terms > 1000 and queries > 270 and terms <= 1200000",
+        .ranking = kRanking8,
     },
     {
-        .id = 11,
-        .problems = 4,
-        .margin = 0.98F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.07F,
-        .path = "queries * dims > 7 and queries > 256 and missing != none",
-        .ranking = kRanking11,
+        .id = 9,
+        .problems = 12,
+        .margin = 0.97F,
+        .regret = 1.07F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.14F,
+        .path = "terms > 1000 and queries > 270 and terms > 1200000 and queries / points <= 0.22",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 22,
+        .margin = 1.14F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "terms > 1000 and queries > 270 and terms > 1200000 and queries / points > 0.22",
+        .ranking = kRanking10,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (product(problem.queries, problem.dims) <= 7) {
+    if (problem.terms() <= 1000) {
         // cpu_scalar default
-        // 6 problems, margin 1.80, regret 1.02 [1.00, 1.05]
+        // 4 problems, margin 2.31, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (problem.queries <= 256) {
-            if (problem.terms() <= 390) {
+        if (problem.queries <= 270) {
+            if (product(problem.queries, problem.dims) <= 2) {
                 // cpu_scalar default
-                // 2 problems, margin 2.14, regret 1.00 [1.00, 1.00]
+                // 4 problems, margin 1.53, regret 1.02 [1.00, 1.08]
                 return kLeaves[1];
             } else {
                 if (problem.queries <= 1) {
-                    if (problem.dims <= 18) {
+                    if (problem.missing == Missing::allowed) {
                         if (problem.metric == Metric::euclidean) {
                             // cpu_scalar default
-                            // 3 problems, margin 1.10, regret 1.01 [1.00, 1.02]
+                            // 3 problems, margin 1.36, regret 1.00 [1.00, 1.00]
                             return kLeaves[2];
                         } else {
                             // cpu_avx512 default
@@ -272,20 +249,20 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             return kLeaves[3];
                         }
                     } else {
-                        if (problem.metric == Metric::euclidean) {
-                            if (problem.missing == Missing::none) {
-                                // cpu_avx2 default
-                                // 6 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[4];
-                            } else {
-                                // cpu_scalar default
-                                // 3 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                                return kLeaves[5];
-                            }
-                        } else {
+                        if (ratio(problem.queries, problem.dims) <= 0.033) {
                             // cpu_avx512 default
-                            // 18 problems, margin 1.05, regret 1.00 [1.00, 1.01]
-                            return kLeaves[6];
+                            // 21 problems, margin 1.04, regret 1.00 [1.00, 1.01]
+                            return kLeaves[4];
+                        } else {
+                            if (problem.metric == Metric::euclidean) {
+                                // cpu_scalar default
+                                // 3 problems, margin 1.10, regret 1.01 [1.00, 1.02]
+                                return kLeaves[5];
+                            } else {
+                                // cpu_avx512 default
+                                // 3 problems, margin 1.02, regret 1.00 [1.00, 1.00]
+                                return kLeaves[6];
+                            }
                         }
                     }
                 } else {
@@ -295,26 +272,20 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 }
             }
         } else {
-            if (problem.missing == Missing::none) {
-                if (ratio(problem.points, problem.dims) <= 120) {
-                    // cpu_avx512 default
-                    // 18 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                    return kLeaves[8];
-                } else {
-                    if (problem.metric == Metric::euclidean) {
-                        // cpu_avx512 default
-                        // 2 problems, margin 0.96, regret 1.04 [1.03, 1.05]
-                        return kLeaves[9];
-                    } else {
-                        // cpu_avx2 default
-                        // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                        return kLeaves[10];
-                    }
-                }
-            } else {
+            if (problem.terms() <= 1'200'000) {
                 // cpu_avx2 default
-                // 4 problems, margin 0.98, regret 1.04 [1.01, 1.07]
-                return kLeaves[11];
+                // 4 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                return kLeaves[8];
+            } else {
+                if (ratio(problem.queries, problem.points) <= 0.22) {
+                    // cpu_avx2 default
+                    // 12 problems nearby, margin 0.97, regret 1.07 [1.02, 1.14]
+                    return kLeaves[9];
+                } else {
+                    // cpu_avx512 default
+                    // 22 problems, margin 1.14, regret 1.00 [1.00, 1.01]
+                    return kLeaves[10];
+                }
             }
         }
     }

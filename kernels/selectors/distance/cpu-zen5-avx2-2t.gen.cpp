@@ -20,7 +20,7 @@ namespace espalier::distance::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.03F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
@@ -29,7 +29,7 @@ constexpr Choice<Problem> kRanking1[] = {
 
 constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.10F},
+    {VariantId::cpu_scalar, {}, 1.48F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
@@ -38,7 +38,7 @@ constexpr Choice<Problem> kRanking3[] = {
 
 constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.48F},
+    {VariantId::cpu_scalar, {}, 1.10F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
@@ -46,306 +46,268 @@ constexpr Choice<Problem> kRanking5[] = {
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.67F},
+    {VariantId::cpu_scalar, {}, 5.11F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.52F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.78F},
+    {VariantId::cpu_scalar, {}, 6.14F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.72F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.11F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 2.18F},
+    {VariantId::cpu_scalar, {}, 4.70F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.36F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.38F},
-    {VariantId::cpu_scalar, {}, 2.56F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
+    {VariantId::cpu_avx2, {}, 1.10F},
+    {VariantId::cpu_scalar, {}, 3.79F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.81F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.82F},
-    {VariantId::cpu_scalar, {}, 6.58F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.15F},
-    {VariantId::cpu_scalar, {}, 3.32F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.85F},
-    {VariantId::cpu_scalar, {}, 17.05F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.79F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.85F},
+    {VariantId::cpu_scalar, {}, 13.79F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 2,
-        .margin = 4.42F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 2.55F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms <= 1200 and metric == euclidean",
+        .regret_hi = 1.08F,
+        .path = "terms <= 1500",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 2.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms <= 1200 and metric != euclidean and terms <= 390",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 1,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms <= 1200 and metric != euclidean and terms > 390",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
         .problems = 2,
         .margin = 1.83F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms > 1200 and queries * dims <= 2 and metric == euclidean",
-        .ranking = kRanking3,
+        .path = "terms > 1500 and queries * dims <= 2 and metric == euclidean",
+        .ranking = kRanking1,
     },
     {
-        .id = 4,
+        .id = 2,
         .problems = 2,
         .margin = 1.48F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms > 1200 and queries * dims <= 2 and metric != euclidean",
-        .ranking = kRanking4,
+        .path = "terms > 1500 and queries * dims <= 2 and metric != euclidean",
+        .ranking = kRanking2,
     },
     {
-        .id = 5,
+        .id = 3,
         .problems = 9,
         .margin = 1.40F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms > 1200 "
+        .path = "terms > 1500 "
                 "and queries * dims > 2 "
-                "and queries * dims <= 100 "
                 "and metric == euclidean "
-                "and queries <= 3",
+                "and queries <= 1 "
+                "and dims <= 180",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 3,
+        .margin = 1.10F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms > 1500 "
+                "and queries * dims > 2 "
+                "and metric == euclidean "
+                "and queries <= 1 "
+                "and dims > 180",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 2,
+        .margin = 1.27F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms > 1500 "
+                "and queries * dims > 2 "
+                "and metric == euclidean "
+                "and queries > 1 "
+                "and terms <= 4700",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 1,
-        .margin = 1.32F,
-        .regret = 1.00F,
+        .problems = 32,
+        .margin = 1.66F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 "
+        .regret_hi = 1.03F,
+        .path = "terms > 1500 "
                 "and queries * dims > 2 "
-                "and queries * dims <= 100 "
                 "and metric == euclidean "
-                "and queries > 3 "
-                "and points * dims <= 560",
+                "and queries > 1 "
+                "and terms > 4700",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 2,
-        .margin = 1.52F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 "
-                "and queries * dims > 2 "
-                "and queries * dims <= 100 "
-                "and metric == euclidean "
-                "and queries > 3 "
-                "and points * dims > 560",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
         .problems = 3,
         .margin = 1.33F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms > 1200 "
+        .path = "terms > 1500 "
                 "and queries * dims > 2 "
-                "and queries * dims <= 100 "
                 "and metric != euclidean "
-                "and queries / dims <= 0.022 "
-                "and metric == manhattan",
+                "and queries / points <= 0.68 "
+                "and metric == manhattan "
+                "and queries <= 1",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 2,
+        .margin = 1.78F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms > 1500 "
+                "and queries * dims > 2 "
+                "and metric != euclidean "
+                "and queries / points <= 0.68 "
+                "and metric == manhattan "
+                "and queries > 1",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 12,
-        .margin = 1.72F,
+        .problems = 32,
+        .margin = 2.11F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 "
+        .regret_hi = 1.01F,
+        .path = "terms > 1500 "
                 "and queries * dims > 2 "
-                "and queries * dims <= 100 "
                 "and metric != euclidean "
-                "and queries / dims <= 0.022 "
+                "and queries / points <= 0.68 "
                 "and metric != manhattan",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 6,
-        .margin = 2.36F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 1.09F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 "
+        .regret_hi = 1.04F,
+        .path = "terms > 1500 "
                 "and queries * dims > 2 "
-                "and queries * dims <= 100 "
                 "and metric != euclidean "
-                "and queries / dims > 0.022",
+                "and queries / points > 0.68 "
+                "and dims <= 2",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 59,
-        .margin = 1.80F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "terms > 1200 "
-                "and queries * dims > 2 "
-                "and queries * dims > 100 "
-                "and queries <= 100 "
-                "and queries / dims <= 39",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 4,
-        .margin = 1.15F,
+        .problems = 35,
+        .margin = 1.79F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms > 1200 "
+        .path = "terms > 1500 "
                 "and queries * dims > 2 "
-                "and queries * dims > 100 "
-                "and queries <= 100 "
-                "and queries / dims > 39",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 26,
-        .margin = 1.84F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "terms > 1200 and queries * dims > 2 and queries * dims > 100 and queries > 100",
-        .ranking = kRanking13,
+                "and metric != euclidean "
+                "and queries / points > 0.68 "
+                "and dims > 2",
+        .ranking = kRanking11,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.terms() <= 1200) {
-        if (problem.metric == Metric::euclidean) {
-            // cpu_scalar default
-            // 2 problems, margin 4.42, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            if (problem.terms() <= 390) {
-                // cpu_scalar default
-                // 1 problems, margin 2.39, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            } else {
-                // cpu_avx2 default
-                // 1 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            }
-        }
+    if (problem.terms() <= 1500) {
+        // cpu_scalar default
+        // 4 problems, margin 2.55, regret 1.03 [1.00, 1.08]
+        return kLeaves[0];
     } else {
         if (product(problem.queries, problem.dims) <= 2) {
             if (problem.metric == Metric::euclidean) {
                 // cpu_scalar default
                 // 2 problems, margin 1.83, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
+                return kLeaves[1];
             } else {
                 // cpu_avx2 default
                 // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
+                return kLeaves[2];
             }
         } else {
-            if (product(problem.queries, problem.dims) <= 100) {
-                if (problem.metric == Metric::euclidean) {
-                    if (problem.queries <= 3) {
+            if (problem.metric == Metric::euclidean) {
+                if (problem.queries <= 1) {
+                    if (problem.dims <= 180) {
                         // cpu_scalar default
                         // 9 problems, margin 1.40, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    } else {
-                        if (product(problem.points, problem.dims) <= 560) {
-                            // cpu_scalar default
-                            // 1 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                            return kLeaves[6];
-                        } else {
-                            // cpu_avx2 default
-                            // 2 problems, margin 1.52, regret 1.00 [1.00, 1.00]
-                            return kLeaves[7];
-                        }
-                    }
-                } else {
-                    if (ratio(problem.queries, problem.dims) <= 0.022) {
-                        if (problem.metric == Metric::manhattan) {
-                            // cpu_scalar default
-                            // 3 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                            return kLeaves[8];
-                        } else {
-                            // cpu_avx2 default
-                            // 12 problems, margin 1.72, regret 1.00 [1.00, 1.00]
-                            return kLeaves[9];
-                        }
+                        return kLeaves[3];
                     } else {
                         // cpu_avx2 default
-                        // 6 problems, margin 2.36, regret 1.00 [1.00, 1.00]
-                        return kLeaves[10];
+                        // 3 problems, margin 1.10, regret 1.00 [1.00, 1.00]
+                        return kLeaves[4];
+                    }
+                } else {
+                    if (problem.terms() <= 4700) {
+                        // cpu_scalar default
+                        // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                        return kLeaves[5];
+                    } else {
+                        // cpu_avx2 default
+                        // 32 problems, margin 1.66, regret 1.01 [1.00, 1.03]
+                        return kLeaves[6];
                     }
                 }
             } else {
-                if (problem.queries <= 100) {
-                    if (ratio(problem.queries, problem.dims) <= 39) {
-                        // cpu_avx2 default
-                        // 59 problems, margin 1.80, regret 1.00 [1.00, 1.01]
-                        return kLeaves[11];
+                if (ratio(problem.queries, problem.points) <= 0.68) {
+                    if (problem.metric == Metric::manhattan) {
+                        if (problem.queries <= 1) {
+                            // cpu_scalar default
+                            // 3 problems, margin 1.33, regret 1.00 [1.00, 1.00]
+                            return kLeaves[7];
+                        } else {
+                            // cpu_avx2 default
+                            // 2 problems, margin 1.78, regret 1.00 [1.00, 1.00]
+                            return kLeaves[8];
+                        }
                     } else {
-                        // cpu_openmp tile=64
-                        // 4 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                        return kLeaves[12];
+                        // cpu_avx2 default
+                        // 32 problems, margin 2.11, regret 1.00 [1.00, 1.01]
+                        return kLeaves[9];
                     }
                 } else {
-                    // cpu_avx2 default
-                    // 26 problems, margin 1.84, regret 1.01 [1.00, 1.02]
-                    return kLeaves[13];
+                    if (problem.dims <= 2) {
+                        // cpu_openmp tile=64
+                        // 4 problems, margin 1.09, regret 1.01 [1.00, 1.04]
+                        return kLeaves[10];
+                    } else {
+                        // cpu_avx2 default
+                        // 35 problems, margin 1.79, regret 1.00 [1.00, 1.00]
+                        return kLeaves[11];
+                    }
                 }
             }
         }

@@ -17,7 +17,6 @@
 //   0792ef4707461cafc5b00226175ef6e859ed1afe2181d1bb88bb814f51b468a3  register_tile
 //   5f8de94d6b177ba5027bc755262eff3ddf33b374f786d4f0abeed5af7d8b2d8e  shared_load_all
 //   06d2c0010aeec9da3b6b21f9b8056276a627e14be540cd97eaafc69a0d6bd832  shared_load_tile
-//   34cf5a15fa6c084befc24877a388c685781b673553af13fa4ce6525d136960c5  texture_1d
 //   ee745ad0a4c0cb5ae3d629073153a8b2db1c7043133890adafc0008740dce04a  texture_1d_shared_tile
 
 #include "kernels/core/pair.hpp"
@@ -30,18 +29,18 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::one_warp_partials, {}, 1.00F},
-    {VariantId::one_warp_shares, {}, 1.77F},
-    {VariantId::shared_load_all, {}, 2.57F},
-    {VariantId::shared_load_tile, {}, 3.16F},
-    {VariantId::global, {{"width", 32}}, 14.42F},
+    {VariantId::one_warp_shares, {}, 1.80F},
+    {VariantId::shared_load_all, {}, 2.29F},
+    {VariantId::shared_load_tile, {}, 3.08F},
+    {VariantId::global, {{"width", 32}}, 12.60F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
-    {VariantId::one_warp_partials, {}, 1.37F},
-    {VariantId::texture_1d_shared_tile, {}, 2.91F},
-    {VariantId::shared_load_tile, {}, 3.18F},
-    {VariantId::global, {{"width", 32}}, 19.88F},
+    {VariantId::one_warp_partials, {}, 1.17F},
+    {VariantId::one_warp_shares, {}, 2.23F},
+    {VariantId::texture_1d_shared_tile, {}, 3.03F},
+    {VariantId::global, {{"width", 32}}, 20.71F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
@@ -66,13 +65,21 @@ constexpr Choice<Problem> kRanking4[] = {
 
 constexpr Choice<Problem> kRanking5[] = {
     {VariantId::one_warp_partials, {}, 1.00F},
-    {VariantId::one_warp_shares, {}, 1.44F},
-    {VariantId::shared_load_all, {}, 1.69F},
-    {VariantId::shared_load_tile, {}, 3.04F},
-    {VariantId::global, {{"width", 32}}, 13.77F},
+    {VariantId::one_warp_shares, {}, 1.13F},
+    {VariantId::shared_load_all, {}, 1.74F},
+    {VariantId::shared_load_tile, {}, 2.96F},
+    {VariantId::global, {{"width", 32}}, 13.59F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::one_warp_partials, {}, 1.00F},
+    {VariantId::shared_load_all, {}, 1.64F},
+    {VariantId::one_warp_shares, {}, 1.84F},
+    {VariantId::shared_load_tile, {}, 3.12F},
+    {VariantId::global, {{"width", 32}}, 13.95F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::shared_load_all, {}, 1.01F},
     {VariantId::shared_load_tile, {}, 1.32F},
     {VariantId::texture_1d_shared_tile, {}, 1.37F},
@@ -80,7 +87,7 @@ constexpr Choice<Problem> kRanking6[] = {
     {VariantId::global, {{"width", 32}}, 4.47F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::shared_load_all, {}, 1.33F},
     {VariantId::texture_1d_shared_tile, {}, 1.40F},
@@ -88,7 +95,7 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::global, {{"width", 32}}, 5.61F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.05F},
     {VariantId::shared_load_all, {}, 1.28F},
@@ -96,20 +103,12 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::global, {{"width", 32}}, 2.69F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::global_uncoalesced, {}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.12F},
-    {VariantId::texture_1d_shared_tile, {}, 1.12F},
-    {VariantId::shared_load_all, {}, 1.33F},
-    {VariantId::global, {{"width", 32}}, 3.42F},
-};
-
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.02F},
-    {VariantId::shared_load_tile, {}, 1.05F},
-    {VariantId::shared_load_all, {}, 1.11F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.55F},
-    {VariantId::global, {{"width", 32}}, 4.52F},
+    {VariantId::texture_1d_shared_tile, {}, 1.03F},
+    {VariantId::shared_load_tile, {}, 1.06F},
+    {VariantId::shared_load_all, {}, 1.13F},
+    {VariantId::global_uncoalesced, {}, 1.45F},
+    {VariantId::global, {{"width", 32}}, 4.38F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
@@ -138,21 +137,13 @@ constexpr Choice<Problem> kRanking13[] = {
 
 constexpr Choice<Problem> kRanking14[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.06F},
-    {VariantId::shared_load_tile, {}, 1.30F},
-    {VariantId::texture_1d_shared_tile, {}, 1.37F},
-    {VariantId::shared_load_all, {}, 1.58F},
-    {VariantId::global, {{"width", 32}}, 1.70F},
+    {VariantId::shared_load_tile, {}, 1.23F},
+    {VariantId::texture_1d_shared_tile, {}, 1.24F},
+    {VariantId::shared_load_all, {}, 1.34F},
+    {VariantId::global, {{"width", 32}}, 2.21F},
 };
 
 constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.05F},
-    {VariantId::texture_1d_shared_tile, {}, 1.15F},
-    {VariantId::shared_load_tile, {}, 1.18F},
-    {VariantId::shared_load_all, {}, 1.18F},
-    {VariantId::global, {{"width", 32}}, 2.69F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.03F},
     {VariantId::shared_load_all, {}, 1.05F},
@@ -160,7 +151,7 @@ constexpr Choice<Problem> kRanking16[] = {
     {VariantId::global, {{"width", 32}}, 1.53F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.02F},
     {VariantId::expanded_tile, {}, 1.61F},
     {VariantId::texture_1d_shared_tile, {}, 2.03F},
@@ -168,7 +159,7 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global, {{"width", 32}}, 2.84F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.22F},
     {VariantId::texture_1d_shared_tile, {}, 2.49F},
@@ -176,15 +167,15 @@ constexpr Choice<Problem> kRanking18[] = {
     {VariantId::global, {{"width", 32}}, 6.78F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::expanded_tile, {}, 1.02F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.11F},
-    {VariantId::texture_1d_shared_tile, {}, 1.83F},
-    {VariantId::shared_load_tile, {}, 1.96F},
-    {VariantId::global, {{"width", 32}}, 5.59F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.13F},
+    {VariantId::texture_1d_shared_tile, {}, 1.85F},
+    {VariantId::shared_load_tile, {}, 2.01F},
+    {VariantId::global, {{"width", 32}}, 5.93F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.07F},
     {VariantId::texture_1d_shared_tile, {}, 1.60F},
@@ -192,41 +183,41 @@ constexpr Choice<Problem> kRanking20[] = {
     {VariantId::global, {{"width", 32}}, 3.20F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::expanded_tile, {}, 1.00F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.15F},
-    {VariantId::texture_1d_shared_tile, {}, 2.56F},
-    {VariantId::shared_load_tile, {}, 2.69F},
+    {VariantId::texture_1d_shared_tile, {}, 2.53F},
+    {VariantId::shared_load_tile, {}, 2.65F},
     {VariantId::global, {{"width", 32}}, 4.23F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.32F},
     {VariantId::global_uncoalesced, {}, 3.00F},
-    {VariantId::texture_1d, {{"texture_types", 0}}, 3.69F},
+    {VariantId::global, {{"width", 16}}, 4.22F},
     {VariantId::global, {{"width", 32}}, 4.25F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 4,
-        .margin = 1.77F,
+        .problems = 3,
+        .margin = 1.80F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 390000 and queries / dims <= 0.0082 and distances <= 150000",
+        .path = "distances <= 390000 and queries / dims <= 0.0082 and points <= 56000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 1.37F,
+        .problems = 2,
+        .margin = 1.17F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 390000 and queries / dims <= 0.0082 and distances > 150000",
+        .path = "distances <= 390000 and queries / dims <= 0.0082 and points > 56000",
         .ranking = kRanking1,
     },
     {
@@ -236,7 +227,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 390000 and queries / dims > 0.0082 and dims <= 22 and points * dims <= 470",
+        .path = "distances <= 390000 and queries / dims > 0.0082 and dims <= 22 and points * dims <= 560",
         .ranking = kRanking2,
     },
     {
@@ -246,7 +237,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "distances <= 390000 and queries / dims > 0.0082 and dims <= 22 and points * dims > 470",
+        .path = "distances <= 390000 and queries / dims > 0.0082 and dims <= 22 and points * dims > 560",
         .ranking = kRanking3,
     },
     {
@@ -259,26 +250,41 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "distances <= 390000 "
                 "and queries / dims > 0.0082 "
                 "and dims > 22 "
-                "and distances <= 5600 "
+                "and distances <= 3900 "
                 "and terms <= 262144",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 2,
-        .margin = 1.44F,
+        .problems = 1,
+        .margin = 1.13F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances <= 390000 "
                 "and queries / dims > 0.0082 "
                 "and dims > 22 "
-                "and distances <= 5600 "
+                "and distances <= 3900 "
                 "and terms > 262144",
         .ranking = kRanking5,
     },
     {
         .id = 6,
+        .problems = 1,
+        .margin = 1.64F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 390000 "
+                "and queries / dims > 0.0082 "
+                "and dims > 22 "
+                "and distances > 3900 "
+                "and points <= 10000 "
+                "and distances <= 5600",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
         .problems = 26,
         .margin = 1.30F,
         .regret = 1.01F,
@@ -287,14 +293,15 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "distances <= 390000 "
                 "and queries / dims > 0.0082 "
                 "and dims > 22 "
-                "and distances > 5600 "
+                "and distances > 3900 "
                 "and points <= 10000 "
-                "and queries <= 560 "
-                "and distances <= 270000",
-        .ranking = kRanking6,
+                "and distances > 5600 "
+                "and queries <= 820 "
+                "and distances <= 262144",
+        .ranking = kRanking7,
     },
     {
-        .id = 7,
+        .id = 8,
         .problems = 1,
         .margin = 1.33F,
         .regret = 1.00F,
@@ -303,14 +310,15 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "distances <= 390000 "
                 "and queries / dims > 0.0082 "
                 "and dims > 22 "
-                "and distances > 5600 "
+                "and distances > 3900 "
                 "and points <= 10000 "
-                "and queries <= 560 "
-                "and distances > 270000",
-        .ranking = kRanking7,
+                "and distances > 5600 "
+                "and queries <= 820 "
+                "and distances > 262144",
+        .ranking = kRanking8,
     },
     {
-        .id = 8,
+        .id = 9,
         .problems = 1,
         .margin = 1.05F,
         .regret = 1.00F,
@@ -319,39 +327,24 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "distances <= 390000 "
                 "and queries / dims > 0.0082 "
                 "and dims > 22 "
-                "and distances > 5600 "
+                "and distances > 3900 "
                 "and points <= 10000 "
-                "and queries > 560",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 1,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.0082 "
-                "and dims > 22 "
                 "and distances > 5600 "
-                "and points > 10000 "
-                "and dims <= 39",
+                "and queries > 820",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 8,
+        .problems = 9,
         .margin = 1.03F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.06F,
         .path = "distances <= 390000 "
                 "and queries / dims > 0.0082 "
                 "and dims > 22 "
-                "and distances > 5600 "
-                "and points > 10000 "
-                "and dims > 39",
+                "and distances > 3900 "
+                "and points > 10000",
         .ranking = kRanking10,
     },
     {
@@ -361,7 +354,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 390000 and queries <= 18 and queries <= 9",
+        .path = "distances > 390000 and queries <= 16 and queries <= 8",
         .ranking = kRanking11,
     },
     {
@@ -371,7 +364,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "distances > 390000 and queries <= 18 and queries > 9 and terms <= 27000000",
+        .path = "distances > 390000 and queries <= 16 and queries > 8 and terms <= 39000000",
         .ranking = kRanking12,
     },
     {
@@ -381,151 +374,135 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.04F,
-        .path = "distances > 390000 and queries <= 18 and queries > 9 and terms > 27000000",
+        .path = "distances > 390000 and queries <= 16 and queries > 8 and terms > 39000000",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 3,
-        .margin = 1.20F,
+        .problems = 7,
+        .margin = 1.16F,
         .regret = 1.06F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.20F,
-        .path = "distances > 390000 and queries > 18 and terms <= 1200000000 and distances <= 470000",
+        .regret_hi = 1.12F,
+        .path = "distances > 390000 "
+                "and queries > 16 "
+                "and terms <= 1200000000 "
+                "and queries * points <= 524288 "
+                "and missing == none",
         .ranking = kRanking14,
     },
     {
         .id = 15,
-        .problems = 4,
-        .margin = 1.09F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.14F,
-        .path = "distances > 390000 "
-                "and queries > 18 "
-                "and terms <= 1200000000 "
-                "and distances > 470000 "
-                "and distances <= 524288 "
-                "and missing == none",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
         .problems = 2,
         .margin = 1.03F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 390000 "
-                "and queries > 18 "
+                "and queries > 16 "
                 "and terms <= 1200000000 "
-                "and distances > 470000 "
-                "and distances <= 524288 "
+                "and queries * points <= 524288 "
                 "and missing != none",
-        .ranking = kRanking16,
+        .ranking = kRanking15,
     },
     {
-        .id = 17,
+        .id = 16,
         .problems = 71,
         .margin = 2.00F,
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.03F,
-        .path = "distances > 390000 "
-                "and queries > 18 "
-                "and terms <= 1200000000 "
-                "and distances > 470000 "
-                "and distances > 524288",
-        .ranking = kRanking17,
+        .path = "distances > 390000 and queries > 16 and terms <= 1200000000 and queries * points > 524288",
+        .ranking = kRanking16,
     },
     {
-        .id = 18,
+        .id = 17,
         .problems = 5,
         .margin = 2.90F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 390000 and queries > 18 and terms > 1200000000 and metric == manhattan",
+        .path = "distances > 390000 and queries > 16 and terms > 1200000000 and metric == manhattan",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
+        .problems = 5,
+        .margin = 1.12F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "distances > 390000 "
+                "and queries > 16 "
+                "and terms > 1200000000 "
+                "and metric != manhattan "
+                "and points / dims <= 56000 "
+                "and queries / dims <= 0.47",
         .ranking = kRanking18,
     },
     {
         .id = 19,
-        .problems = 6,
-        .margin = 1.12F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 390000 "
-                "and queries > 18 "
-                "and terms > 1200000000 "
-                "and metric != manhattan "
-                "and points / dims <= 56000 "
-                "and queries <= 390",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
         .problems = 5,
         .margin = 1.65F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 390000 "
-                "and queries > 18 "
+                "and queries > 16 "
                 "and terms > 1200000000 "
                 "and metric != manhattan "
                 "and points / dims <= 56000 "
-                "and queries > 390 "
+                "and queries / dims > 0.47 "
                 "and metric == chebyshev",
-        .ranking = kRanking20,
+        .ranking = kRanking19,
     },
     {
-        .id = 21,
-        .problems = 30,
+        .id = 20,
+        .problems = 31,
         .margin = 1.28F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "distances > 390000 "
-                "and queries > 18 "
+                "and queries > 16 "
                 "and terms > 1200000000 "
                 "and metric != manhattan "
                 "and points / dims <= 56000 "
-                "and queries > 390 "
+                "and queries / dims > 0.47 "
                 "and metric != chebyshev",
-        .ranking = kRanking21,
+        .ranking = kRanking20,
     },
     {
-        .id = 22,
+        .id = 21,
         .problems = 1,
         .margin = 3.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 390000 "
-                "and queries > 18 "
+                "and queries > 16 "
                 "and terms > 1200000000 "
                 "and metric != manhattan "
                 "and points / dims > 56000",
-        .ranking = kRanking22,
+        .ranking = kRanking21,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.distances() <= 390'000) {
         if (ratio(problem.queries, problem.dims) <= 0.0082) {
-            if (problem.distances() <= 150'000) {
+            if (problem.points <= 56'000) {
                 // one_warp_partials default
-                // 4 problems, margin 1.77, regret 1.00 [1.00, 1.00]
+                // 3 problems, margin 1.80, regret 1.00 [1.00, 1.00]
                 return kLeaves[0];
             } else {
                 // few_items per_thread=1
-                // 1 problems, margin 1.37, regret 1.00 [1.00, 1.00]
+                // 2 problems, margin 1.17, regret 1.00 [1.00, 1.00]
                 return kLeaves[1];
             }
         } else {
             if (problem.dims <= 22) {
-                if (product(problem.points, problem.dims) <= 470) {
+                if (product(problem.points, problem.dims) <= 560) {
                     // global width=32
                     // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
                     return kLeaves[2];
@@ -535,56 +512,56 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     return kLeaves[3];
                 }
             } else {
-                if (problem.distances() <= 5600) {
+                if (problem.distances() <= 3900) {
                     if (problem.terms() <= 262'144) {
                         // one_warp_shares default
                         // 10 problems, margin 1.08, regret 1.00 [1.00, 1.00]
                         return kLeaves[4];
                     } else {
                         // one_warp_partials default
-                        // 2 problems, margin 1.44, regret 1.00 [1.00, 1.00]
+                        // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
                         return kLeaves[5];
                     }
                 } else {
                     if (problem.points <= 10'000) {
-                        if (problem.queries <= 560) {
-                            if (problem.distances() <= 270'000) {
-                                // shared_load_all default
-                                // 26 problems, margin 1.30, regret 1.01 [1.00, 1.04]
-                                return kLeaves[6];
-                            } else {
-                                // register_tile per_thread=4
-                                // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                                return kLeaves[7];
-                            }
+                        if (problem.distances() <= 5600) {
+                            // one_warp_partials default
+                            // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
+                            return kLeaves[6];
                         } else {
-                            // texture_1d_shared_tile default
-                            // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                            return kLeaves[8];
+                            if (problem.queries <= 820) {
+                                if (problem.distances() <= 262'144) {
+                                    // shared_load_all default
+                                    // 26 problems, margin 1.30, regret 1.01 [1.00, 1.04]
+                                    return kLeaves[7];
+                                } else {
+                                    // register_tile per_thread=4
+                                    // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[8];
+                                }
+                            } else {
+                                // texture_1d_shared_tile default
+                                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                                return kLeaves[9];
+                            }
                         }
                     } else {
-                        if (problem.dims <= 39) {
-                            // global_uncoalesced default
-                            // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                            return kLeaves[9];
-                        } else {
-                            // texture_1d_shared_tile default
-                            // 8 problems, margin 1.03, regret 1.02 [1.00, 1.04]
-                            return kLeaves[10];
-                        }
+                        // texture_1d_shared_tile default
+                        // 9 problems, margin 1.03, regret 1.03 [1.01, 1.06]
+                        return kLeaves[10];
                     }
                 }
             }
         }
     } else {
-        if (problem.queries <= 18) {
-            if (problem.queries <= 9) {
+        if (problem.queries <= 16) {
+            if (problem.queries <= 8) {
                 // few_items per_thread=4
                 // else few_items per_thread=1
                 // 5 problems, margin 7.16, regret 1.00 [1.00, 1.00]
                 return kLeaves[11];
             } else {
-                if (problem.terms() <= 27'000'000) {
+                if (problem.terms() <= 39'000'000) {
                     // global_uncoalesced default
                     // 5 problems, margin 1.16, regret 1.01 [1.00, 1.02]
                     return kLeaves[12];
@@ -596,57 +573,51 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             }
         } else {
             if (problem.terms() <= 1'200'000'000) {
-                if (problem.distances() <= 470'000) {
-                    // register_tile per_thread=4
-                    // 3 problems, margin 1.20, regret 1.06 [1.00, 1.20]
-                    return kLeaves[14];
-                } else {
-                    if (problem.distances() <= 524'288) {
-                        if (problem.missing == Missing::none) {
-                            // register_tile per_thread=4
-                            // 4 problems, margin 1.09, regret 1.05 [1.00, 1.14]
-                            return kLeaves[15];
-                        } else {
-                            // texture_1d_shared_tile default
-                            // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                            return kLeaves[16];
-                        }
-                    } else {
+                if (product(problem.queries, problem.points) <= 524'288) {
+                    if (problem.missing == Missing::none) {
                         // register_tile per_thread=4
-                        // 71 problems, margin 2.00, regret 1.02 [1.01, 1.03]
-                        return kLeaves[17];
+                        // 7 problems, margin 1.16, regret 1.06 [1.00, 1.12]
+                        return kLeaves[14];
+                    } else {
+                        // texture_1d_shared_tile default
+                        // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                        return kLeaves[15];
                     }
+                } else {
+                    // register_tile per_thread=4
+                    // 71 problems, margin 2.00, regret 1.02 [1.01, 1.03]
+                    return kLeaves[16];
                 }
             } else {
                 if (problem.metric == Metric::manhattan) {
                     // register_tile per_thread=8
                     // else register_tile per_thread=4
                     // 5 problems, margin 2.90, regret 1.00 [1.00, 1.00]
-                    return kLeaves[18];
+                    return kLeaves[17];
                 } else {
                     if (ratio(problem.points, problem.dims) <= 56'000) {
-                        if (problem.queries <= 390) {
+                        if (ratio(problem.queries, problem.dims) <= 0.47) {
                             // expanded_tile default
                             // else register_tile per_thread=4
-                            // 6 problems, margin 1.12, regret 1.01 [1.00, 1.02]
-                            return kLeaves[19];
+                            // 5 problems, margin 1.12, regret 1.01 [1.00, 1.03]
+                            return kLeaves[18];
                         } else {
                             if (problem.metric == Metric::chebyshev) {
                                 // register_tile per_thread=8
                                 // else register_tile per_thread=4
                                 // 5 problems, margin 1.65, regret 1.00 [1.00, 1.00]
-                                return kLeaves[20];
+                                return kLeaves[19];
                             } else {
                                 // expanded_tile default
                                 // else register_tile per_thread=4
-                                // 30 problems, margin 1.28, regret 1.00 [1.00, 1.01]
-                                return kLeaves[21];
+                                // 31 problems, margin 1.28, regret 1.00 [1.00, 1.01]
+                                return kLeaves[20];
                             }
                         }
                     } else {
                         // register_tile per_thread=8
                         // 1 problems, margin 3.00, regret 1.00 [1.00, 1.00]
-                        return kLeaves[22];
+                        return kLeaves[21];
                     }
                 }
             }

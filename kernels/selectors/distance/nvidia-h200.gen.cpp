@@ -35,6 +35,14 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::shared_load_all, {}, 1.02F},
+    {VariantId::texture_1d_shared_tile, {}, 1.02F},
+    {VariantId::shared_load_tile, {}, 1.09F},
+    {VariantId::one_warp_partials, {}, 1.91F},
+    {VariantId::global, {{"width", 32}}, 4.66F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::global_uncoalesced, {}, 1.01F},
     {VariantId::shared_load_all, {}, 1.05F},
     {VariantId::shared_load_tile, {}, 1.07F},
@@ -42,15 +50,15 @@ constexpr Choice<Problem> kRanking1[] = {
     {VariantId::global, {{"width", 32}}, 1.68F},
 };
 
-constexpr Choice<Problem> kRanking2[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::one_warp_partials, {}, 1.00F},
-    {VariantId::shared_load_all, {}, 1.37F},
-    {VariantId::shared_load_tile, {}, 2.02F},
-    {VariantId::texture_1d_shared_tile, {}, 2.15F},
-    {VariantId::global, {{"width", 32}}, 7.26F},
+    {VariantId::shared_load_all, {}, 1.34F},
+    {VariantId::shared_load_tile, {}, 2.17F},
+    {VariantId::texture_1d_shared_tile, {}, 2.29F},
+    {VariantId::global, {{"width", 32}}, 8.71F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::shared_load_all, {}, 1.00F},
     {VariantId::one_warp_partials, {}, 1.06F},
     {VariantId::shared_load_tile, {}, 1.14F},
@@ -58,15 +66,15 @@ constexpr Choice<Problem> kRanking3[] = {
     {VariantId::global, {{"width", 32}}, 4.67F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::shared_load_all, {}, 1.04F},
-    {VariantId::shared_load_tile, {}, 1.68F},
-    {VariantId::texture_1d_shared_tile, {}, 1.76F},
-    {VariantId::global_uncoalesced, {}, 2.55F},
-    {VariantId::global, {{"width", 32}}, 6.48F},
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::shared_load_all, {}, 1.01F},
+    {VariantId::shared_load_tile, {}, 1.56F},
+    {VariantId::texture_1d_shared_tile, {}, 1.63F},
+    {VariantId::global_uncoalesced, {}, 2.30F},
+    {VariantId::global, {{"width", 32}}, 5.63F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 3.30F},
     {VariantId::shared_load_tile, {}, 3.40F},
@@ -74,15 +82,24 @@ constexpr Choice<Problem> kRanking5[] = {
     {VariantId::global, {{"width", 32}}, 14.57F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::global_uncoalesced, {}, 1.01F},
-    {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.19F},
-    {VariantId::texture_1d_shared_tile, {}, 1.25F},
-    {VariantId::global, {{"width", 32}}, 2.06F},
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::global_uncoalesced, {}, 2.04F},
+    {VariantId::few_items, {{"per_thread", 1}}, 1.28F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.46F},
+    {VariantId::shared_load_tile, {}, 2.44F},
+    {VariantId::texture_1d_shared_tile, {}, 2.46F},
+    {VariantId::global, {{"width", 32}}, 3.43F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::global_uncoalesced, {}, 1.01F},
+    {VariantId::shared_load_tile, {}, 1.24F},
+    {VariantId::texture_1d_shared_tile, {}, 1.27F},
+    {VariantId::few_items, {{"per_thread", 1}}, 1.28F},
+    {VariantId::global, {{"width", 32}}, 2.31F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
     {VariantId::shared_load_all, {}, 1.03F},
     {VariantId::shared_load_tile, {}, 1.08F},
@@ -90,7 +107,7 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::global, {{"width", 32}}, 7.65F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::global_uncoalesced, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.11F},
     {VariantId::texture_1d_shared_tile, {}, 1.14F},
@@ -98,7 +115,7 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::global, {{"width", 32}}, 2.37F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::shared_load_all, {}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 1.07F},
     {VariantId::shared_load_tile, {}, 1.07F},
@@ -106,7 +123,7 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::global, {{"width", 32}}, 3.44F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.04F},
     {VariantId::shared_load_all, {}, 1.13F},
@@ -114,31 +131,55 @@ constexpr Choice<Problem> kRanking10[] = {
     {VariantId::global, {{"width", 32}}, 2.68F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 1.39F},
-    {VariantId::shared_load_tile, {}, 1.45F},
-    {VariantId::shared_load_all, {}, 1.52F},
-    {VariantId::global, {{"width", 32}}, 3.25F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::shared_load_tile, {}, 1.05F},
-    {VariantId::texture_1d_shared_tile, {}, 1.06F},
-    {VariantId::shared_load_all, {}, 1.13F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.36F},
-    {VariantId::global, {{"width", 32}}, 2.33F},
-};
-
 constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.10F},
-    {VariantId::texture_1d_shared_tile, {}, 1.77F},
-    {VariantId::shared_load_tile, {}, 1.82F},
-    {VariantId::global, {{"width", 32}}, 3.32F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::shared_load_all, {}, 1.57F},
+    {VariantId::texture_1d_shared_tile, {}, 1.57F},
+    {VariantId::shared_load_tile, {}, 1.72F},
+    {VariantId::global, {{"width", 32}}, 7.13F},
 };
 
 constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.27F},
+    {VariantId::shared_load_tile, {}, 1.31F},
+    {VariantId::shared_load_all, {}, 1.50F},
+    {VariantId::global, {{"width", 32}}, 2.66F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::texture_1d_shared_tile, {}, 1.00F},
+    {VariantId::shared_load_tile, {}, 1.05F},
+    {VariantId::shared_load_all, {}, 1.27F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.95F},
+    {VariantId::global, {{"width", 32}}, 2.67F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::shared_load_all, {}, 1.00F},
+    {VariantId::shared_load_tile, {}, 1.04F},
+    {VariantId::texture_1d_shared_tile, {}, 1.05F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.21F},
+    {VariantId::global, {{"width", 32}}, 3.13F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::global_uncoalesced, {}, 1.00F},
+    {VariantId::shared_load_tile, {}, 1.06F},
+    {VariantId::texture_1d_shared_tile, {}, 1.15F},
+    {VariantId::shared_load_all, {}, 1.28F},
+    {VariantId::global, {{"width", 32}}, 1.12F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.09F},
+    {VariantId::texture_1d_shared_tile, {}, 1.78F},
+    {VariantId::shared_load_tile, {}, 1.83F},
+    {VariantId::global, {{"width", 32}}, 3.21F},
+};
+
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.08F},
     {VariantId::texture_1d_shared_tile, {}, 1.10F},
     {VariantId::shared_load_tile, {}, 1.13F},
@@ -146,23 +187,15 @@ constexpr Choice<Problem> kRanking14[] = {
     {VariantId::global, {{"width", 32}}, 3.54F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::global_uncoalesced, {}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.22F},
-    {VariantId::shared_load_tile, {}, 1.29F},
-    {VariantId::texture_1d_shared_tile, {}, 1.37F},
-    {VariantId::global, {{"width", 32}}, 1.92F},
+constexpr Choice<Problem> kRanking20[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.02F},
+    {VariantId::texture_1d_shared_tile, {}, 2.24F},
+    {VariantId::shared_load_tile, {}, 2.25F},
+    {VariantId::global_uncoalesced, {}, 2.30F},
+    {VariantId::global, {{"width", 32}}, 3.73F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 2.22F},
-    {VariantId::shared_load_tile, {}, 2.27F},
-    {VariantId::shared_load_all, {}, 2.82F},
-    {VariantId::global, {{"width", 32}}, 4.27F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.01F},
     {VariantId::texture_1d_shared_tile, {}, 2.37F},
     {VariantId::global_uncoalesced, {}, 2.39F},
@@ -170,7 +203,7 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global, {{"width", 32}}, 3.57F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking22[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.13F},
     {VariantId::texture_1d_shared_tile, {}, 2.42F},
@@ -178,15 +211,15 @@ constexpr Choice<Problem> kRanking18[] = {
     {VariantId::global, {{"width", 32}}, 4.88F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.03F},
+constexpr Choice<Problem> kRanking23[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.04F},
     {VariantId::expanded_tile, {}, 1.19F},
-    {VariantId::texture_1d_shared_tile, {}, 2.68F},
-    {VariantId::shared_load_tile, {}, 2.70F},
-    {VariantId::global, {{"width", 32}}, 2.99F},
+    {VariantId::texture_1d_shared_tile, {}, 2.88F},
+    {VariantId::shared_load_tile, {}, 2.90F},
+    {VariantId::global, {{"width", 32}}, 3.17F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking24[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::expanded_tile, {}, 1.49F},
     {VariantId::texture_1d_shared_tile, {}, 2.50F},
@@ -194,7 +227,7 @@ constexpr Choice<Problem> kRanking20[] = {
     {VariantId::global, {{"width", 32}}, 10.37F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking25[] = {
     {VariantId::expanded_tile, {}, 1.00F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.50F},
     {VariantId::register_tile, {{"per_thread", 8}}, 1.32F},
@@ -203,7 +236,7 @@ constexpr Choice<Problem> kRanking21[] = {
     {VariantId::global, {{"width", 32}}, 9.75F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
+constexpr Choice<Problem> kRanking26[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 2.84F},
     {VariantId::shared_load_tile, {}, 2.98F},
@@ -211,7 +244,7 @@ constexpr Choice<Problem> kRanking22[] = {
     {VariantId::global, {{"width", 32}}, 6.26F},
 };
 
-constexpr Choice<Problem> kRanking23[] = {
+constexpr Choice<Problem> kRanking27[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 3.59F},
     {VariantId::shared_load_all, {}, 3.66F},
@@ -219,20 +252,12 @@ constexpr Choice<Problem> kRanking23[] = {
     {VariantId::global, {{"width", 32}}, 4.61F},
 };
 
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 1.87F},
-    {VariantId::shared_load_all, {}, 1.88F},
-    {VariantId::shared_load_tile, {}, 1.89F},
-    {VariantId::global, {{"width", 32}}, 2.71F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
+constexpr Choice<Problem> kRanking28[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.10F},
-    {VariantId::texture_1d_shared_tile, {}, 2.47F},
-    {VariantId::shared_load_all, {}, 2.67F},
-    {VariantId::global, {{"width", 32}}, 4.77F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.08F},
+    {VariantId::texture_1d_shared_tile, {}, 2.40F},
+    {VariantId::shared_load_all, {}, 2.57F},
+    {VariantId::global, {{"width", 32}}, 4.49F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -243,35 +268,45 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 82000 and queries / dims <= 0.018",
+        .path = "distances <= 82000 and queries / dims <= 0.018 and distances <= 39000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
+        .problems = 3,
+        .margin = 1.00F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "distances <= 82000 and queries / dims <= 0.018 and distances > 39000",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
         .problems = 8,
         .margin = 1.04F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "distances <= 82000 and queries / dims > 0.018 and dims <= 22",
-        .ranking = kRanking1,
+        .path = "distances <= 82000 and queries / dims > 0.018 and dims <= 18",
+        .ranking = kRanking2,
     },
     {
-        .id = 2,
-        .problems = 3,
-        .margin = 1.37F,
+        .id = 3,
+        .problems = 4,
+        .margin = 1.34F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances <= 82000 "
                 "and queries / dims > 0.018 "
-                "and dims > 22 "
-                "and distances <= 5600 "
-                "and queries / dims <= 0.082",
-        .ranking = kRanking2,
+                "and dims > 18 "
+                "and distances <= 8192 "
+                "and queries / dims <= 0.1",
+        .ranking = kRanking3,
     },
     {
-        .id = 3,
+        .id = 4,
         .problems = 1,
         .margin = 1.06F,
         .regret = 1.00F,
@@ -279,483 +314,532 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "distances <= 82000 "
                 "and queries / dims > 0.018 "
-                "and dims > 22 "
-                "and distances <= 5600 "
-                "and queries / dims > 0.082",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 7,
-        .margin = 1.62F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "distances <= 82000 and queries / dims > 0.018 and dims > 22 and distances > 5600",
+                "and dims > 18 "
+                "and distances <= 8192 "
+                "and queries / dims > 0.1",
         .ranking = kRanking4,
     },
     {
         .id = 5,
+        .problems = 6,
+        .margin = 1.55F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "distances <= 82000 and queries / dims > 0.018 and dims > 18 and distances > 8192",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
         .problems = 39,
         .margin = 3.30F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
-                "and distances <= 2700000 "
+                "and distances <= 5600000 "
                 "and queries / points <= 0.00015 "
-                "and queries / points <= 8.2e-05",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "distances > 82000 "
-                "and distances <= 2700000 "
-                "and queries / points <= 0.00015 "
-                "and queries / points > 8.2e-05 "
-                "and terms <= 15000000",
+                "and queries / points <= 8.2e-05 "
+                "and queries / dims <= 1",
         .ranking = kRanking6,
     },
     {
         .id = 7,
+        .problems = 5,
+        .margin = 0.72F,
+        .regret = 2.04F,
+        .regret_lo = 1.33F,
+        .regret_hi = 2.87F,
+        .path = "distances > 82000 "
+                "and distances <= 5600000 "
+                "and queries / points <= 0.00015 "
+                "and queries / points <= 8.2e-05 "
+                "and queries / dims > 1",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 2,
+        .margin = 1.20F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances > 82000 "
+                "and distances <= 5600000 "
+                "and queries / points <= 0.00015 "
+                "and queries / points > 8.2e-05 "
+                "and queries * dims <= 220",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
         .problems = 1,
         .margin = 1.03F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
-                "and distances <= 2700000 "
+                "and distances <= 5600000 "
                 "and queries / points <= 0.00015 "
                 "and queries / points > 8.2e-05 "
-                "and terms > 15000000",
-        .ranking = kRanking7,
+                "and queries * dims > 220",
+        .ranking = kRanking9,
     },
     {
-        .id = 8,
+        .id = 10,
         .problems = 4,
         .margin = 1.11F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
-                "and distances <= 2700000 "
+                "and distances <= 5600000 "
                 "and queries / points > 0.00015 "
-                "and queries <= 100 "
-                "and queries * dims <= 390",
-        .ranking = kRanking8,
+                "and queries <= 82 "
+                "and queries * dims <= 256",
+        .ranking = kRanking10,
     },
     {
-        .id = 9,
+        .id = 11,
         .problems = 5,
         .margin = 1.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
-                "and distances <= 2700000 "
+                "and distances <= 5600000 "
                 "and queries / points > 0.00015 "
-                "and queries <= 100 "
-                "and queries * dims > 390 "
+                "and queries <= 82 "
+                "and queries * dims > 256 "
+                "and distances <= 1800000 "
                 "and distances <= 262144",
-        .ranking = kRanking9,
+        .ranking = kRanking11,
     },
     {
-        .id = 10,
+        .id = 12,
         .problems = 5,
         .margin = 1.04F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
-                "and distances <= 2700000 "
+                "and distances <= 5600000 "
                 "and queries / points > 0.00015 "
-                "and queries <= 100 "
-                "and queries * dims > 390 "
+                "and queries <= 82 "
+                "and queries * dims > 256 "
+                "and distances <= 1800000 "
                 "and distances > 262144 "
-                "and queries <= 32",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 2,
-        .margin = 1.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 82000 "
-                "and distances <= 2700000 "
-                "and queries / points > 0.00015 "
-                "and queries <= 100 "
-                "and queries * dims > 390 "
-                "and distances > 262144 "
-                "and queries > 32",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 4,
-        .margin = 1.01F,
-        .regret = 1.05F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.06F,
-        .path = "distances > 82000 "
-                "and distances <= 2700000 "
-                "and queries / points > 0.00015 "
-                "and queries > 100 "
-                "and distances <= 262144",
+                "and queries * dims <= 15000",
         .ranking = kRanking12,
     },
     {
         .id = 13,
-        .problems = 52,
-        .margin = 1.39F,
-        .regret = 1.01F,
+        .problems = 1,
+        .margin = 1.54F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.00F,
         .path = "distances > 82000 "
-                "and distances <= 2700000 "
+                "and distances <= 5600000 "
                 "and queries / points > 0.00015 "
-                "and queries > 100 "
-                "and distances > 262144",
+                "and queries <= 82 "
+                "and queries * dims > 256 "
+                "and distances <= 1800000 "
+                "and distances > 262144 "
+                "and queries * dims > 15000",
         .ranking = kRanking13,
     },
     {
         .id = 14,
         .problems = 2,
-        .margin = 1.02F,
-        .regret = 1.08F,
+        .margin = 1.27F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.17F,
-        .path = "distances > 82000 and distances > 2700000 and terms <= 1073741824 and queries <= 11",
+        .regret_hi = 1.00F,
+        .path = "distances > 82000 "
+                "and distances <= 5600000 "
+                "and queries / points > 0.00015 "
+                "and queries <= 82 "
+                "and queries * dims > 256 "
+                "and distances > 1800000",
         .ranking = kRanking14,
     },
     {
         .id = 15,
-        .problems = 2,
-        .margin = 1.22F,
+        .problems = 1,
+        .margin = 1.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
-                "and distances > 2700000 "
-                "and terms <= 1073741824 "
-                "and queries > 11 "
-                "and queries * dims <= 180",
+                "and distances <= 5600000 "
+                "and queries / points > 0.00015 "
+                "and queries > 82 "
+                "and distances <= 262144 "
+                "and queries / dims <= 47 "
+                "and points / dims <= 0.39",
         .ranking = kRanking15,
     },
     {
         .id = 16,
-        .problems = 9,
-        .margin = 2.22F,
+        .problems = 2,
+        .margin = 1.04F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
-                "and distances > 2700000 "
-                "and terms <= 1073741824 "
-                "and queries > 11 "
-                "and queries * dims > 180 "
-                "and queries <= 150 "
-                "and queries / points <= 0.00068",
+                "and distances <= 5600000 "
+                "and queries / points > 0.00015 "
+                "and queries > 82 "
+                "and distances <= 262144 "
+                "and queries / dims <= 47 "
+                "and points / dims > 0.39",
         .ranking = kRanking16,
     },
     {
         .id = 17,
+        .problems = 1,
+        .margin = 1.06F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 82000 "
+                "and distances <= 5600000 "
+                "and queries / points > 0.00015 "
+                "and queries > 82 "
+                "and distances <= 262144 "
+                "and queries / dims > 47",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
+        .problems = 57,
+        .margin = 1.39F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances > 82000 "
+                "and distances <= 5600000 "
+                "and queries / points > 0.00015 "
+                "and queries > 82 "
+                "and distances > 262144",
+        .ranking = kRanking18,
+    },
+    {
+        .id = 19,
+        .problems = 2,
+        .margin = 1.02F,
+        .regret = 1.08F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.17F,
+        .path = "distances > 82000 and distances > 5600000 and terms <= 1073741824 and queries <= 12",
+        .ranking = kRanking19,
+    },
+    {
+        .id = 20,
+        .problems = 9,
+        .margin = 2.21F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.05F,
+        .path = "distances > 82000 "
+                "and distances > 5600000 "
+                "and terms <= 1073741824 "
+                "and queries > 12 "
+                "and queries <= 150 "
+                "and queries / points <= 0.00068",
+        .ranking = kRanking20,
+    },
+    {
+        .id = 21,
         .problems = 5,
         .margin = 2.35F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "distances > 82000 "
-                "and distances > 2700000 "
+                "and distances > 5600000 "
                 "and terms <= 1073741824 "
-                "and queries > 11 "
-                "and queries * dims > 180 "
+                "and queries > 12 "
                 "and queries <= 150 "
                 "and queries / points > 0.00068 "
                 "and metric == mixed_euclidean",
-        .ranking = kRanking17,
+        .ranking = kRanking21,
     },
     {
-        .id = 18,
+        .id = 22,
         .problems = 13,
         .margin = 2.74F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
-                "and distances > 2700000 "
+                "and distances > 5600000 "
                 "and terms <= 1073741824 "
-                "and queries > 11 "
-                "and queries * dims > 180 "
+                "and queries > 12 "
                 "and queries <= 150 "
                 "and queries / points > 0.00068 "
                 "and metric != mixed_euclidean",
-        .ranking = kRanking18,
+        .ranking = kRanking22,
     },
     {
-        .id = 19,
-        .problems = 28,
-        .margin = 2.60F,
-        .regret = 1.03F,
+        .id = 23,
+        .problems = 23,
+        .margin = 2.79F,
+        .regret = 1.04F,
         .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
+        .regret_hi = 1.06F,
         .path = "distances > 82000 "
-                "and distances > 2700000 "
+                "and distances > 5600000 "
                 "and terms <= 1073741824 "
-                "and queries > 11 "
-                "and queries * dims > 180 "
+                "and queries > 12 "
                 "and queries > 150",
-        .ranking = kRanking19,
+        .ranking = kRanking23,
     },
     {
-        .id = 20,
+        .id = 24,
         .problems = 1,
         .margin = 1.49F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
-                "and distances > 2700000 "
+                "and distances > 5600000 "
                 "and terms > 1073741824 "
                 "and metric == euclidean "
-                "and queries <= 82",
-        .ranking = kRanking20,
+                "and queries <= 64",
+        .ranking = kRanking24,
     },
     {
-        .id = 21,
+        .id = 25,
         .problems = 33,
         .margin = 1.32F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "distances > 82000 "
-                "and distances > 2700000 "
+                "and distances > 5600000 "
                 "and terms > 1073741824 "
                 "and metric == euclidean "
-                "and queries > 82",
-        .ranking = kRanking21,
+                "and queries > 64",
+        .ranking = kRanking25,
     },
     {
-        .id = 22,
+        .id = 26,
         .problems = 1,
         .margin = 2.82F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
-                "and distances > 2700000 "
+                "and distances > 5600000 "
                 "and terms > 1073741824 "
                 "and metric != euclidean "
                 "and queries <= 68",
-        .ranking = kRanking22,
+        .ranking = kRanking26,
     },
     {
-        .id = 23,
+        .id = 27,
         .problems = 2,
         .margin = 3.59F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
-                "and distances > 2700000 "
+                "and distances > 5600000 "
                 "and terms > 1073741824 "
                 "and metric != euclidean "
                 "and queries > 68 "
                 "and dims <= 47",
-        .ranking = kRanking23,
+        .ranking = kRanking27,
     },
     {
-        .id = 24,
-        .problems = 5,
-        .margin = 1.87F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 82000 "
-                "and distances > 2700000 "
-                "and terms > 1073741824 "
-                "and metric != euclidean "
-                "and queries > 68 "
-                "and dims > 47 "
-                "and points * dims <= 470000",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 41,
+        .id = 28,
+        .problems = 46,
         .margin = 2.80F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 82000 "
-                "and distances > 2700000 "
+                "and distances > 5600000 "
                 "and terms > 1073741824 "
                 "and metric != euclidean "
                 "and queries > 68 "
-                "and dims > 47 "
-                "and points * dims > 470000",
-        .ranking = kRanking25,
+                "and dims > 47",
+        .ranking = kRanking28,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.distances() <= 82'000) {
         if (ratio(problem.queries, problem.dims) <= 0.018) {
-            // one_warp_partials default
-            // 6 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
+            if (problem.distances() <= 39'000) {
+                // one_warp_partials default
+                // 6 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
+            } else {
+                // shared_load_all default
+                // 3 problems nearby, margin 1.00, regret 1.02 [1.00, 1.03]
+                return kLeaves[1];
+            }
         } else {
-            if (problem.dims <= 22) {
+            if (problem.dims <= 18) {
                 // global_uncoalesced default
                 // 8 problems, margin 1.04, regret 1.01 [1.00, 1.02]
-                return kLeaves[1];
+                return kLeaves[2];
             } else {
-                if (problem.distances() <= 5600) {
-                    if (ratio(problem.queries, problem.dims) <= 0.082) {
+                if (problem.distances() <= 8192) {
+                    if (ratio(problem.queries, problem.dims) <= 0.1) {
                         // one_warp_partials default
-                        // 3 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
+                        // 4 problems, margin 1.34, regret 1.00 [1.00, 1.00]
+                        return kLeaves[3];
                     } else {
                         // shared_load_all default
                         // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                        return kLeaves[3];
+                        return kLeaves[4];
                     }
                 } else {
                     // shared_load_all default
-                    // 7 problems, margin 1.62, regret 1.04 [1.00, 1.10]
-                    return kLeaves[4];
+                    // 6 problems, margin 1.55, regret 1.01 [1.00, 1.03]
+                    return kLeaves[5];
                 }
             }
         }
     } else {
-        if (problem.distances() <= 2'700'000) {
+        if (problem.distances() <= 5'600'000) {
             if (ratio(problem.queries, problem.points) <= 0.00015) {
                 if (ratio(problem.queries, problem.points) <= 8.2e-05) {
-                    // few_items per_thread=1
-                    // 39 problems, margin 3.30, regret 1.00 [1.00, 1.00]
-                    return kLeaves[5];
-                } else {
-                    if (problem.terms() <= 15'000'000) {
-                        // global_uncoalesced default
-                        // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
+                    if (ratio(problem.queries, problem.dims) <= 1) {
+                        // few_items per_thread=1
+                        // 39 problems, margin 3.30, regret 1.00 [1.00, 1.00]
                         return kLeaves[6];
+                    } else {
+                        // global_uncoalesced default
+                        // 5 problems nearby, margin 0.72, regret 2.04 [1.33, 2.87]
+                        return kLeaves[7];
+                    }
+                } else {
+                    if (product(problem.queries, problem.dims) <= 220) {
+                        // global_uncoalesced default
+                        // 2 problems, margin 1.20, regret 1.01 [1.00, 1.01]
+                        return kLeaves[8];
                     } else {
                         // texture_1d_shared_tile default
                         // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
+                        return kLeaves[9];
                     }
                 }
             } else {
-                if (problem.queries <= 100) {
-                    if (product(problem.queries, problem.dims) <= 390) {
+                if (problem.queries <= 82) {
+                    if (product(problem.queries, problem.dims) <= 256) {
                         // global_uncoalesced default
                         // 4 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                        return kLeaves[8];
+                        return kLeaves[10];
                     } else {
-                        if (problem.distances() <= 262'144) {
-                            // shared_load_all default
-                            // 5 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                            return kLeaves[9];
-                        } else {
-                            if (problem.queries <= 32) {
-                                // texture_1d_shared_tile default
-                                // 5 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                return kLeaves[10];
-                            } else {
-                                // register_tile per_thread=4
-                                // 2 problems, margin 1.39, regret 1.00 [1.00, 1.00]
+                        if (problem.distances() <= 1'800'000) {
+                            if (problem.distances() <= 262'144) {
+                                // shared_load_all default
+                                // 5 problems, margin 1.07, regret 1.00 [1.00, 1.00]
                                 return kLeaves[11];
+                            } else {
+                                if (product(problem.queries, problem.dims) <= 15'000) {
+                                    // texture_1d_shared_tile default
+                                    // 5 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[12];
+                                } else {
+                                    // register_tile per_thread=4
+                                    // 1 problems, margin 1.54, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[13];
+                                }
                             }
+                        } else {
+                            // register_tile per_thread=4
+                            // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                            return kLeaves[14];
                         }
                     }
                 } else {
                     if (problem.distances() <= 262'144) {
-                        // shared_load_tile default
-                        // 4 problems, margin 1.01, regret 1.05 [1.04, 1.06]
-                        return kLeaves[12];
+                        if (ratio(problem.queries, problem.dims) <= 47) {
+                            if (ratio(problem.points, problem.dims) <= 0.39) {
+                                // texture_1d_shared_tile default
+                                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                                return kLeaves[15];
+                            } else {
+                                // shared_load_all default
+                                // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                return kLeaves[16];
+                            }
+                        } else {
+                            // global_uncoalesced default
+                            // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
+                            return kLeaves[17];
+                        }
                     } else {
                         // few_items per_thread=1
                         // else register_tile per_thread=4
-                        // 52 problems, margin 1.39, regret 1.01 [1.00, 1.02]
-                        return kLeaves[13];
+                        // 57 problems, margin 1.39, regret 1.01 [1.00, 1.01]
+                        return kLeaves[18];
                     }
                 }
             }
         } else {
             if (problem.terms() <= 1'073'741'824) {
-                if (problem.queries <= 11) {
+                if (problem.queries <= 12) {
                     // few_items per_thread=1
                     // 2 problems, margin 1.02, regret 1.08 [1.00, 1.17]
-                    return kLeaves[14];
+                    return kLeaves[19];
                 } else {
-                    if (product(problem.queries, problem.dims) <= 180) {
-                        // global_uncoalesced default
-                        // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                        return kLeaves[15];
-                    } else {
-                        if (problem.queries <= 150) {
-                            if (ratio(problem.queries, problem.points) <= 0.00068) {
-                                // register_tile per_thread=4
-                                // 9 problems, margin 2.22, regret 1.00 [1.00, 1.00]
-                                return kLeaves[16];
-                            } else {
-                                if (problem.metric == Metric::mixed_euclidean) {
-                                    // register_tile per_thread=4
-                                    // 5 problems, margin 2.35, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[17];
-                                } else {
-                                    // register_tile per_thread=8
-                                    // else register_tile per_thread=4
-                                    // 13 problems, margin 2.74, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[18];
-                                }
-                            }
-                        } else {
+                    if (problem.queries <= 150) {
+                        if (ratio(problem.queries, problem.points) <= 0.00068) {
                             // register_tile per_thread=4
-                            // 28 problems, margin 2.60, regret 1.03 [1.01, 1.05]
-                            return kLeaves[19];
+                            // 9 problems, margin 2.21, regret 1.02 [1.00, 1.05]
+                            return kLeaves[20];
+                        } else {
+                            if (problem.metric == Metric::mixed_euclidean) {
+                                // register_tile per_thread=4
+                                // 5 problems, margin 2.35, regret 1.01 [1.00, 1.02]
+                                return kLeaves[21];
+                            } else {
+                                // register_tile per_thread=8
+                                // else register_tile per_thread=4
+                                // 13 problems, margin 2.74, regret 1.00 [1.00, 1.00]
+                                return kLeaves[22];
+                            }
                         }
+                    } else {
+                        // register_tile per_thread=4
+                        // 23 problems, margin 2.79, regret 1.04 [1.01, 1.06]
+                        return kLeaves[23];
                     }
                 }
             } else {
                 if (problem.metric == Metric::euclidean) {
-                    if (problem.queries <= 82) {
+                    if (problem.queries <= 64) {
                         // register_tile per_thread=4
                         // 1 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                        return kLeaves[20];
+                        return kLeaves[24];
                     } else {
                         // expanded_tile default
                         // else register_tile per_thread=4
                         // 33 problems, margin 1.32, regret 1.00 [1.00, 1.01]
-                        return kLeaves[21];
+                        return kLeaves[25];
                     }
                 } else {
                     if (problem.queries <= 68) {
                         // register_tile per_thread=4
                         // 1 problems, margin 2.82, regret 1.00 [1.00, 1.00]
-                        return kLeaves[22];
+                        return kLeaves[26];
                     } else {
                         if (problem.dims <= 47) {
                             // register_tile per_thread=4
                             // 2 problems, margin 3.59, regret 1.00 [1.00, 1.00]
-                            return kLeaves[23];
+                            return kLeaves[27];
                         } else {
-                            if (product(problem.points, problem.dims) <= 470'000) {
-                                // register_tile per_thread=4
-                                // 5 problems, margin 1.87, regret 1.00 [1.00, 1.00]
-                                return kLeaves[24];
-                            } else {
-                                // register_tile per_thread=8
-                                // else register_tile per_thread=4
-                                // 41 problems, margin 2.80, regret 1.00 [1.00, 1.00]
-                                return kLeaves[25];
-                            }
+                            // register_tile per_thread=8
+                            // else register_tile per_thread=4
+                            // 46 problems, margin 2.80, regret 1.00 [1.00, 1.00]
+                            return kLeaves[28];
                         }
                     }
                 }

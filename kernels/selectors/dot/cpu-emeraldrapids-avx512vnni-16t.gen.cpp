@@ -38,7 +38,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 82000",
+        .path = "elements <= 68000",
         .ranking = kRanking0,
     },
     {
@@ -48,13 +48,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 82000",
+        .path = "elements > 68000",
         .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 82'000) {
+    if (problem.elements <= 68'000) {
         // cpu_avx2 parallel=0
         // 12 problems, margin 6.32, regret 1.00 [1.00, 1.00]
         return kLeaves[0];

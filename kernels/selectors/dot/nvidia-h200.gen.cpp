@@ -20,29 +20,37 @@ namespace espalier::dot::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::one_block, {}, 1.01F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.10F},
+    {VariantId::vectorised, {{"blocks_per_sm", 8}}, 1.00F},
+    {VariantId::one_block, {}, 1.09F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 4}}, 1.39F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.39F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.00F},
+    {VariantId::one_block, {}, 1.00F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 4}}, 1.10F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.09F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::atomic_float, {{"blocks_per_sm", 4}}, 1.00F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.03F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::atomic_float, {{"blocks_per_sm", 4}}, 1.00F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.04F},
+};
+
 constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::vectorised, {{"blocks_per_sm", 4}}, 1.00F},
     {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.12F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::vectorised, {{"blocks_per_sm", 8}}, 1.02F},
     {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.19F},
 };
@@ -50,98 +58,114 @@ constexpr Choice<Problem> kRanking5[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 24,
-        .margin = 1.10F,
-        .regret = 1.01F,
+        .problems = 1,
+        .margin = 1.09F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "elements <= 2700000 and elements <= 16384",
+        .regret_hi = 1.00F,
+        .path = "elements <= 2700000 and elements <= 18000 and elements <= 1200",
         .ranking = kRanking0,
     },
     {
         .id = 1,
+        .problems = 23,
+        .margin = 1.09F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "elements <= 2700000 and elements <= 18000 and elements > 1200",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
         .problems = 12,
         .margin = 1.63F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 2700000 and elements > 16384 and elements <= 524288 and elements <= 180000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 8,
-        .margin = 1.42F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 2700000 and elements > 16384 and elements <= 524288 and elements > 180000",
+        .path = "elements <= 2700000 and elements > 18000 and elements <= 470000 and elements <= 180000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 9,
-        .margin = 1.12F,
+        .problems = 7,
+        .margin = 1.46F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 2700000 and elements > 16384 and elements > 524288",
+        .path = "elements <= 2700000 and elements > 18000 and elements <= 470000 and elements > 180000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
+        .problems = 10,
+        .margin = 1.13F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "elements <= 2700000 and elements > 18000 and elements > 470000",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
         .problems = 24,
         .margin = 1.12F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "elements > 2700000 and elements <= 180000000",
-        .ranking = kRanking4,
+        .ranking = kRanking5,
     },
     {
-        .id = 5,
+        .id = 6,
         .problems = 3,
         .margin = 1.16F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
         .path = "elements > 2700000 and elements > 180000000",
-        .ranking = kRanking5,
+        .ranking = kRanking6,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.elements <= 2'700'000) {
-        if (problem.elements <= 16'384) {
-            // one_block default
-            // 24 problems, margin 1.10, regret 1.01 [1.00, 1.02]
-            return kLeaves[0];
+        if (problem.elements <= 18'000) {
+            if (problem.elements <= 1200) {
+                // vectorised blocks_per_sm=8
+                // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
+            } else {
+                // one_block default
+                // 23 problems, margin 1.09, regret 1.00 [1.00, 1.01]
+                return kLeaves[1];
+            }
         } else {
-            if (problem.elements <= 524'288) {
+            if (problem.elements <= 470'000) {
                 if (problem.elements <= 180'000) {
                     // atomic_float blocks_per_sm=8
                     // 12 problems, margin 1.63, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
+                    return kLeaves[2];
                 } else {
                     // atomic_float blocks_per_sm=4
-                    // 8 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
+                    // 7 problems, margin 1.46, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
                 }
             } else {
                 // atomic_float blocks_per_sm=8
-                // 9 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
+                // 10 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
             }
         }
     } else {
         if (problem.elements <= 180'000'000) {
             // vectorised blocks_per_sm=4
             // 24 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-            return kLeaves[4];
+            return kLeaves[5];
         } else {
             // vectorised blocks_per_sm=8
             // 3 problems, margin 1.16, regret 1.02 [1.00, 1.03]
-            return kLeaves[5];
+            return kLeaves[6];
         }
     }
 }

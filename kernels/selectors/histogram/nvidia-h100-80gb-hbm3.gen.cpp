@@ -22,7 +22,7 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.00F},
-    {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.20F},
+    {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.20F},
     {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 1.53F},
 };
 
@@ -35,12 +35,19 @@ constexpr Choice<Problem> kRanking1[] = {
 
 constexpr Choice<Problem> kRanking2[] = {
     {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.02F},
-    {VariantId::byte_pairs, {}, 1.50F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 2.51F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 301.76F},
+    {VariantId::byte_pairs, {}, 1.74F},
+    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 2.28F},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 291.16F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.01F},
+    {VariantId::byte_pairs, {}, 1.26F},
+    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 2.79F},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 314.34F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.00F},
     {VariantId::byte_pairs, {}, 1.25F},
     {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 3.69F},
@@ -65,28 +72,38 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.02F,
-        .path = "bytes > 39000 and bytes <= 22000000 and bytes <= 4700000",
+        .path = "bytes > 39000 and bytes <= 12000000 and bytes <= 4700000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 15,
-        .margin = 1.47F,
+        .problems = 8,
+        .margin = 1.70F,
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.03F,
-        .path = "bytes > 39000 and bytes <= 22000000 and bytes > 4700000",
+        .path = "bytes > 39000 and bytes <= 12000000 and bytes > 4700000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
+        .problems = 7,
+        .margin = 1.25F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "bytes > 39000 and bytes > 12000000 and bytes <= 22000000",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
         .problems = 50,
         .margin = 1.24F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "bytes > 39000 and bytes > 22000000",
-        .ranking = kRanking3,
+        .path = "bytes > 39000 and bytes > 12000000 and bytes > 22000000",
+        .ranking = kRanking4,
     },
 };
 
@@ -96,20 +113,26 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 42 problems, margin 1.20, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (problem.bytes <= 22'000'000) {
+        if (problem.bytes <= 12'000'000) {
             if (problem.bytes <= 4'700'000) {
                 // lane_replicas blocks_per_sm=1
                 // 59 problems, margin 1.73, regret 1.01 [1.01, 1.02]
                 return kLeaves[1];
             } else {
                 // lane_replicas blocks_per_sm=2
-                // 15 problems, margin 1.47, regret 1.02 [1.01, 1.03]
+                // 8 problems, margin 1.70, regret 1.02 [1.01, 1.03]
                 return kLeaves[2];
             }
         } else {
-            // lane_replicas blocks_per_sm=4
-            // 50 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-            return kLeaves[3];
+            if (problem.bytes <= 22'000'000) {
+                // lane_replicas blocks_per_sm=2
+                // 7 problems, margin 1.25, regret 1.01 [1.00, 1.03]
+                return kLeaves[3];
+            } else {
+                // lane_replicas blocks_per_sm=4
+                // 50 problems, margin 1.24, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
+            }
         }
     }
 }

@@ -20,34 +20,26 @@ namespace espalier::histogram::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.00F},
     {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 1.00F},
-    {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.13F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 1.46F},
+    {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.14F},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 1.44F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::lane_replicas, {{"blocks_per_sm", 1}}, 1.01F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.88F},
-    {VariantId::byte_pairs, {}, 2.35F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 27.78F},
+    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.85F},
+    {VariantId::byte_pairs, {}, 2.32F},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 25.27F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
     {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.02F},
-    {VariantId::byte_pairs, {}, 1.64F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 2.45F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 335.86F},
+    {VariantId::byte_pairs, {}, 1.49F},
+    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 2.70F},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 403.41F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.02F},
-    {VariantId::byte_pairs, {}, 1.38F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 2.92F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 469.98F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
     {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.00F},
     {VariantId::byte_pairs, {}, 1.49F},
     {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 4.64F},
@@ -57,82 +49,66 @@ constexpr Choice<Problem> kRanking4[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 23,
-        .margin = 1.13F,
+        .problems = 22,
+        .margin = 1.14F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "bytes <= 39000",
+        .regret_hi = 1.00F,
+        .path = "bytes <= 27000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 28,
-        .margin = 1.86F,
+        .problems = 29,
+        .margin = 1.82F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "bytes > 39000 and bytes <= 12000000 and bytes <= 5600000",
+        .path = "bytes > 27000 and bytes <= 22000000 and bytes <= 5600000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 5,
-        .margin = 1.61F,
+        .problems = 11,
+        .margin = 1.46F,
         .regret = 1.02F,
-        .regret_lo = 1.00F,
+        .regret_lo = 1.01F,
         .regret_hi = 1.04F,
-        .path = "bytes > 39000 and bytes <= 12000000 and bytes > 5600000",
+        .path = "bytes > 27000 and bytes <= 22000000 and bytes > 5600000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 6,
-        .margin = 1.35F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "bytes > 39000 and bytes > 12000000 and bytes <= 22000000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
         .problems = 20,
         .margin = 1.49F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "bytes > 39000 and bytes > 12000000 and bytes > 22000000",
-        .ranking = kRanking4,
+        .path = "bytes > 27000 and bytes > 22000000",
+        .ranking = kRanking3,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 39'000) {
-        // shared_atomics blocks_per_sm=2
-        // 23 problems, margin 1.13, regret 1.00 [1.00, 1.01]
+    if (problem.bytes <= 27'000) {
+        // shared_atomics blocks_per_sm=8
+        // 22 problems, margin 1.14, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (problem.bytes <= 12'000'000) {
+        if (problem.bytes <= 22'000'000) {
             if (problem.bytes <= 5'600'000) {
                 // lane_replicas blocks_per_sm=1
-                // 28 problems, margin 1.86, regret 1.01 [1.00, 1.02]
+                // 29 problems, margin 1.82, regret 1.01 [1.00, 1.02]
                 return kLeaves[1];
             } else {
                 // lane_replicas blocks_per_sm=2
-                // 5 problems, margin 1.61, regret 1.02 [1.00, 1.04]
+                // 11 problems, margin 1.46, regret 1.02 [1.01, 1.04]
                 return kLeaves[2];
             }
         } else {
-            if (problem.bytes <= 22'000'000) {
-                // lane_replicas blocks_per_sm=2
-                // 6 problems, margin 1.35, regret 1.02 [1.00, 1.05]
-                return kLeaves[3];
-            } else {
-                // lane_replicas blocks_per_sm=4
-                // 20 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
-            }
+            // lane_replicas blocks_per_sm=4
+            // 20 problems, margin 1.49, regret 1.00 [1.00, 1.00]
+            return kLeaves[3];
         }
     }
 }

@@ -19,50 +19,41 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
+    {VariantId::cpu_fused_avx2, {}, 1.42F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_fused_avx2, {}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 12.91F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 12.94F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_fused_avx2, {}, 1.14F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
     {VariantId::cpu_fused_avx2, {}, 1.90F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.20F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.18F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_fused_avx2, {}, 1.21F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 8.83F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 9.32F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 8.84F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.00F},
-    {VariantId::cpu_fused_avx2, {}, 1.08F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-};
-
 constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 3.18F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 3.18F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.30F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.30F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 2.18F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.21F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
@@ -70,138 +61,131 @@ constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
         .problems = 2,
-        .margin = 1.88F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "metric == euclidean and points / k <= 13 and queries <= 256",
+        .margin = 0.70F,
+        .regret = 1.42F,
+        .regret_lo = 1.07F,
+        .regret_hi = 1.89F,
+        .path = "metric == euclidean "
+                "and queries * classes <= 1200 "
+                "and queries * k <= 8192 "
+                "and queries / dims <= 22 "
+                "and points / dims <= 33 "
+                "and distances <= 82000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
+        .problems = 4,
         .margin = 1.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "metric == euclidean and points / k <= 13 and queries > 256",
+        .path = "metric == euclidean "
+                "and queries * classes <= 1200 "
+                "and queries * k <= 8192 "
+                "and queries / dims <= 22 "
+                "and points / dims <= 33 "
+                "and distances > 82000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 4,
-        .margin = 1.20F,
-        .regret = 1.01F,
+        .problems = 8,
+        .margin = 12.91F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "metric == euclidean and points / k > 13 and queries / k <= 10 and points <= 1024",
+        .regret_hi = 1.00F,
+        .path = "metric == euclidean "
+                "and queries * classes <= 1200 "
+                "and queries * k <= 8192 "
+                "and queries / dims <= 22 "
+                "and points / dims > 33",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 10,
-        .margin = 8.83F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric == euclidean and points / k > 13 and queries / k <= 10 and points > 1024",
+        .problems = 2,
+        .margin = 0.88F,
+        .regret = 1.14F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.28F,
+        .path = "metric == euclidean "
+                "and queries * classes <= 1200 "
+                "and queries * k <= 8192 "
+                "and queries / dims > 22",
         .ranking = kRanking3,
     },
     {
         .id = 4,
         .problems = 2,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
+        .margin = 1.88F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
         .regret_hi = 1.01F,
-        .path = "metric == euclidean "
-                "and points / k > 13 "
-                "and queries / k > 10 "
-                "and queries / points <= 0.33 "
-                "and points <= 1200",
+        .path = "metric == euclidean and queries * classes <= 1200 and queries * k > 8192",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 6,
-        .margin = 3.18F,
+        .problems = 16,
+        .margin = 2.30F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "metric == euclidean "
-                "and points / k > 13 "
-                "and queries / k > 10 "
-                "and queries / points <= 0.33 "
-                "and points > 1200",
+        .path = "metric == euclidean and queries * classes > 1200",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 6,
-        .margin = 2.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric == euclidean and points / k > 13 and queries / k > 10 and queries / points > 0.33",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
         .problems = 8,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "metric != euclidean",
-        .ranking = kRanking7,
+        .ranking = kRanking6,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.metric == Metric::euclidean) {
-        if (ratio(problem.points, problem.k) <= 13) {
-            if (problem.queries <= 256) {
-                // cpu_two_stage budget_mib=1
-                // 2 problems, margin 1.88, regret 1.01 [1.01, 1.01]
-                return kLeaves[0];
-            } else {
-                // cpu_fused_avx2 default
-                // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            }
-        } else {
-            if (ratio(problem.queries, problem.k) <= 10) {
-                if (problem.points <= 1024) {
-                    // cpu_two_stage budget_mib=1
-                    // 4 problems, margin 1.20, regret 1.01 [1.00, 1.01]
-                    return kLeaves[2];
-                } else {
-                    // cpu_fused_avx2 default
-                    // 10 problems, margin 8.83, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                }
-            } else {
-                if (ratio(problem.queries, problem.points) <= 0.33) {
-                    if (problem.points <= 1200) {
-                        // cpu_two_stage budget_mib=1
-                        // 2 problems, margin 1.07, regret 1.00 [1.00, 1.01]
-                        return kLeaves[4];
+        if (product(problem.queries, problem.classes) <= 1200) {
+            if (product(problem.queries, problem.k) <= 8192) {
+                if (ratio(problem.queries, problem.dims) <= 22) {
+                    if (ratio(problem.points, problem.dims) <= 33) {
+                        if (problem.distances() <= 82'000) {
+                            // cpu_fused_avx2 default
+                            // 2 problems nearby, margin 0.70, regret 1.42 [1.07, 1.89]
+                            return kLeaves[0];
+                        } else {
+                            // cpu_two_stage budget_mib=64
+                            // 4 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                            return kLeaves[1];
+                        }
                     } else {
                         // cpu_fused_avx2 default
-                        // 6 problems, margin 3.18, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
+                        // 8 problems, margin 12.91, regret 1.00 [1.00, 1.00]
+                        return kLeaves[2];
                     }
                 } else {
                     // cpu_fused_avx2 default
-                    // 6 problems, margin 2.18, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
+                    // 2 problems, margin 0.88, regret 1.14 [1.01, 1.28]
+                    return kLeaves[3];
                 }
+            } else {
+                // cpu_two_stage budget_mib=1
+                // 2 problems, margin 1.88, regret 1.01 [1.01, 1.01]
+                return kLeaves[4];
             }
+        } else {
+            // cpu_fused_avx2 default
+            // 16 problems, margin 2.30, regret 1.00 [1.00, 1.00]
+            return kLeaves[5];
         }
     } else {
         // cpu_two_stage budget_mib=64
         // 8 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-        return kLeaves[7];
+        return kLeaves[6];
     }
 }
 

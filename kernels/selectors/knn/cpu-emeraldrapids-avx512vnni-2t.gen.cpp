@@ -2,7 +2,6 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-2t/knn.jsonl, 40 problems x 5 choices
 // SHA-256:  e7b40e5437fe27158a9878c3960f202a26d56714a1512374c0f64ce2d9d4a1e9
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -11,7 +10,6 @@
 //   bcab29338738baa532e686f82354ce79486327602ceb13570b852c4d710e44cd  cpu_fused_avx512
 //   f18a72166a9b525144eb9a0d668ffbf73d3de377a1f737e8b482fe1be3ef9a75  cpu_two_stage
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/knn.hpp"
 #include "registries/knn/ids.hpp"
@@ -20,189 +18,30 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.01F},
-    {VariantId::cpu_fused_avx512, {}, 1.07F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 11.94F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 12.07F},
-};
-
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_fused_avx512, {}, 1.84F},
-    {VariantId::cpu_fused_avx2, {}, 1.89F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.00F},
-    {VariantId::cpu_fused_avx2, {}, 1.06F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.25F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.14F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.01F},
-    {VariantId::cpu_fused_avx2, {}, 1.26F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 2.36F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.05F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.00F},
-    {VariantId::cpu_fused_avx512, {}, 1.04F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.04F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.02F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.02F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.02F},
+    {VariantId::cpu_fused_avx512, {}, 1.06F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 2.58F},
+    {VariantId::cpu_fused_avx2, {}, 1.21F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.38F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 8,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "metric == euclidean and queries <= 3",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 2,
-        .margin = 1.83F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric == euclidean and queries > 3 and points / k <= 11 and queries / k <= 5",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 2,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric == euclidean and queries > 3 and points / k <= 11 and queries / k > 5",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 20,
-        .margin = 1.25F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "metric == euclidean and queries > 3 and points / k > 11",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 4,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric != euclidean and queries <= 820 and queries / k <= 18",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "metric != euclidean and queries <= 820 and queries / k > 18",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric != euclidean and queries > 820 and points / dims <= 220",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.02F,
+        .problems = 40,
+        .margin = 1.14F,
+        .regret = 1.06F,
         .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "metric != euclidean and queries > 820 and points / dims > 220",
-        .ranking = kRanking7,
+        .regret_hi = 1.11F,
+        .path = "",
+        .ranking = kRanking0,
     },
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.metric == Metric::euclidean) {
-        if (problem.queries <= 3) {
-            // cpu_fused_avx2 default
-            // 8 problems, margin 1.06, regret 1.01 [1.00, 1.03]
-            return kLeaves[0];
-        } else {
-            if (ratio(problem.points, problem.k) <= 11) {
-                if (ratio(problem.queries, problem.k) <= 5) {
-                    // cpu_two_stage budget_mib=1
-                    // 2 problems, margin 1.83, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                } else {
-                    // cpu_fused_avx512 default
-                    // 2 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                }
-            } else {
-                // cpu_fused_avx512 default
-                // 20 problems, margin 1.25, regret 1.01 [1.00, 1.03]
-                return kLeaves[3];
-            }
-        }
-    } else {
-        if (problem.queries <= 820) {
-            if (ratio(problem.queries, problem.k) <= 18) {
-                // cpu_two_stage budget_mib=64
-                // 4 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
-            } else {
-                // cpu_fused_avx512 default
-                // else cpu_two_stage budget_mib=64
-                // 2 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                return kLeaves[5];
-            }
-        } else {
-            if (ratio(problem.points, problem.dims) <= 220) {
-                // cpu_two_stage budget_mib=1
-                // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                return kLeaves[6];
-            } else {
-                // cpu_fused_avx512 default
-                // else cpu_two_stage budget_mib=8
-                // 1 problems, margin 1.00, regret 1.02 [1.02, 1.02]
-                return kLeaves[7];
-            }
-        }
-    }
+const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
+    // cpu_fused_avx512 default
+    // else cpu_two_stage budget_mib=1
+    // 40 problems, margin 1.14, regret 1.06 [1.02, 1.11]
+    return kLeaves[0];
 }
 
 }  // namespace

@@ -20,35 +20,39 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::cpu_fused_avx2, {}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 4.07F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 4.12F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 4.64F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 4.67F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 4.67F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
     {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.00F},
+    {VariantId::cpu_fused_avx2, {}, 1.94F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.62F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.63F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.29F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.32F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.32F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 22,
-        .margin = 4.04F,
+        .problems = 14,
+        .margin = 4.59F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "metric == euclidean and queries * k <= 5600",
+        .regret_hi = 1.03F,
+        .path = "metric == euclidean and queries * classes <= 1200 and queries * k <= 8192",
         .ranking = kRanking0,
     },
     {
@@ -58,17 +62,17 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "metric == euclidean and queries * k > 5600 and queries * classes <= 1200",
+        .path = "metric == euclidean and queries * classes <= 1200 and queries * k > 8192",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 8,
-        .margin = 1.62F,
+        .problems = 16,
+        .margin = 2.29F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "metric == euclidean and queries * k > 5600 and queries * classes > 1200",
+        .path = "metric == euclidean and queries * classes > 1200",
         .ranking = kRanking2,
     },
     {
@@ -85,23 +89,23 @@ constexpr Leaf<Problem> kLeaves[] = {
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.metric == Metric::euclidean) {
-        if (product(problem.queries, problem.k) <= 5600) {
-            // cpu_fused_avx2 default
-            // 22 problems, margin 4.04, regret 1.01 [1.00, 1.02]
-            return kLeaves[0];
-        } else {
-            if (product(problem.queries, problem.classes) <= 1200) {
+        if (product(problem.queries, problem.classes) <= 1200) {
+            if (product(problem.queries, problem.k) <= 8192) {
+                // cpu_fused_avx2 default
+                // 14 problems, margin 4.59, regret 1.01 [1.00, 1.03]
+                return kLeaves[0];
+            } else {
                 // cpu_two_stage budget_mib=8
                 // 2 problems, margin 1.94, regret 1.00 [1.00, 1.00]
                 return kLeaves[1];
-            } else {
-                // cpu_fused_avx2 default
-                // 8 problems, margin 1.62, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
             }
+        } else {
+            // cpu_fused_avx2 default
+            // 16 problems, margin 2.29, regret 1.00 [1.00, 1.00]
+            return kLeaves[2];
         }
     } else {
-        // cpu_two_stage budget_mib=64
+        // cpu_two_stage budget_mib=8
         // 8 problems, margin 1.00, regret 1.00 [1.00, 1.00]
         return kLeaves[3];
     }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::cpu_fused_avx512, {}, 1.03F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.14F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.15F},
     {VariantId::cpu_fused_avx2, {}, 1.18F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.14F},
 };
@@ -34,19 +34,22 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.02F},
+    {VariantId::cpu_fused_avx2, {}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.16F},
+    {VariantId::cpu_fused_avx512, {}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.32F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_fused_avx512, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.23F},
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.48F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.18F},
+    {VariantId::cpu_fused_avx2, {}, 1.01F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.18F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
@@ -54,37 +57,53 @@ constexpr Choice<Problem> kRanking5[] = {
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+    {VariantId::cpu_fused_avx2, {}, 1.03F},
+    {VariantId::cpu_fused_avx512, {}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.22F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.24F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 4.07F},
-    {VariantId::cpu_fused_avx2, {}, 1.09F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 4.09F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.03F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
+    {VariantId::cpu_fused_avx512, {}, 1.01F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 3.31F},
+    {VariantId::cpu_fused_avx2, {}, 1.17F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 3.30F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 3.31F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.06F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.07F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.02F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.02F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.80F},
-    {VariantId::cpu_fused_avx2, {}, 1.33F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.80F},
+    {VariantId::cpu_fused_avx512, {}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.24F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.24F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_fused_avx512, {}, 1.01F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.72F},
+    {VariantId::cpu_fused_avx2, {}, 1.37F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.72F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.72F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -110,111 +129,153 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 2,
-        .problems = 67,
-        .margin = 1.20F,
+        .problems = 42,
+        .margin = 1.16F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "points <= 150 and queries > 6 and queries / dims <= 220",
+        .regret_hi = 1.01F,
+        .path = "points <= 150 and queries > 6 and dims * classes <= 256 and queries / dims <= 180",
         .ranking = kRanking2,
     },
     {
         .id = 3,
         .problems = 3,
-        .margin = 1.01F,
+        .margin = 1.00F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "points <= 150 and queries > 6 and queries / dims > 220 and metric == mixed_euclidean",
+        .regret_hi = 1.04F,
+        .path = "points <= 150 and queries > 6 and dims * classes <= 256 and queries / dims > 180",
         .ranking = kRanking3,
     },
     {
         .id = 4,
         .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
+        .margin = 1.01F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 150 and queries > 6 and queries / dims > 220 and metric != mixed_euclidean",
+        .regret_hi = 1.01F,
+        .path = "points <= 150 and queries > 6 and dims * classes > 256 and metric == chebyshev",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 2,
-        .margin = 1.24F,
+        .problems = 25,
+        .margin = 1.28F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "points > 150 and points / k <= 2",
+        .path = "points <= 150 and queries > 6 and dims * classes > 256 and metric != chebyshev",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 150 and points / k > 2 and queries <= 4 and metric == cosine",
+        .problems = 1,
+        .margin = 0.97F,
+        .regret = 1.03F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.03F,
+        .path = "points > 150 and points / k <= 3.9 and distances <= 820",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 52,
-        .margin = 1.09F,
-        .regret = 1.01F,
+        .problems = 6,
+        .margin = 1.17F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points > 150 and points / k > 2 and queries <= 4 and metric != cosine",
+        .regret_hi = 1.09F,
+        .path = "points > 150 and points / k <= 3.9 and distances > 820",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 19,
-        .margin = 1.14F,
+        .problems = 83,
+        .margin = 1.17F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "points > 150 "
-                "and points / k > 2 "
-                "and queries > 4 "
-                "and points / k <= 12 "
-                "and dims * classes <= 3300",
+        .regret_hi = 1.01F,
+        .path = "points > 150 and points / k > 3.9 and missing == none and queries * classes <= 820",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 7,
-        .margin = 1.21F,
-        .regret = 1.00F,
+        .problems = 12,
+        .margin = 1.14F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .regret_hi = 1.04F,
         .path = "points > 150 "
-                "and points / k > 2 "
-                "and queries > 4 "
-                "and points / k <= 12 "
-                "and dims * classes > 3300",
+                "and points / k > 3.9 "
+                "and missing == none "
+                "and queries * classes > 820 "
+                "and points / k <= 13 "
+                "and dims * k <= 22000",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 121,
-        .margin = 1.31F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "points > 150 and points / k > 2 and queries > 4 and points / k > 12 and missing == none",
+        .problems = 1,
+        .margin = 1.24F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "points > 150 "
+                "and points / k > 3.9 "
+                "and missing == none "
+                "and queries * classes > 820 "
+                "and points / k <= 13 "
+                "and dims * k > 22000",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 31,
-        .margin = 1.00F,
+        .problems = 81,
+        .margin = 1.35F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "points > 150 and points / k > 2 and queries > 4 and points / k > 12 and missing != none",
+        .regret_hi = 1.03F,
+        .path = "points > 150 "
+                "and points / k > 3.9 "
+                "and missing == none "
+                "and queries * classes > 820 "
+                "and points / k > 13 "
+                "and k * classes <= 4700",
         .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 1,
+        .margin = 1.33F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "points > 150 "
+                "and points / k > 3.9 "
+                "and missing == none "
+                "and queries * classes > 820 "
+                "and points / k > 13 "
+                "and k * classes > 4700",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 39,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "points > 150 and points / k > 3.9 and missing != none and points / classes <= 820",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 10,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "points > 150 and points / k > 3.9 and missing != none and points / classes > 820",
+        .ranking = kRanking14,
     },
 };
 
@@ -223,7 +284,7 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         if (problem.queries <= 6) {
             if (product(problem.dims, problem.k) <= 32) {
                 // cpu_fused_avx512 default
-                // else cpu_two_stage budget_mib=64
+                // else cpu_two_stage budget_mib=8
                 // 5 problems, margin 1.14, regret 1.03 [1.00, 1.09]
                 return kLeaves[0];
             } else {
@@ -233,63 +294,81 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 return kLeaves[1];
             }
         } else {
-            if (ratio(problem.queries, problem.dims) <= 220) {
-                // cpu_two_stage budget_mib=64
-                // 67 problems, margin 1.20, regret 1.01 [1.00, 1.02]
-                return kLeaves[2];
-            } else {
-                if (problem.metric == Metric::mixed_euclidean) {
-                    // cpu_two_stage budget_mib=8
-                    // 3 problems, margin 1.01, regret 1.01 [1.00, 1.02]
-                    return kLeaves[3];
+            if (product(problem.dims, problem.classes) <= 256) {
+                if (ratio(problem.queries, problem.dims) <= 180) {
+                    // cpu_two_stage budget_mib=1
+                    // 42 problems, margin 1.16, regret 1.01 [1.00, 1.01]
+                    return kLeaves[2];
                 } else {
-                    // cpu_fused_avx512 default
+                    // cpu_fused_avx2 default
                     // else cpu_two_stage budget_mib=1
-                    // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                    // 3 problems, margin 1.00, regret 1.01 [1.00, 1.04]
+                    return kLeaves[3];
+                }
+            } else {
+                if (problem.metric == Metric::chebyshev) {
+                    // cpu_fused_avx512 default
+                    // else cpu_two_stage budget_mib=8
+                    // 2 problems, margin 1.01, regret 1.01 [1.00, 1.01]
                     return kLeaves[4];
+                } else {
+                    // cpu_two_stage budget_mib=64
+                    // 25 problems, margin 1.28, regret 1.00 [1.00, 1.00]
+                    return kLeaves[5];
                 }
             }
         }
     } else {
-        if (ratio(problem.points, problem.k) <= 2) {
-            // cpu_two_stage budget_mib=64
-            // 2 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-            return kLeaves[5];
+        if (ratio(problem.points, problem.k) <= 3.9) {
+            if (problem.distances() <= 820) {
+                // cpu_fused_avx2 default
+                // 1 problems, margin 0.97, regret 1.03 [1.03, 1.03]
+                return kLeaves[6];
+            } else {
+                // cpu_two_stage budget_mib=64
+                // 6 problems, margin 1.17, regret 1.03 [1.00, 1.09]
+                return kLeaves[7];
+            }
         } else {
-            if (problem.queries <= 4) {
-                if (problem.metric == Metric::cosine) {
-                    // cpu_two_stage budget_mib=1
-                    // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
-                } else {
+            if (problem.missing == Missing::none) {
+                if (product(problem.queries, problem.classes) <= 820) {
                     // cpu_fused_avx512 default
-                    // else cpu_two_stage budget_mib=8
-                    // 52 problems, margin 1.09, regret 1.01 [1.00, 1.01]
-                    return kLeaves[7];
+                    // else cpu_two_stage budget_mib=64
+                    // 83 problems, margin 1.17, regret 1.01 [1.00, 1.01]
+                    return kLeaves[8];
+                } else {
+                    if (ratio(problem.points, problem.k) <= 13) {
+                        if (product(problem.dims, problem.k) <= 22'000) {
+                            // cpu_two_stage budget_mib=64
+                            // 12 problems, margin 1.14, regret 1.02 [1.00, 1.04]
+                            return kLeaves[9];
+                        } else {
+                            // cpu_fused_avx512 default
+                            // 1 problems, margin 1.24, regret 1.00 [1.00, 1.00]
+                            return kLeaves[10];
+                        }
+                    } else {
+                        if (product(problem.k, problem.classes) <= 4700) {
+                            // cpu_fused_avx512 default
+                            // else cpu_two_stage budget_mib=64
+                            // 81 problems, margin 1.35, regret 1.01 [1.00, 1.03]
+                            return kLeaves[11];
+                        } else {
+                            // cpu_two_stage budget_mib=64
+                            // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
+                            return kLeaves[12];
+                        }
+                    }
                 }
             } else {
-                if (ratio(problem.points, problem.k) <= 12) {
-                    if (product(problem.dims, problem.classes) <= 3300) {
-                        // cpu_two_stage budget_mib=8
-                        // 19 problems, margin 1.14, regret 1.01 [1.00, 1.02]
-                        return kLeaves[8];
-                    } else {
-                        // cpu_fused_avx512 default
-                        // else cpu_two_stage budget_mib=8
-                        // 7 problems, margin 1.21, regret 1.00 [1.00, 1.01]
-                        return kLeaves[9];
-                    }
+                if (ratio(problem.points, problem.classes) <= 820) {
+                    // cpu_two_stage budget_mib=8
+                    // 39 problems, margin 1.01, regret 1.00 [1.00, 1.01]
+                    return kLeaves[13];
                 } else {
-                    if (problem.missing == Missing::none) {
-                        // cpu_fused_avx512 default
-                        // else cpu_two_stage budget_mib=8
-                        // 121 problems, margin 1.31, regret 1.01 [1.01, 1.03]
-                        return kLeaves[10];
-                    } else {
-                        // cpu_two_stage budget_mib=64
-                        // 31 problems, margin 1.00, regret 1.01 [1.00, 1.02]
-                        return kLeaves[11];
-                    }
+                    // cpu_two_stage budget_mib=64
+                    // 10 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                    return kLeaves[14];
                 }
             }
         }

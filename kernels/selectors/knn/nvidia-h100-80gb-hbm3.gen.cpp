@@ -24,36 +24,36 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.59F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.59F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 2.03F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.04F},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.27F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.27F},
+    {VariantId::asynchronous, {{"chunks", 32}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.44F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.44F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.28F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.27F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.08F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.08F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.08F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.08F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::asynchronous, {{"chunks", 32}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.44F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.44F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
@@ -76,21 +76,22 @@ constexpr Choice<Problem> kRanking7[] = {
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.15F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.30F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 2.70F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.83F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.01F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.17F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.20F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.18F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.01F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.15F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.23F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.01F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.14F},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.62F},
+    {VariantId::asynchronous, {{"chunks", 4}}, 2.53F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.63F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.02F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.02F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.02F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.02F},
 };
@@ -98,6 +99,8 @@ constexpr Choice<Problem> kRanking10[] = {
 constexpr Choice<Problem> kRanking11[] = {
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.09F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.09F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.39F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.39F},
 };
 
@@ -116,7 +119,6 @@ constexpr Choice<Problem> kRanking14[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.16F},
     {VariantId::asynchronous, {{"chunks", 4}}, 1.61F},
-    {VariantId::screened_tile, {{"branches", 16}}, 2.94F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 2.94F},
 };
 
@@ -129,128 +131,90 @@ constexpr Choice<Problem> kRanking15[] = {
 
 constexpr Choice<Problem> kRanking16[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.42F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.43F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.44F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.01F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.41F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.42F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.43F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::screened_tile, {{"branches", 16}}, 1.58F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.29F},
+    {VariantId::screened_tile, {{"branches", 1}}, 1.51F},
     {VariantId::asynchronous, {{"chunks", 8}}, 2.46F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 4.32F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 4.19F},
 };
 
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.01F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
+    {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.01F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
+};
+
 constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.03F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.30F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.03F},
+    {VariantId::screened_tile, {{"branches", 16}}, 1.27F},
+    {VariantId::asynchronous, {{"chunks", 4}}, 2.31F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.30F},
 };
 
 constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.08F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.20F},
-    {VariantId::screened_tile, {{"branches", 16}}, 1.97F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.97F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.24F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.41F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.04F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.04F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::screened_tile, {{"branches", 16}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.10F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.17F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.17F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.37F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.19F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
     {VariantId::screened_tile, {{"branches", 16}}, 1.00F},
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.63F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.82F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.82F},
 };
 
-constexpr Choice<Problem> kRanking25[] = {
+constexpr Choice<Problem> kRanking22[] = {
+    {VariantId::screened_tile, {{"branches", 16}}, 1.00F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.10F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.17F},
+    {VariantId::asynchronous, {{"chunks", 4}}, 1.37F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.19F},
+};
+
+constexpr Choice<Problem> kRanking23[] = {
     {VariantId::fused_tile, {{"per_thread", 8}}, 1.02F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.19F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.18F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.55F},
     {VariantId::screened_tile, {{"branches", 16}}, 1.57F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.60F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.71F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.74F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 10000000 and terms <= 8192 and queries / dims <= 0.39",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 4,
+        .problems = 3,
         .margin = 4.02F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 10000000 and terms <= 8192 and queries / dims > 0.39",
+        .path = "distances <= 10000000 and terms <= 8192 and dims * k <= 22",
+        .ranking = kRanking0,
+    },
+    {
+        .id = 1,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 10000000 and terms <= 8192 and dims * k > 22",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 4,
-        .margin = 1.59F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims <= 32768 "
-                "and queries <= 256 "
-                "and dims / k <= 0.068 "
-                "and points * classes <= 4700000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims <= 32768 "
-                "and queries <= 256 "
-                "and dims / k <= 0.068 "
-                "and points * classes > 4700000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
         .problems = 4,
         .margin = 1.38F,
         .regret = 1.00F,
@@ -260,8 +224,39 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 8192 "
                 "and queries * dims <= 32768 "
                 "and queries <= 256 "
-                "and dims / k > 0.068 "
                 "and queries * classes <= 4",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 4,
+        .margin = 1.59F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 10000000 "
+                "and terms > 8192 "
+                "and queries * dims <= 32768 "
+                "and queries <= 256 "
+                "and queries * classes > 4 "
+                "and dims / k <= 0.068 "
+                "and points * classes <= 4700000",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 1,
+        .margin = 1.08F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 10000000 "
+                "and terms > 8192 "
+                "and queries * dims <= 32768 "
+                "and queries <= 256 "
+                "and queries * classes > 4 "
+                "and dims / k <= 0.068 "
+                "and points * classes > 4700000",
         .ranking = kRanking4,
     },
     {
@@ -275,8 +270,8 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 8192 "
                 "and queries * dims <= 32768 "
                 "and queries <= 256 "
-                "and dims / k > 0.068 "
                 "and queries * classes > 4 "
+                "and dims / k > 0.068 "
                 "and queries * k <= 330",
         .ranking = kRanking5,
     },
@@ -291,11 +286,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 8192 "
                 "and queries * dims <= 32768 "
                 "and queries <= 256 "
-                "and dims / k > 0.068 "
                 "and queries * classes > 4 "
+                "and dims / k > 0.068 "
                 "and queries * k > 330 "
                 "and queries_in == device "
-                "and points / dims <= 22000",
+                "and points / dims <= 12000",
         .ranking = kRanking6,
     },
     {
@@ -309,47 +304,47 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 8192 "
                 "and queries * dims <= 32768 "
                 "and queries <= 256 "
-                "and dims / k > 0.068 "
                 "and queries * classes > 4 "
+                "and dims / k > 0.068 "
                 "and queries * k > 330 "
                 "and queries_in == device "
-                "and points / dims > 22000",
+                "and points / dims > 12000",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 8,
-        .margin = 1.15F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 1.16F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .regret_hi = 1.02F,
         .path = "distances <= 10000000 "
                 "and terms > 8192 "
                 "and queries * dims <= 32768 "
                 "and queries <= 256 "
-                "and dims / k > 0.068 "
                 "and queries * classes > 4 "
+                "and dims / k > 0.068 "
                 "and queries * k > 330 "
                 "and queries_in != device "
-                "and distances <= 1800000",
+                "and dims * classes <= 56",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 5,
+        .problems = 9,
         .margin = 1.13F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
+        .regret_hi = 1.02F,
         .path = "distances <= 10000000 "
                 "and terms > 8192 "
                 "and queries * dims <= 32768 "
                 "and queries <= 256 "
-                "and dims / k > 0.068 "
                 "and queries * classes > 4 "
+                "and dims / k > 0.068 "
                 "and queries * k > 330 "
                 "and queries_in != device "
-                "and distances > 1800000",
+                "and dims * classes > 56",
         .ranking = kRanking9,
     },
     {
@@ -363,7 +358,7 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 8192 "
                 "and queries * dims <= 32768 "
                 "and queries > 256 "
-                "and points <= 680",
+                "and points <= 560",
         .ranking = kRanking10,
     },
     {
@@ -377,7 +372,7 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 8192 "
                 "and queries * dims <= 32768 "
                 "and queries > 256 "
-                "and points > 680",
+                "and points > 560",
         .ranking = kRanking11,
     },
     {
@@ -443,39 +438,24 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 10000000 and terms <= 4700000000 and points / classes <= 39",
+        .path = "distances > 10000000 and terms <= 4700000000 and points / classes <= 47",
         .ranking = kRanking16,
     },
     {
         .id = 17,
-        .problems = 27,
-        .margin = 1.42F,
-        .regret = 1.00F,
+        .problems = 28,
+        .margin = 1.40F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .regret_hi = 1.02F,
         .path = "distances > 10000000 "
                 "and terms <= 4700000000 "
-                "and points / classes > 39 "
-                "and distances <= 820000000 "
-                "and dims <= 120",
+                "and points / classes > 47 "
+                "and points * classes <= 27000000",
         .ranking = kRanking17,
     },
     {
         .id = 18,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 10000000 "
-                "and terms <= 4700000000 "
-                "and points / classes > 39 "
-                "and distances <= 820000000 "
-                "and dims > 120",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
         .problems = 1,
         .margin = 1.51F,
         .regret = 1.00F,
@@ -483,66 +463,35 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "distances > 10000000 "
                 "and terms <= 4700000000 "
-                "and points / classes > 39 "
-                "and distances > 820000000",
+                "and points / classes > 47 "
+                "and points * classes > 27000000",
+        .ranking = kRanking18,
+    },
+    {
+        .id = 19,
+        .problems = 3,
+        .margin = 1.00F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "distances > 10000000 "
+                "and terms > 4700000000 "
+                "and queries / k <= 39 "
+                "and points * k <= 4194304",
         .ranking = kRanking19,
     },
     {
         .id = 20,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
+        .problems = 5,
+        .margin = 1.43F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 10000000 "
-                "and terms > 4700000000 "
-                "and queries / k <= 56 "
-                "and points * k <= 3900000",
+        .regret_hi = 1.05F,
+        .path = "distances > 10000000 and terms > 4700000000 and queries / k <= 39 and points * k > 4194304",
         .ranking = kRanking20,
     },
     {
         .id = 21,
-        .problems = 2,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 10000000 "
-                "and terms > 4700000000 "
-                "and queries / k <= 56 "
-                "and points * k > 3900000 "
-                "and queries * dims <= 15000",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 5,
-        .margin = 1.41F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 10000000 "
-                "and terms > 4700000000 "
-                "and queries / k <= 56 "
-                "and points * k > 3900000 "
-                "and queries * dims > 15000",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 2,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 10000000 "
-                "and terms > 4700000000 "
-                "and queries / k > 56 "
-                "and queries / classes <= 10",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
         .problems = 1,
         .margin = 1.33F,
         .regret = 1.00F,
@@ -550,61 +499,74 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "distances > 10000000 "
                 "and terms > 4700000000 "
-                "and queries / k > 56 "
-                "and queries / classes > 10 "
+                "and queries / k > 39 "
                 "and points * dims <= 150000",
-        .ranking = kRanking24,
+        .ranking = kRanking21,
     },
     {
-        .id = 25,
-        .problems = 12,
+        .id = 22,
+        .problems = 2,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 10000000 "
+                "and terms > 4700000000 "
+                "and queries / k > 39 "
+                "and points * dims > 150000 "
+                "and queries / classes <= 10",
+        .ranking = kRanking22,
+    },
+    {
+        .id = 23,
+        .problems = 13,
         .margin = 1.64F,
-        .regret = 1.03F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.06F,
         .path = "distances > 10000000 "
                 "and terms > 4700000000 "
-                "and queries / k > 56 "
-                "and queries / classes > 10 "
-                "and points * dims > 150000",
-        .ranking = kRanking25,
+                "and queries / k > 39 "
+                "and points * dims > 150000 "
+                "and queries / classes > 10",
+        .ranking = kRanking23,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.distances() <= 10'000'000) {
         if (problem.terms() <= 8192) {
-            if (ratio(problem.queries, problem.dims) <= 0.39) {
-                // synchronous chunks=1;pinned=0
+            if (product(problem.dims, problem.k) <= 22) {
+                // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
                 // else two_stage budget_mib=1024
-                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                // 3 problems, margin 4.02, regret 1.00 [1.00, 1.00]
                 return kLeaves[0];
             } else {
-                // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
+                // placement gpu_distance=1;gpu_selection=1;gpu_vote=1
                 // else two_stage budget_mib=64
-                // 4 problems, margin 4.02, regret 1.00 [1.00, 1.00]
+                // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
                 return kLeaves[1];
             }
         } else {
             if (product(problem.queries, problem.dims) <= 32'768) {
                 if (problem.queries <= 256) {
-                    if (ratio(problem.dims, problem.k) <= 0.068) {
-                        if (product(problem.points, problem.classes) <= 4'700'000) {
-                            // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
-                            // else two_stage budget_mib=1024
-                            // 4 problems, margin 1.59, regret 1.00 [1.00, 1.00]
-                            return kLeaves[2];
-                        } else {
-                            // fused_tile per_thread=4
-                            // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                            return kLeaves[3];
-                        }
+                    if (product(problem.queries, problem.classes) <= 4) {
+                        // asynchronous chunks=32
+                        // else two_stage budget_mib=1024
+                        // 4 problems, margin 1.38, regret 1.00 [1.00, 1.00]
+                        return kLeaves[2];
                     } else {
-                        if (product(problem.queries, problem.classes) <= 4) {
-                            // asynchronous chunks=32
-                            // else two_stage budget_mib=1024
-                            // 4 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
+                        if (ratio(problem.dims, problem.k) <= 0.068) {
+                            if (product(problem.points, problem.classes) <= 4'700'000) {
+                                // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
+                                // else two_stage budget_mib=8192
+                                // 4 problems, margin 1.59, regret 1.00 [1.00, 1.00]
+                                return kLeaves[3];
+                            } else {
+                                // fused_tile per_thread=4
+                                // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                                return kLeaves[4];
+                            }
                         } else {
                             if (product(problem.queries, problem.k) <= 330) {
                                 // synchronous chunks=1;pinned=0
@@ -613,7 +575,7 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 return kLeaves[5];
                             } else {
                                 if (problem.queries_in == QueriesIn::device) {
-                                    if (ratio(problem.points, problem.dims) <= 22'000) {
+                                    if (ratio(problem.points, problem.dims) <= 12'000) {
                                         // two_stage budget_mib=1024
                                         // 23 problems, margin 1.00, regret 1.01 [1.00, 1.03]
                                         return kLeaves[6];
@@ -623,13 +585,13 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                         return kLeaves[7];
                                     }
                                 } else {
-                                    if (problem.distances() <= 1'800'000) {
-                                        // synchronous chunks=1;pinned=0
-                                        // 8 problems, margin 1.15, regret 1.00 [1.00, 1.01]
+                                    if (product(problem.dims, problem.classes) <= 56) {
+                                        // fused_tile per_thread=4
+                                        // 4 problems, margin 1.16, regret 1.01 [1.00, 1.02]
                                         return kLeaves[8];
                                     } else {
-                                        // fused_tile per_thread=4
-                                        // 5 problems, margin 1.13, regret 1.01 [1.00, 1.03]
+                                        // synchronous chunks=1;pinned=0
+                                        // 9 problems, margin 1.13, regret 1.01 [1.00, 1.02]
                                         return kLeaves[9];
                                     }
                                 }
@@ -637,8 +599,8 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         }
                     }
                 } else {
-                    if (problem.points <= 680) {
-                        // synchronous chunks=1;pinned=0
+                    if (problem.points <= 560) {
+                        // synchronous chunks=1;pinned=1
                         // else two_stage budget_mib=8192
                         // 6 problems, margin 1.00, regret 1.02 [1.00, 1.07]
                         return kLeaves[10];
@@ -674,63 +636,51 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         }
     } else {
         if (problem.terms() <= 4'700'000'000) {
-            if (ratio(problem.points, problem.classes) <= 39) {
+            if (ratio(problem.points, problem.classes) <= 47) {
                 // synchronous chunks=1;pinned=1
-                // else two_stage budget_mib=1024
+                // else two_stage budget_mib=8192
                 // 5 problems, margin 1.00, regret 1.00 [1.00, 1.00]
                 return kLeaves[16];
             } else {
-                if (problem.distances() <= 820'000'000) {
-                    if (problem.dims <= 120) {
-                        // fused_tile per_thread=4
-                        // 27 problems, margin 1.42, regret 1.00 [1.00, 1.01]
-                        return kLeaves[17];
-                    } else {
-                        // synchronous chunks=1;pinned=0
-                        // else two_stage budget_mib=1024
-                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                        return kLeaves[18];
-                    }
+                if (product(problem.points, problem.classes) <= 27'000'000) {
+                    // fused_tile per_thread=4
+                    // 28 problems, margin 1.40, regret 1.01 [1.00, 1.02]
+                    return kLeaves[17];
                 } else {
                     // fused_tile per_thread=8
                     // 1 problems, margin 1.51, regret 1.00 [1.00, 1.00]
-                    return kLeaves[19];
+                    return kLeaves[18];
                 }
             }
         } else {
-            if (ratio(problem.queries, problem.k) <= 56) {
-                if (product(problem.points, problem.k) <= 3'900'000) {
-                    // two_stage budget_mib=1024
-                    // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                    return kLeaves[20];
+            if (ratio(problem.queries, problem.k) <= 39) {
+                if (product(problem.points, problem.k) <= 4'194'304) {
+                    // synchronous chunks=1;pinned=0
+                    // else two_stage budget_mib=1024
+                    // 3 problems, margin 1.00, regret 1.01 [1.00, 1.04]
+                    return kLeaves[19];
                 } else {
-                    if (product(problem.queries, problem.dims) <= 15'000) {
-                        // fused_tile per_thread=8
-                        // 2 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                        return kLeaves[21];
-                    } else {
-                        // synchronous chunks=1;pinned=1
-                        // else fused_tile per_thread=4
-                        // 5 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-                        return kLeaves[22];
-                    }
+                    // synchronous chunks=1;pinned=0
+                    // else fused_tile per_thread=4
+                    // 5 problems, margin 1.43, regret 1.02 [1.00, 1.05]
+                    return kLeaves[20];
                 }
             } else {
-                if (ratio(problem.queries, problem.classes) <= 10) {
+                if (product(problem.points, problem.dims) <= 150'000) {
                     // screened_tile branches=16
-                    // else fused_tile per_thread=4
-                    // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                    return kLeaves[23];
+                    // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
+                    return kLeaves[21];
                 } else {
-                    if (product(problem.points, problem.dims) <= 150'000) {
+                    if (ratio(problem.queries, problem.classes) <= 10) {
                         // screened_tile branches=16
-                        // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                        return kLeaves[24];
+                        // else fused_tile per_thread=4
+                        // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                        return kLeaves[22];
                     } else {
                         // fused_tile per_thread=8
                         // else fused_tile per_thread=4
-                        // 12 problems, margin 1.64, regret 1.03 [1.00, 1.06]
-                        return kLeaves[25];
+                        // 13 problems, margin 1.64, regret 1.02 [1.00, 1.06]
+                        return kLeaves[23];
                     }
                 }
             }

@@ -29,36 +29,39 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.97F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.97F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.02F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.40F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.41F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.59F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.59F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.01F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.36F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.36F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.36F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.43F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.43F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.43F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.22F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.22F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.64F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.65F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.04F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.25F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.25F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
@@ -68,25 +71,25 @@ constexpr Choice<Problem> kRanking7[] = {
 
 constexpr Choice<Problem> kRanking8[] = {
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.22F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.22F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.22F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.64F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.65F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.13F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.13F},
+    {VariantId::screened_tile, {{"branches", 16}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.26F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.26F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.26F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::screened_tile, {{"branches", 16}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.21F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.21F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.21F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.12F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.12F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
 };
@@ -123,13 +126,14 @@ constexpr Choice<Problem> kRanking16[] = {
 constexpr Choice<Problem> kRanking17[] = {
     {VariantId::screened_tile, {{"branches", 16}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.71F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.73F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 2.02F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.73F},
 };
 
 constexpr Choice<Problem> kRanking18[] = {
     {VariantId::fused_tile, {{"per_thread", 8}}, 1.02F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.06F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.18F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.08F},
 };
 
@@ -145,67 +149,67 @@ constexpr Choice<Problem> kRanking20[] = {
 };
 
 constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.01F},
-    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.00F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.02F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.09F},
-    {VariantId::screened_tile, {{"branches", 1}}, 1.62F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.05F},
+    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 3.16F},
+    {VariantId::screened_tile, {{"branches", 16}}, 3.18F},
+    {VariantId::fused_tile, {{"per_thread", 8}}, 7.84F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 3.18F},
 };
 
 constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 5.30F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 5.42F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 6.05F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 5.35F},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.00F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 2.55F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 2.62F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.63F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.62F},
 };
 
 constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.01F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.71F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.72F},
-    {VariantId::fused_tile, {{"per_thread", 8}}, 2.57F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.72F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.01F},
+    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.05F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.09F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.05F},
 };
 
 constexpr Choice<Problem> kRanking24[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.04F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.17F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.34F},
-    {VariantId::screened_tile, {{"branches", 16}}, 1.60F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.45F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.30F},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 2.25F},
+    {VariantId::asynchronous, {{"chunks", 4}}, 2.26F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.87F},
 };
 
 constexpr Choice<Problem> kRanking25[] = {
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.60F},
     {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.60F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 3.08F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.78F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 10.99F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 10.68F},
 };
 
 constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.03F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.61F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 2.22F},
-    {VariantId::screened_tile, {{"branches", 16}}, 3.58F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 4.23F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.04F},
+    {VariantId::asynchronous, {{"chunks", 4}}, 1.53F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 2.44F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 4.07F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 4.08F},
 };
 
 constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::screened_tile, {{"branches", 16}}, 1.59F},
+    {VariantId::fused_tile, {{"per_thread", 8}}, 1.09F},
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::asynchronous, {{"chunks", 32}}, 1.36F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.55F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.96F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.54F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.58F},
+    {VariantId::screened_tile, {{"branches", 16}}, 1.59F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.59F},
 };
 
 constexpr Choice<Problem> kRanking28[] = {
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.01F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.02F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.07F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.13F},
     {VariantId::screened_tile, {{"branches", 16}}, 1.13F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.13F},
@@ -225,141 +229,98 @@ constexpr Choice<Problem> kRanking30[] = {
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.26F},
     {VariantId::fused_tile, {{"per_thread", 8}}, 1.15F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 2.47F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 2.79F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 2.95F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 2.65F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 22,
+        .problems = 44,
         .margin = 1.00F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.05F,
         .path = "queries_in == device "
                 "and queries / dims <= 14 "
-                "and terms <= 680000000 "
-                "and queries <= 330 "
-                "and dims <= 1000 "
-                "and k / classes <= 1.8 "
-                "and points <= 3900 "
-                "and points * k <= 47000",
+                "and distances <= 8200000 "
+                "and dims * k <= 100000 "
+                "and queries * points <= 1200000 "
+                "and queries <= 512 "
+                "and points / dims <= 39000 "
+                "and queries * k <= 128 "
+                "and queries * k <= 120",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 1.97F,
-        .regret = 1.00F,
+        .problems = 2,
+        .margin = 1.38F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.03F,
         .path = "queries_in == device "
                 "and queries / dims <= 14 "
-                "and terms <= 680000000 "
-                "and queries <= 330 "
-                "and dims <= 1000 "
-                "and k / classes <= 1.8 "
-                "and points <= 3900 "
-                "and points * k > 47000",
+                "and distances <= 8200000 "
+                "and dims * k <= 100000 "
+                "and queries * points <= 1200000 "
+                "and queries <= 512 "
+                "and points / dims <= 39000 "
+                "and queries * k <= 128 "
+                "and queries * k > 120",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 1.59F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries_in == device "
-                "and queries / dims <= 14 "
-                "and terms <= 680000000 "
-                "and queries <= 330 "
-                "and dims <= 1000 "
-                "and k / classes <= 1.8 "
-                "and points > 3900 "
-                "and points <= 4096",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 36,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries_in == device "
-                "and queries / dims <= 14 "
-                "and terms <= 680000000 "
-                "and queries <= 330 "
-                "and dims <= 1000 "
-                "and k / classes <= 1.8 "
-                "and points > 3900 "
-                "and points > 4096",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 23,
+        .problems = 30,
         .margin = 1.00F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "queries_in == device "
                 "and queries / dims <= 14 "
-                "and terms <= 680000000 "
-                "and queries <= 330 "
-                "and dims <= 1000 "
-                "and k / classes > 1.8 "
-                "and points / dims <= 15000",
-        .ranking = kRanking4,
+                "and distances <= 8200000 "
+                "and dims * k <= 100000 "
+                "and queries * points <= 1200000 "
+                "and queries <= 512 "
+                "and points / dims <= 39000 "
+                "and queries * k > 128",
+        .ranking = kRanking2,
     },
     {
-        .id = 5,
-        .problems = 3,
-        .margin = 1.43F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries_in == device "
-                "and queries / dims <= 14 "
-                "and terms <= 680000000 "
-                "and queries <= 330 "
-                "and dims <= 1000 "
-                "and k / classes > 1.8 "
-                "and points / dims > 15000",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 1.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries_in == device "
-                "and queries / dims <= 14 "
-                "and terms <= 680000000 "
-                "and queries <= 330 "
-                "and dims > 1000",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
+        .id = 3,
         .problems = 2,
+        .margin = 1.36F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries_in == device "
+                "and queries / dims <= 14 "
+                "and distances <= 8200000 "
+                "and dims * k <= 100000 "
+                "and queries * points <= 1200000 "
+                "and queries <= 512 "
+                "and points / dims > 39000",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries_in == device "
                 "and queries / dims <= 14 "
-                "and terms <= 680000000 "
-                "and queries > 330 "
-                "and points / dims <= 3.9",
-        .ranking = kRanking7,
+                "and distances <= 8200000 "
+                "and dims * k <= 100000 "
+                "and queries * points <= 1200000 "
+                "and queries > 512 "
+                "and points <= 512",
+        .ranking = kRanking4,
     },
     {
-        .id = 8,
+        .id = 5,
         .problems = 4,
         .margin = 1.22F,
         .regret = 1.00F,
@@ -367,29 +328,80 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "queries_in == device "
                 "and queries / dims <= 14 "
-                "and terms <= 680000000 "
-                "and queries > 330 "
-                "and points / dims > 3.9",
+                "and distances <= 8200000 "
+                "and dims * k <= 100000 "
+                "and queries * points <= 1200000 "
+                "and queries > 512 "
+                "and points > 512",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 2,
+        .margin = 1.20F,
+        .regret = 1.04F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.08F,
+        .path = "queries_in == device "
+                "and queries / dims <= 14 "
+                "and distances <= 8200000 "
+                "and dims * k <= 100000 "
+                "and queries * points > 1200000 "
+                "and dims / k <= 0.56",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 12,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries_in == device "
+                "and queries / dims <= 14 "
+                "and distances <= 8200000 "
+                "and dims * k <= 100000 "
+                "and queries * points > 1200000 "
+                "and dims / k > 0.56",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 1,
+        .margin = 1.64F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries_in == device "
+                "and queries / dims <= 14 "
+                "and distances <= 8200000 "
+                "and dims * k > 100000",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 2,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries_in == device and queries / dims <= 14 and terms > 680000000 and dims / k <= 3.3",
+        .problems = 21,
+        .margin = 1.94F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.04F,
+        .path = "queries_in == device "
+                "and queries / dims <= 14 "
+                "and distances > 8200000 "
+                "and k * classes <= 3300",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 25,
-        .margin = 1.79F,
-        .regret = 1.01F,
+        .problems = 1,
+        .margin = 1.12F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "queries_in == device and queries / dims <= 14 and terms > 680000000 and dims / k > 3.3",
+        .regret_hi = 1.00F,
+        .path = "queries_in == device "
+                "and queries / dims <= 14 "
+                "and distances > 8200000 "
+                "and k * classes > 3300",
         .ranking = kRanking10,
     },
     {
@@ -402,7 +414,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "queries_in == device "
                 "and queries / dims > 14 "
                 "and terms <= 4700000000 "
-                "and distances <= 180000",
+                "and distances <= 220000",
         .ranking = kRanking11,
     },
     {
@@ -415,7 +427,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "queries_in == device "
                 "and queries / dims > 14 "
                 "and terms <= 4700000000 "
-                "and distances > 180000 "
+                "and distances > 220000 "
                 "and points / classes <= 7",
         .ranking = kRanking12,
     },
@@ -429,7 +441,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "queries_in == device "
                 "and queries / dims > 14 "
                 "and terms <= 4700000000 "
-                "and distances > 180000 "
+                "and distances > 220000 "
                 "and points / classes > 7 "
                 "and dims * k <= 4096",
         .ranking = kRanking13,
@@ -444,7 +456,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "queries_in == device "
                 "and queries / dims > 14 "
                 "and terms <= 4700000000 "
-                "and distances > 180000 "
+                "and distances > 220000 "
                 "and points / classes > 7 "
                 "and dims * k > 4096",
         .ranking = kRanking14,
@@ -460,7 +472,7 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / dims > 14 "
                 "and terms > 4700000000 "
                 "and dims * k <= 4700 "
-                "and dims <= 39",
+                "and dims / k <= 3",
         .ranking = kRanking15,
     },
     {
@@ -474,7 +486,7 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / dims > 14 "
                 "and terms > 4700000000 "
                 "and dims * k <= 4700 "
-                "and dims > 39 "
+                "and dims / k > 3 "
                 "and metric == euclidean "
                 "and points * dims <= 56000",
         .ranking = kRanking16,
@@ -490,7 +502,7 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / dims > 14 "
                 "and terms > 4700000000 "
                 "and dims * k <= 4700 "
-                "and dims > 39 "
+                "and dims / k > 3 "
                 "and metric == euclidean "
                 "and points * dims > 56000",
         .ranking = kRanking17,
@@ -506,7 +518,7 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / dims > 14 "
                 "and terms > 4700000000 "
                 "and dims * k <= 4700 "
-                "and dims > 39 "
+                "and dims / k > 3 "
                 "and metric != euclidean",
         .ranking = kRanking18,
     },
@@ -540,55 +552,56 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 21,
-        .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "queries_in != device and queries <= 820 and terms <= 65536 and points / classes <= 14",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 2,
-        .margin = 5.13F,
+        .problems = 3,
+        .margin = 3.09F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries_in != device "
                 "and queries <= 820 "
                 "and terms <= 65536 "
-                "and points / classes > 14 "
-                "and dims * classes <= 56",
+                "and queries * k <= 1000 "
+                "and terms <= 56000",
+        .ranking = kRanking21,
+    },
+    {
+        .id = 22,
+        .problems = 1,
+        .margin = 2.55F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries_in != device "
+                "and queries <= 820 "
+                "and terms <= 65536 "
+                "and queries * k <= 1000 "
+                "and terms > 56000",
         .ranking = kRanking22,
     },
     {
         .id = 23,
-        .problems = 2,
-        .margin = 1.68F,
+        .problems = 1,
+        .margin = 0.99F,
         .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "queries_in != device "
-                "and queries <= 820 "
-                "and terms <= 65536 "
-                "and points / classes > 14 "
-                "and dims * classes > 56",
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
+        .path = "queries_in != device and queries <= 820 and terms <= 65536 and queries * k > 1000",
         .ranking = kRanking23,
     },
     {
         .id = 24,
-        .problems = 9,
-        .margin = 1.12F,
+        .problems = 12,
+        .margin = 1.25F,
         .regret = 1.04F,
         .regret_lo = 1.01F,
-        .regret_hi = 1.08F,
+        .regret_hi = 1.07F,
         .path = "queries_in != device "
                 "and queries <= 820 "
                 "and terms > 65536 "
-                "and queries / dims <= 15 "
-                "and points / classes <= 220000 "
-                "and points * classes <= 47000",
+                "and queries / dims <= 22 "
+                "and points / dims <= 15000 "
+                "and points * classes <= 390000 "
+                "and classes <= 47",
         .ranking = kRanking24,
     },
     {
@@ -601,40 +614,39 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "queries_in != device "
                 "and queries <= 820 "
                 "and terms > 65536 "
-                "and queries / dims <= 15 "
-                "and points / classes <= 220000 "
-                "and points * classes > 47000 "
-                "and points / dims <= 3.3",
+                "and queries / dims <= 22 "
+                "and points / dims <= 15000 "
+                "and points * classes <= 390000 "
+                "and classes > 47",
         .ranking = kRanking25,
     },
     {
         .id = 26,
-        .problems = 10,
-        .margin = 1.56F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.07F,
+        .problems = 7,
+        .margin = 1.39F,
+        .regret = 1.04F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.10F,
         .path = "queries_in != device "
                 "and queries <= 820 "
                 "and terms > 65536 "
-                "and queries / dims <= 15 "
-                "and points / classes <= 220000 "
-                "and points * classes > 47000 "
-                "and points / dims > 3.3",
+                "and queries / dims <= 22 "
+                "and points / dims <= 15000 "
+                "and points * classes > 390000",
         .ranking = kRanking26,
     },
     {
         .id = 27,
         .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .margin = 1.24F,
+        .regret = 1.09F,
+        .regret_lo = 1.09F,
+        .regret_hi = 1.09F,
         .path = "queries_in != device "
                 "and queries <= 820 "
                 "and terms > 65536 "
-                "and queries / dims <= 15 "
-                "and points / classes > 220000",
+                "and queries / dims <= 22 "
+                "and points / dims > 15000",
         .ranking = kRanking27,
     },
     {
@@ -644,7 +656,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "queries_in != device and queries <= 820 and terms > 65536 and queries / dims > 15",
+        .path = "queries_in != device and queries <= 820 and terms > 65536 and queries / dims > 22",
         .ranking = kRanking28,
     },
     {
@@ -672,74 +684,74 @@ constexpr Leaf<Problem> kLeaves[] = {
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.queries_in == QueriesIn::device) {
         if (ratio(problem.queries, problem.dims) <= 14) {
-            if (problem.terms() <= 680'000'000) {
-                if (problem.queries <= 330) {
-                    if (problem.dims <= 1000) {
-                        if (ratio(problem.k, problem.classes) <= 1.8) {
-                            if (problem.points <= 3900) {
-                                if (product(problem.points, problem.k) <= 47'000) {
-                                    // two_stage budget_mib=64
-                                    // 22 problems, margin 1.00, regret 1.02 [1.00, 1.05]
-                                    return kLeaves[0];
+            if (problem.distances() <= 8'200'000) {
+                if (product(problem.dims, problem.k) <= 100'000) {
+                    if (product(problem.queries, problem.points) <= 1'200'000) {
+                        if (problem.queries <= 512) {
+                            if (ratio(problem.points, problem.dims) <= 39'000) {
+                                if (product(problem.queries, problem.k) <= 128) {
+                                    if (product(problem.queries, problem.k) <= 120) {
+                                        // two_stage budget_mib=64
+                                        // 44 problems, margin 1.00, regret 1.02 [1.00, 1.05]
+                                        return kLeaves[0];
+                                    } else {
+                                        // fused_tile per_thread=4
+                                        // 2 problems, margin 1.38, regret 1.02 [1.00, 1.03]
+                                        return kLeaves[1];
+                                    }
                                 } else {
-                                    // fused_tile per_thread=4
-                                    // 1 problems, margin 1.97, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[1];
+                                    // two_stage budget_mib=64
+                                    // 30 problems, margin 1.00, regret 1.01 [1.00, 1.02]
+                                    return kLeaves[2];
                                 }
                             } else {
-                                if (problem.points <= 4096) {
-                                    // fused_tile per_thread=4
-                                    // 1 problems, margin 1.59, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[2];
-                                } else {
-                                    // two_stage budget_mib=1024
-                                    // 36 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[3];
-                                }
+                                // fused_tile per_thread=4
+                                // 2 problems, margin 1.36, regret 1.00 [1.00, 1.00]
+                                return kLeaves[3];
                             }
                         } else {
-                            if (ratio(problem.points, problem.dims) <= 15'000) {
-                                // two_stage budget_mib=1024
-                                // 23 problems, margin 1.00, regret 1.01 [1.00, 1.02]
+                            if (problem.points <= 512) {
+                                // two_stage budget_mib=64
+                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
                                 return kLeaves[4];
                             } else {
                                 // fused_tile per_thread=4
-                                // 3 problems, margin 1.43, regret 1.00 [1.00, 1.00]
+                                // 4 problems, margin 1.22, regret 1.00 [1.00, 1.00]
                                 return kLeaves[5];
                             }
                         }
                     } else {
-                        // fused_tile per_thread=4
-                        // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
+                        if (ratio(problem.dims, problem.k) <= 0.56) {
+                            // fused_tile per_thread=4
+                            // 2 problems, margin 1.20, regret 1.04 [1.00, 1.08]
+                            return kLeaves[6];
+                        } else {
+                            // two_stage budget_mib=8192
+                            // 12 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[7];
+                        }
                     }
                 } else {
-                    if (ratio(problem.points, problem.dims) <= 3.9) {
-                        // two_stage budget_mib=8192
-                        // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
-                    } else {
-                        // fused_tile per_thread=4
-                        // 4 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                        return kLeaves[8];
-                    }
+                    // fused_tile per_thread=4
+                    // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
+                    return kLeaves[8];
                 }
             } else {
-                if (ratio(problem.dims, problem.k) <= 3.3) {
-                    // fused_tile per_thread=4
-                    // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                    return kLeaves[9];
-                } else {
+                if (product(problem.k, problem.classes) <= 3300) {
                     // screened_tile branches=16
                     // else two_stage budget_mib=1024
-                    // 25 problems, margin 1.79, regret 1.01 [1.00, 1.03]
+                    // 21 problems, margin 1.94, regret 1.02 [1.01, 1.04]
+                    return kLeaves[9];
+                } else {
+                    // fused_tile per_thread=4
+                    // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
                     return kLeaves[10];
                 }
             }
         } else {
             if (problem.terms() <= 4'700'000'000) {
-                if (problem.distances() <= 180'000) {
-                    // two_stage budget_mib=8192
+                if (problem.distances() <= 220'000) {
+                    // two_stage budget_mib=64
                     // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
                     return kLeaves[11];
                 } else {
@@ -761,7 +773,7 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 }
             } else {
                 if (product(problem.dims, problem.k) <= 4700) {
-                    if (problem.dims <= 39) {
+                    if (ratio(problem.dims, problem.k) <= 3) {
                         // fused_tile per_thread=4
                         // 3 problems, margin 1.53, regret 1.01 [1.00, 1.02]
                         return kLeaves[15];
@@ -798,43 +810,42 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     } else {
         if (problem.queries <= 820) {
             if (problem.terms() <= 65'536) {
-                if (ratio(problem.points, problem.classes) <= 14) {
-                    // synchronous chunks=1;pinned=1
-                    // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                    return kLeaves[21];
-                } else {
-                    if (product(problem.dims, problem.classes) <= 56) {
+                if (product(problem.queries, problem.k) <= 1000) {
+                    if (problem.terms() <= 56'000) {
                         // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
-                        // 2 problems, margin 5.13, regret 1.00 [1.00, 1.00]
-                        return kLeaves[22];
+                        // 3 problems, margin 3.09, regret 1.00 [1.00, 1.00]
+                        return kLeaves[21];
                     } else {
                         // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
-                        // 2 problems, margin 1.68, regret 1.01 [1.00, 1.03]
-                        return kLeaves[23];
+                        // 1 problems, margin 2.55, regret 1.00 [1.00, 1.00]
+                        return kLeaves[22];
                     }
+                } else {
+                    // synchronous chunks=1;pinned=1
+                    // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
+                    return kLeaves[23];
                 }
             } else {
-                if (ratio(problem.queries, problem.dims) <= 15) {
-                    if (ratio(problem.points, problem.classes) <= 220'000) {
-                        if (product(problem.points, problem.classes) <= 47'000) {
-                            // synchronous chunks=1;pinned=0
-                            // 9 problems, margin 1.12, regret 1.04 [1.01, 1.08]
-                            return kLeaves[24];
-                        } else {
-                            if (ratio(problem.points, problem.dims) <= 3.3) {
+                if (ratio(problem.queries, problem.dims) <= 22) {
+                    if (ratio(problem.points, problem.dims) <= 15'000) {
+                        if (product(problem.points, problem.classes) <= 390'000) {
+                            if (problem.classes <= 47) {
+                                // synchronous chunks=1;pinned=0
+                                // 12 problems, margin 1.25, regret 1.04 [1.01, 1.07]
+                                return kLeaves[24];
+                            } else {
                                 // fused_tile per_thread=4
                                 // 1 problems, margin 1.60, regret 1.00 [1.00, 1.00]
                                 return kLeaves[25];
-                            } else {
-                                // synchronous chunks=1;pinned=0
-                                // 10 problems, margin 1.56, regret 1.03 [1.01, 1.07]
-                                return kLeaves[26];
                             }
+                        } else {
+                            // synchronous chunks=1;pinned=0
+                            // 7 problems, margin 1.39, regret 1.04 [1.00, 1.10]
+                            return kLeaves[26];
                         }
                     } else {
-                        // screened_tile branches=16
-                        // else fused_tile per_thread=4
-                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                        // fused_tile per_thread=8
+                        // 1 problems, margin 1.24, regret 1.09 [1.09, 1.09]
                         return kLeaves[27];
                     }
                 } else {

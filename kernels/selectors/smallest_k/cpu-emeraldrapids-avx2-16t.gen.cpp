@@ -23,20 +23,20 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.61F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 4.53F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.25F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.22F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
@@ -45,230 +45,398 @@ constexpr Choice<Problem> kRanking5[] = {
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.92F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.03F},
+    {VariantId::cpu_scalar, {}, 1.62F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 6.30F},
+    {VariantId::cpu_scalar, {}, 3.26F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 6.86F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.52F},
+    {VariantId::cpu_scalar, {}, 1.04F},
+};
+
 constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 2.05F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.85F},
+    {VariantId::cpu_scalar, {}, 6.30F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 8.08F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 3.15F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 10.38F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 5.15F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 14,
-        .margin = 3.46F,
+        .problems = 13,
+        .margin = 3.48F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3",
+        .path = "rows <= 3 and columns / k <= 39000 and columns / k <= 3900",
         .ranking = kRanking0,
     },
     {
         .id = 1,
         .problems = 1,
-        .margin = 2.61F,
+        .margin = 3.22F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2048 and k <= 4",
+        .path = "rows <= 3 and columns / k <= 39000 and columns / k > 3900 and rows <= 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 4,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2048 and k > 4 and results <= 820",
+        .problems = 3,
+        .margin = 0.22F,
+        .regret = 4.53F,
+        .regret_lo = 3.22F,
+        .regret_hi = 5.55F,
+        .path = "rows <= 3 and columns / k <= 39000 and columns / k > 3900 and rows > 1",
         .ranking = kRanking2,
     },
     {
         .id = 3,
         .problems = 1,
-        .margin = 0.80F,
-        .regret = 1.25F,
-        .regret_lo = 1.25F,
-        .regret_hi = 1.25F,
-        .path = "rows > 3 and elements <= 2048 and k > 4 and results > 820",
+        .margin = 3.22F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows <= 3 and columns / k > 39000 and rows <= 1",
         .ranking = kRanking3,
     },
     {
         .id = 4,
         .problems = 1,
-        .margin = 1.43F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements > 2048 and rows / k <= 0.0068",
+        .margin = 0.31F,
+        .regret = 3.22F,
+        .regret_lo = 3.22F,
+        .regret_hi = 3.22F,
+        .path = "rows <= 3 and columns / k > 39000 and rows > 1",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 1,
-        .margin = 1.33F,
+        .problems = 4,
+        .margin = 1.28F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and columns * k <= 22000 "
-                "and rows / k <= 0.39",
+        .path = "rows > 3 and elements <= 3300 and rows / k <= 2.2",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 7,
-        .margin = 1.88F,
-        .regret = 1.02F,
+        .problems = 2,
+        .margin = 1.57F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and columns * k <= 22000 "
-                "and rows / k > 0.39 "
-                "and rows <= 22 "
-                "and elements <= 22000",
+        .regret_hi = 1.06F,
+        .path = "rows > 3 and elements <= 3300 and rows / k > 2.2 and rows <= 47",
         .ranking = kRanking6,
     },
     {
         .id = 7,
+        .problems = 7,
+        .margin = 3.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "rows > 3 and elements <= 3300 and rows / k > 2.2 and rows > 47",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 1,
+        .margin = 1.43F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and elements > 3300 and rows / k <= 0.0068",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 10,
+        .margin = 0.41F,
+        .regret = 2.52F,
+        .regret_lo = 1.60F,
+        .regret_hi = 3.71F,
+        .path = "rows > 3 and elements > 3300 and rows / k > 0.0068 and rows <= 4",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 2,
+        .margin = 1.28F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and elements > 3300 "
+                "and rows / k > 0.0068 "
+                "and rows > 4 "
+                "and columns * k <= 47000 "
+                "and rows / k <= 0.39",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 6,
+        .margin = 2.03F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "rows > 3 "
+                "and elements > 3300 "
+                "and rows / k > 0.0068 "
+                "and rows > 4 "
+                "and columns * k <= 47000 "
+                "and rows / k > 0.39 "
+                "and k <= 11 "
+                "and rows <= 22 "
+                "and columns <= 2048",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
         .problems = 1,
         .margin = 6.30F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 "
-                "and elements > 2048 "
+                "and elements > 3300 "
                 "and rows / k > 0.0068 "
-                "and columns * k <= 22000 "
+                "and rows > 4 "
+                "and columns * k <= 47000 "
                 "and rows / k > 0.39 "
+                "and k <= 11 "
                 "and rows <= 22 "
-                "and elements > 22000",
-        .ranking = kRanking7,
+                "and columns > 2048",
+        .ranking = kRanking12,
     },
     {
-        .id = 8,
-        .problems = 31,
-        .margin = 6.82F,
-        .regret = 1.01F,
+        .id = 13,
+        .problems = 19,
+        .margin = 8.04F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "rows > 3 "
-                "and elements > 2048 "
+                "and elements > 3300 "
                 "and rows / k > 0.0068 "
-                "and columns * k <= 22000 "
+                "and rows > 4 "
+                "and columns * k <= 47000 "
                 "and rows / k > 0.39 "
+                "and k <= 11 "
                 "and rows > 22",
-        .ranking = kRanking8,
+        .ranking = kRanking13,
     },
     {
-        .id = 9,
-        .problems = 2,
-        .margin = 1.22F,
+        .id = 14,
+        .problems = 12,
+        .margin = 3.15F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 "
-                "and elements > 2048 "
+                "and elements > 3300 "
                 "and rows / k > 0.0068 "
-                "and columns * k > 22000 "
-                "and elements <= 12000",
-        .ranking = kRanking9,
+                "and rows > 4 "
+                "and columns * k <= 47000 "
+                "and rows / k > 0.39 "
+                "and k > 11 "
+                "and rows <= 820",
+        .ranking = kRanking14,
     },
     {
-        .id = 10,
-        .problems = 23,
-        .margin = 4.84F,
+        .id = 15,
+        .problems = 5,
+        .margin = 10.37F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .regret_hi = 1.00F,
         .path = "rows > 3 "
-                "and elements > 2048 "
+                "and elements > 3300 "
                 "and rows / k > 0.0068 "
-                "and columns * k > 22000 "
+                "and rows > 4 "
+                "and columns * k <= 47000 "
+                "and rows / k > 0.39 "
+                "and k > 11 "
+                "and rows > 820",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 1,
+        .margin = 1.20F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and elements > 3300 "
+                "and rows / k > 0.0068 "
+                "and rows > 4 "
+                "and columns * k > 47000 "
+                "and elements <= 12000",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
+        .problems = 19,
+        .margin = 5.15F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and elements > 3300 "
+                "and rows / k > 0.0068 "
+                "and rows > 4 "
+                "and columns * k > 47000 "
                 "and elements > 12000",
-        .ranking = kRanking10,
+        .ranking = kRanking17,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.rows <= 3) {
-        // cpu_scalar default
-        // 14 problems, margin 3.46, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        if (problem.elements() <= 2048) {
-            if (problem.k <= 4) {
-                // cpu_openmp rows=64
-                // 1 problems, margin 2.61, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
+        if (ratio(problem.columns, problem.k) <= 39'000) {
+            if (ratio(problem.columns, problem.k) <= 3900) {
+                // cpu_scalar default
+                // 13 problems, margin 3.48, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
             } else {
-                if (problem.results() <= 820) {
+                if (problem.rows <= 1) {
                     // cpu_scalar default
-                    // 4 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+                    // 1 problems, margin 3.22, regret 1.00 [1.00, 1.00]
+                    return kLeaves[1];
+                } else {
+                    // cpu_openmp rows=64
+                    // 3 problems nearby, margin 0.22, regret 4.53 [3.22, 5.55]
                     return kLeaves[2];
+                }
+            }
+        } else {
+            if (problem.rows <= 1) {
+                // cpu_scalar default
+                // 1 problems nearby, margin 3.22, regret 1.00 [1.00, 1.00]
+                return kLeaves[3];
+            } else {
+                // cpu_openmp rows=64
+                // 1 problems nearby, margin 0.31, regret 3.22 [3.22, 3.22]
+                return kLeaves[4];
+            }
+        }
+    } else {
+        if (problem.elements() <= 3300) {
+            if (ratio(problem.rows, problem.k) <= 2.2) {
+                // cpu_scalar default
+                // 4 problems, margin 1.28, regret 1.00 [1.00, 1.00]
+                return kLeaves[5];
+            } else {
+                if (problem.rows <= 47) {
+                    // cpu_openmp rows=64
+                    // 2 problems, margin 1.57, regret 1.03 [1.00, 1.06]
+                    return kLeaves[6];
                 } else {
                     // cpu_openmp rows=16
-                    // 1 problems, margin 0.80, regret 1.25 [1.25, 1.25]
-                    return kLeaves[3];
+                    // 7 problems nearby, margin 3.25, regret 1.00 [1.00, 1.01]
+                    return kLeaves[7];
                 }
             }
         } else {
             if (ratio(problem.rows, problem.k) <= 0.0068) {
                 // cpu_scalar default
                 // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
+                return kLeaves[8];
             } else {
-                if (product(problem.columns, problem.k) <= 22'000) {
-                    if (ratio(problem.rows, problem.k) <= 0.39) {
-                        // cpu_scalar default
-                        // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    } else {
-                        if (problem.rows <= 22) {
-                            if (problem.elements() <= 22'000) {
-                                // cpu_openmp rows=64
-                                // 7 problems, margin 1.88, regret 1.02 [1.00, 1.05]
-                                return kLeaves[6];
+                if (problem.rows <= 4) {
+                    // cpu_openmp rows=64
+                    // 10 problems nearby, margin 0.41, regret 2.52 [1.60, 3.71]
+                    return kLeaves[9];
+                } else {
+                    if (product(problem.columns, problem.k) <= 47'000) {
+                        if (ratio(problem.rows, problem.k) <= 0.39) {
+                            // cpu_scalar default
+                            // 2 problems, margin 1.28, regret 1.00 [1.00, 1.00]
+                            return kLeaves[10];
+                        } else {
+                            if (problem.k <= 11) {
+                                if (problem.rows <= 22) {
+                                    if (problem.columns <= 2048) {
+                                        // cpu_openmp rows=64
+                                        // 6 problems, margin 2.03, regret 1.01 [1.00, 1.03]
+                                        return kLeaves[11];
+                                    } else {
+                                        // cpu_openmp rows=16
+                                        // 1 problems, margin 6.30, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[12];
+                                    }
+                                } else {
+                                    // cpu_openmp rows=16
+                                    // 19 problems, margin 8.04, regret 1.00 [1.00, 1.01]
+                                    return kLeaves[13];
+                                }
                             } else {
-                                // cpu_openmp rows=16
-                                // 1 problems, margin 6.30, regret 1.00 [1.00, 1.00]
-                                return kLeaves[7];
+                                if (problem.rows <= 820) {
+                                    // cpu_openmp rows=16
+                                    // 12 problems, margin 3.15, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[14];
+                                } else {
+                                    // cpu_openmp rows=64
+                                    // 5 problems, margin 10.37, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[15];
+                                }
                             }
+                        }
+                    } else {
+                        if (problem.elements() <= 12'000) {
+                            // cpu_scalar default
+                            // 1 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+                            return kLeaves[16];
                         } else {
                             // cpu_openmp rows=16
-                            // 31 problems, margin 6.82, regret 1.01 [1.00, 1.01]
-                            return kLeaves[8];
+                            // 19 problems, margin 5.15, regret 1.00 [1.00, 1.00]
+                            return kLeaves[17];
                         }
-                    }
-                } else {
-                    if (problem.elements() <= 12'000) {
-                        // cpu_scalar default
-                        // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                        return kLeaves[9];
-                    } else {
-                        // cpu_openmp rows=16
-                        // 23 problems, margin 4.84, regret 1.00 [1.00, 1.01]
-                        return kLeaves[10];
                     }
                 }
             }

@@ -20,84 +20,126 @@ namespace espalier::smallest_k::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
-    {VariantId::cpu_scalar, {}, 1.17F},
+    {VariantId::cpu_scalar, {}, 1.61F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.36F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.89F},
-    {VariantId::cpu_scalar, {}, 3.29F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 3.61F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.68F},
+    {VariantId::cpu_scalar, {}, 3.23F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.20F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.06F},
+    {VariantId::cpu_scalar, {}, 1.87F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.57F},
     {VariantId::cpu_scalar, {}, 2.53F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 4.38F},
     {VariantId::cpu_scalar, {}, 3.25F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.34F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.22F},
+    {VariantId::cpu_scalar, {}, 5.07F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.50F},
     {VariantId::cpu_scalar, {}, 5.06F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.49F},
     {VariantId::cpu_scalar, {}, 3.23F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.62F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.99F},
-    {VariantId::cpu_scalar, {}, 9.15F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.05F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.11F},
-    {VariantId::cpu_scalar, {}, 3.31F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.12F},
-    {VariantId::cpu_scalar, {}, 5.76F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.33F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.35F},
-    {VariantId::cpu_scalar, {}, 5.44F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.30F},
-    {VariantId::cpu_scalar, {}, 7.86F},
-};
-
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.35F},
-    {VariantId::cpu_scalar, {}, 2.73F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.10F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 2.50F},
+    {VariantId::cpu_scalar, {}, 8.48F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.39F},
+    {VariantId::cpu_scalar, {}, 9.15F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.19F},
+    {VariantId::cpu_scalar, {}, 3.46F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.11F},
+    {VariantId::cpu_scalar, {}, 5.12F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.21F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.22F},
+    {VariantId::cpu_scalar, {}, 5.34F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.34F},
+    {VariantId::cpu_scalar, {}, 3.89F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.60F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.65F},
+    {VariantId::cpu_scalar, {}, 5.51F},
+};
+
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.16F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.40F},
+    {VariantId::cpu_scalar, {}, 4.33F},
+};
+
+constexpr Choice<Problem> kRanking20[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.21F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 4.48F},
+};
+
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 3.07F},
     {VariantId::cpu_scalar, {}, 5.35F},
@@ -107,232 +149,394 @@ constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
         .problems = 2,
-        .margin = 1.08F,
-        .regret = 1.08F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.17F,
-        .path = "layout == transposed and columns * k <= 1000 and rows / k <= 3.9",
+        .margin = 1.31F,
+        .regret = 1.61F,
+        .regret_lo = 1.36F,
+        .regret_hi = 1.90F,
+        .path = "layout == transposed "
+                "and columns * k <= 1000 "
+                "and rows <= 5 "
+                "and elements <= 3300 "
+                "and columns * k <= 120",
         .ranking = kRanking0,
     },
     {
         .id = 1,
         .problems = 1,
-        .margin = 1.17F,
+        .margin = 1.36F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and columns * k <= 1000 "
-                "and rows / k > 3.9 "
-                "and k <= 5 "
-                "and rows / columns <= 0.0056",
+                "and rows <= 5 "
+                "and elements <= 3300 "
+                "and columns * k > 120",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 12,
-        .margin = 2.80F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "layout == transposed "
-                "and columns * k <= 1000 "
-                "and rows / k > 3.9 "
-                "and k <= 5 "
-                "and rows / columns > 0.0056",
+        .problems = 1,
+        .margin = 1.17F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed and columns * k <= 1000 and rows <= 5 and elements > 3300",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 3,
-        .margin = 1.55F,
+        .problems = 2,
+        .margin = 3.55F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed and columns * k <= 1000 and rows / k > 3.9 and k > 5",
+        .regret_hi = 1.03F,
+        .path = "layout == transposed and columns * k <= 1000 and rows > 5 and k <= 7 and results <= 27",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 39,
-        .margin = 3.22F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed and columns * k > 1000 and rows <= 64 and rows / k <= 3.3",
+        .problems = 10,
+        .margin = 2.62F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.05F,
+        .path = "layout == transposed "
+                "and columns * k <= 1000 "
+                "and rows > 5 "
+                "and k <= 7 "
+                "and results > 27 "
+                "and results <= 22000",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 4,
-        .margin = 1.50F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and columns * k > 1000 and rows <= 64 and rows / k > 3.3 and k <= 7",
+        .problems = 1,
+        .margin = 0.83F,
+        .regret = 1.20F,
+        .regret_lo = 1.20F,
+        .regret_hi = 1.20F,
+        .path = "layout == transposed "
+                "and columns * k <= 1000 "
+                "and rows > 5 "
+                "and k <= 7 "
+                "and results > 27 "
+                "and results > 22000",
         .ranking = kRanking5,
     },
     {
         .id = 6,
         .problems = 1,
-        .margin = 1.49F,
+        .margin = 1.17F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed and columns * k > 1000 and rows <= 64 and rows / k > 3.3 and k > 7",
+        .path = "layout == transposed and columns * k <= 1000 and rows > 5 and k > 7 and results <= 220",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 1,
-        .margin = 0.86F,
-        .regret = 1.62F,
-        .regret_lo = 1.62F,
-        .regret_hi = 1.62F,
-        .path = "layout == transposed and columns * k > 1000 and rows > 64 and k <= 3",
+        .problems = 3,
+        .margin = 1.55F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "layout == transposed and columns * k <= 1000 and rows > 5 and k > 7 and results > 220",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 7,
-        .margin = 2.02F,
-        .regret = 1.05F,
+        .problems = 39,
+        .margin = 3.22F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.13F,
-        .path = "layout == transposed and columns * k > 1000 and rows > 64 and k > 3 and columns / k <= 6.8",
+        .regret_hi = 1.02F,
+        .path = "layout == transposed "
+                "and columns * k > 1000 "
+                "and rows <= 56 "
+                "and rows / k <= 3.3 "
+                "and elements <= 1200000",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 16,
-        .margin = 2.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed and columns * k > 1000 and rows > 64 and k > 3 and columns / k > 6.8",
+        .problems = 5,
+        .margin = 1.65F,
+        .regret = 1.34F,
+        .regret_lo = 1.26F,
+        .regret_hi = 1.42F,
+        .path = "layout == transposed "
+                "and columns * k > 1000 "
+                "and rows <= 56 "
+                "and rows / k <= 3.3 "
+                "and elements > 1200000",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 5,
-        .margin = 2.35F,
+        .problems = 4,
+        .margin = 1.50F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed and results <= 390 and rows / k <= 82",
+        .path = "layout == transposed "
+                "and columns * k > 1000 "
+                "and rows <= 56 "
+                "and rows / k > 3.3 "
+                "and results <= 330",
         .ranking = kRanking10,
     },
     {
         .id = 11,
         .problems = 1,
-        .margin = 1.30F,
+        .margin = 1.49F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed and results <= 390 and rows / k > 82",
+        .path = "layout == transposed "
+                "and columns * k > 1000 "
+                "and rows <= 56 "
+                "and rows / k > 3.3 "
+                "and results > 330",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 2,
-        .margin = 1.34F,
-        .regret = 1.01F,
+        .problems = 5,
+        .margin = 2.27F,
+        .regret = 1.10F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed and results > 390 and k <= 1",
+        .regret_hi = 1.33F,
+        .path = "layout == transposed "
+                "and columns * k > 1000 "
+                "and rows > 56 "
+                "and k <= 2 "
+                "and columns / k <= 6800",
         .ranking = kRanking12,
     },
     {
         .id = 13,
+        .problems = 1,
+        .margin = 1.39F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and columns * k > 1000 "
+                "and rows > 56 "
+                "and k <= 2 "
+                "and columns / k > 6800",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 3,
+        .margin = 2.19F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed and columns * k > 1000 and rows > 56 and k > 2 and elements <= 47000",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
+        .problems = 20,
+        .margin = 2.10F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed and columns * k > 1000 and rows > 56 and k > 2 and elements > 47000",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 2,
+        .margin = 1.22F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed and k <= 1 and results <= 56",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
+        .problems = 3,
+        .margin = 1.33F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout != transposed and k <= 1 and results > 56",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
+        .problems = 3,
+        .margin = 3.60F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed and k > 1 and rows * k <= 270",
+        .ranking = kRanking18,
+    },
+    {
+        .id = 19,
+        .problems = 6,
+        .margin = 1.21F,
+        .regret = 1.16F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.31F,
+        .path = "layout != transposed and k > 1 and rows * k > 270 and k <= 5 and k <= 4",
+        .ranking = kRanking19,
+    },
+    {
+        .id = 20,
+        .problems = 4,
+        .margin = 0.45F,
+        .regret = 2.21F,
+        .regret_lo = 1.61F,
+        .regret_hi = 2.95F,
+        .path = "layout != transposed and k > 1 and rows * k > 270 and k <= 5 and k > 4",
+        .ranking = kRanking20,
+    },
+    {
+        .id = 21,
         .problems = 7,
         .margin = 3.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed and results > 390 and k > 1",
-        .ranking = kRanking13,
+        .path = "layout != transposed and k > 1 and rows * k > 270 and k > 5",
+        .ranking = kRanking21,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.layout == MatrixLayout::transposed) {
         if (product(problem.columns, problem.k) <= 1000) {
-            if (ratio(problem.rows, problem.k) <= 3.9) {
-                // cpu_avx2 rows=16
-                // 2 problems, margin 1.08, regret 1.08 [1.00, 1.17]
-                return kLeaves[0];
-            } else {
-                if (problem.k <= 5) {
-                    if (ratio(problem.rows, problem.columns) <= 0.0056) {
+            if (problem.rows <= 5) {
+                if (problem.elements() <= 3300) {
+                    if (product(problem.columns, problem.k) <= 120) {
                         // cpu_scalar default
-                        // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                        return kLeaves[1];
+                        // 2 problems nearby, margin 1.31, regret 1.61 [1.36, 1.90]
+                        return kLeaves[0];
                     } else {
-                        // cpu_openmp rows=16
-                        // 12 problems, margin 2.80, regret 1.03 [1.01, 1.06]
-                        return kLeaves[2];
+                        // cpu_avx2 rows=16
+                        // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
+                        return kLeaves[1];
                     }
                 } else {
-                    // cpu_avx2 rows=16
-                    // 3 problems, margin 1.55, regret 1.01 [1.00, 1.04]
-                    return kLeaves[3];
+                    // cpu_scalar default
+                    // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
+                    return kLeaves[2];
+                }
+            } else {
+                if (problem.k <= 7) {
+                    if (problem.results() <= 27) {
+                        // cpu_openmp rows=64
+                        // 2 problems, margin 3.55, regret 1.01 [1.00, 1.03]
+                        return kLeaves[3];
+                    } else {
+                        if (problem.results() <= 22'000) {
+                            // cpu_openmp rows=16
+                            // 10 problems, margin 2.62, regret 1.02 [1.01, 1.05]
+                            return kLeaves[4];
+                        } else {
+                            // cpu_avx2 rows=64
+                            // 1 problems nearby, margin 0.83, regret 1.20 [1.20, 1.20]
+                            return kLeaves[5];
+                        }
+                    }
+                } else {
+                    if (problem.results() <= 220) {
+                        // cpu_scalar default
+                        // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
+                        return kLeaves[6];
+                    } else {
+                        // cpu_avx2 rows=16
+                        // 3 problems, margin 1.55, regret 1.01 [1.00, 1.04]
+                        return kLeaves[7];
+                    }
                 }
             }
         } else {
-            if (problem.rows <= 64) {
+            if (problem.rows <= 56) {
                 if (ratio(problem.rows, problem.k) <= 3.3) {
-                    // cpu_avx2 rows=16
-                    // 39 problems, margin 3.22, regret 1.01 [1.00, 1.02]
-                    return kLeaves[4];
-                } else {
-                    if (problem.k <= 7) {
-                        // cpu_openmp rows=16
-                        // 4 problems, margin 1.50, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    } else {
+                    if (problem.elements() <= 1'200'000) {
                         // cpu_avx2 rows=16
-                        // 1 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
-                    }
-                }
-            } else {
-                if (problem.k <= 3) {
-                    // cpu_openmp rows=16
-                    // 1 problems, margin 0.86, regret 1.62 [1.62, 1.62]
-                    return kLeaves[7];
-                } else {
-                    if (ratio(problem.columns, problem.k) <= 6.8) {
-                        // cpu_avx2 rows=16
-                        // 7 problems, margin 2.02, regret 1.05 [1.00, 1.13]
+                        // 39 problems, margin 3.22, regret 1.01 [1.00, 1.02]
                         return kLeaves[8];
                     } else {
                         // cpu_avx2 rows=64
-                        // 16 problems, margin 2.12, regret 1.00 [1.00, 1.01]
+                        // 5 problems nearby, margin 1.65, regret 1.34 [1.26, 1.42]
                         return kLeaves[9];
+                    }
+                } else {
+                    if (problem.results() <= 330) {
+                        // cpu_openmp rows=16
+                        // 4 problems, margin 1.50, regret 1.00 [1.00, 1.00]
+                        return kLeaves[10];
+                    } else {
+                        // cpu_avx2 rows=16
+                        // 1 problems, margin 1.49, regret 1.00 [1.00, 1.00]
+                        return kLeaves[11];
+                    }
+                }
+            } else {
+                if (problem.k <= 2) {
+                    if (ratio(problem.columns, problem.k) <= 6800) {
+                        // cpu_openmp rows=16
+                        // 5 problems nearby, margin 2.27, regret 1.10 [1.00, 1.33]
+                        return kLeaves[12];
+                    } else {
+                        // cpu_openmp rows=64
+                        // 1 problems, margin 1.39, regret 1.00 [1.00, 1.00]
+                        return kLeaves[13];
+                    }
+                } else {
+                    if (problem.elements() <= 47'000) {
+                        // cpu_avx2 rows=16
+                        // 3 problems, margin 2.19, regret 1.00 [1.00, 1.00]
+                        return kLeaves[14];
+                    } else {
+                        // cpu_avx2 rows=64
+                        // 20 problems, margin 2.10, regret 1.00 [1.00, 1.01]
+                        return kLeaves[15];
                     }
                 }
             }
         }
     } else {
-        if (problem.results() <= 390) {
-            if (ratio(problem.rows, problem.k) <= 82) {
+        if (problem.k <= 1) {
+            if (problem.results() <= 56) {
                 // cpu_avx2 rows=16
-                // 5 problems, margin 2.35, regret 1.00 [1.00, 1.00]
-                return kLeaves[10];
+                // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+                return kLeaves[16];
             } else {
                 // cpu_openmp rows=16
-                // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                return kLeaves[11];
+                // 3 problems, margin 1.33, regret 1.01 [1.00, 1.02]
+                return kLeaves[17];
             }
         } else {
-            if (problem.k <= 1) {
-                // cpu_openmp rows=16
-                // 2 problems, margin 1.34, regret 1.01 [1.00, 1.02]
-                return kLeaves[12];
-            } else {
+            if (product(problem.rows, problem.k) <= 270) {
                 // cpu_avx2 rows=16
-                // 7 problems, margin 3.07, regret 1.00 [1.00, 1.00]
-                return kLeaves[13];
+                // 3 problems, margin 3.60, regret 1.00 [1.00, 1.00]
+                return kLeaves[18];
+            } else {
+                if (problem.k <= 5) {
+                    if (problem.k <= 4) {
+                        // cpu_avx2 rows=16
+                        // 6 problems nearby, margin 1.21, regret 1.16 [1.04, 1.31]
+                        return kLeaves[19];
+                    } else {
+                        // cpu_openmp rows=16
+                        // 4 problems nearby, margin 0.45, regret 2.21 [1.61, 2.95]
+                        return kLeaves[20];
+                    }
+                } else {
+                    // cpu_avx2 rows=16
+                    // 7 problems, margin 3.07, regret 1.00 [1.00, 1.00]
+                    return kLeaves[21];
+                }
             }
         }
     }

@@ -23,361 +23,373 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.17F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.04F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 5.35F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 8.81F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 7.37F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 5.41F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.52F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.10F},
+    {VariantId::cpu_scalar, {}, 1.07F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.10F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.13F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 10.58F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.40F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 8.84F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.05F},
+    {VariantId::cpu_scalar, {}, 8.06F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 12.65F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.77F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 22.88F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.68F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.54F},
 };
 
 constexpr Choice<Problem> kRanking15[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 6.17F},
+    {VariantId::cpu_scalar, {}, 5.31F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.30F},
+    {VariantId::cpu_scalar, {}, 7.55F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 22.88F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 14,
-        .margin = 3.87F,
+        .problems = 13,
+        .margin = 3.77F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3",
+        .path = "rows <= 7 and rows <= 3 and columns / k <= 39000 and columns / k <= 3900",
         .ranking = kRanking0,
     },
     {
         .id = 1,
         .problems = 1,
-        .margin = 1.17F,
+        .margin = 5.41F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and results <= 150 and rows / k <= 22 and results <= 7",
+        .path = "rows <= 7 and rows <= 3 and columns / k <= 39000 and columns / k > 3900 and rows <= 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 0.96F,
-        .regret = 1.04F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.04F,
-        .path = "rows > 3 and results <= 150 and rows / k <= 22 and results > 7 and columns / k <= 39",
+        .problems = 3,
+        .margin = 0.19F,
+        .regret = 5.35F,
+        .regret_lo = 5.28F,
+        .regret_hi = 5.41F,
+        .path = "rows <= 7 and rows <= 3 and columns / k <= 39000 and columns / k > 3900 and rows > 1",
         .ranking = kRanking2,
     },
     {
         .id = 3,
         .problems = 1,
-        .margin = 8.81F,
+        .margin = 5.41F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and results <= 150 "
-                "and rows / k <= 22 "
-                "and results > 7 "
-                "and columns / k > 39 "
-                "and rows / columns <= 0.0027 "
-                "and k <= 1",
+        .path = "rows <= 7 and rows <= 3 and columns / k > 39000 and rows <= 1",
         .ranking = kRanking3,
     },
     {
         .id = 4,
         .problems = 1,
-        .margin = 7.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and results <= 150 "
-                "and rows / k <= 22 "
-                "and results > 7 "
-                "and columns / k > 39 "
-                "and rows / columns <= 0.0027 "
-                "and k > 1",
+        .margin = 0.18F,
+        .regret = 5.41F,
+        .regret_lo = 5.41F,
+        .regret_hi = 5.41F,
+        .path = "rows <= 7 and rows <= 3 and columns / k > 39000 and rows > 1",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 4,
-        .margin = 2.52F,
+        .problems = 5,
+        .margin = 1.27F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and results <= 150 "
-                "and rows / k <= 22 "
-                "and results > 7 "
-                "and columns / k > 39 "
-                "and rows / columns > 0.0027 "
-                "and k <= 9",
+        .path = "rows <= 7 and rows > 3 and columns / k <= 100",
         .ranking = kRanking5,
     },
     {
         .id = 6,
         .problems = 2,
-        .margin = 1.18F,
-        .regret = 1.00F,
+        .margin = 0.51F,
+        .regret = 2.10F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and results <= 150 "
-                "and rows / k <= 22 "
-                "and results > 7 "
-                "and columns / k > 39 "
-                "and rows / columns > 0.0027 "
-                "and k > 9",
+        .regret_hi = 4.41F,
+        .path = "rows <= 7 and rows > 3 and columns / k > 100 and rows / k <= 0.068",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 1,
-        .margin = 2.10F,
-        .regret = 1.00F,
+        .problems = 2,
+        .margin = 1.13F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and results <= 150 and rows / k > 22 and elements <= 5600",
+        .regret_hi = 1.01F,
+        .path = "rows <= 7 and rows > 3 and columns / k > 100 and rows / k > 0.068",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 2,
-        .margin = 10.58F,
+        .problems = 5,
+        .margin = 2.40F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and results <= 150 and rows / k > 22 and elements > 5600",
+        .path = "rows > 7 and results <= 180 and rows <= 82 and columns <= 1800 and elements <= 22000",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 2,
-        .margin = 1.23F,
+        .problems = 1,
+        .margin = 8.84F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and results > 150 and elements <= 2048 and results <= 470",
+        .path = "rows > 7 and results <= 180 and rows <= 82 and columns <= 1800 and elements > 22000",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 1,
-        .margin = 1.01F,
-        .regret = 1.00F,
+        .problems = 2,
+        .margin = 7.70F,
+        .regret = 1.05F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and results > 150 and elements <= 2048 and results > 470 and k <= 39",
+        .regret_hi = 1.10F,
+        .path = "rows > 7 and results <= 180 and rows <= 82 and columns > 1800",
         .ranking = kRanking10,
     },
     {
         .id = 11,
         .problems = 1,
-        .margin = 1.23F,
+        .margin = 12.65F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and results > 150 and elements <= 2048 and results > 470 and k > 39",
+        .path = "rows > 7 and results <= 180 and rows > 82 and columns <= 6800",
         .ranking = kRanking11,
     },
     {
         .id = 12,
         .problems = 1,
-        .margin = 1.44F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and results > 150 and elements > 2048 and rows / k <= 0.0056",
+        .margin = 12.92F,
+        .regret = 1.77F,
+        .regret_lo = 1.77F,
+        .regret_hi = 1.77F,
+        .path = "rows > 7 and results <= 180 and rows > 82 and columns > 6800",
         .ranking = kRanking12,
     },
     {
         .id = 13,
-        .problems = 5,
-        .margin = 1.68F,
+        .problems = 4,
+        .margin = 1.27F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and results > 150 "
-                "and elements > 2048 "
-                "and rows / k > 0.0056 "
-                "and elements <= 5600 "
-                "and columns <= 150",
+        .regret_hi = 1.01F,
+        .path = "rows > 7 and results > 180 and columns / k <= 5600 and elements <= 2048 and rows <= 47",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 2,
-        .margin = 1.28F,
+        .problems = 3,
+        .margin = 2.54F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and results > 150 "
-                "and elements > 2048 "
-                "and rows / k > 0.0056 "
-                "and elements <= 5600 "
-                "and columns > 150",
+        .path = "rows > 7 and results > 180 and columns / k <= 5600 and elements <= 2048 and rows > 47",
         .ranking = kRanking14,
     },
     {
         .id = 15,
-        .problems = 48,
-        .margin = 6.11F,
+        .problems = 52,
+        .margin = 5.26F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "rows > 3 and results > 150 and elements > 2048 and rows / k > 0.0056 and elements > 5600",
+        .path = "rows > 7 and results > 180 and columns / k <= 5600 and elements > 2048",
         .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 4,
+        .margin = 5.81F,
+        .regret = 1.30F,
+        .regret_lo = 1.06F,
+        .regret_hi = 1.74F,
+        .path = "rows > 7 and results > 180 and columns / k > 5600 and rows <= 82",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
+        .problems = 1,
+        .margin = 22.88F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 7 and results > 180 and columns / k > 5600 and rows > 82",
+        .ranking = kRanking17,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.rows <= 3) {
-        // cpu_scalar default
-        // 14 problems, margin 3.87, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        if (problem.results() <= 150) {
-            if (ratio(problem.rows, problem.k) <= 22) {
-                if (problem.results() <= 7) {
-                    // cpu_openmp rows=16
-                    // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
+    if (problem.rows <= 7) {
+        if (problem.rows <= 3) {
+            if (ratio(problem.columns, problem.k) <= 39'000) {
+                if (ratio(problem.columns, problem.k) <= 3900) {
+                    // cpu_scalar default
+                    // 13 problems, margin 3.77, regret 1.00 [1.00, 1.00]
+                    return kLeaves[0];
                 } else {
-                    if (ratio(problem.columns, problem.k) <= 39) {
+                    if (problem.rows <= 1) {
                         // cpu_scalar default
-                        // 1 problems, margin 0.96, regret 1.04 [1.04, 1.04]
-                        return kLeaves[2];
+                        // 1 problems, margin 5.41, regret 1.00 [1.00, 1.00]
+                        return kLeaves[1];
                     } else {
-                        if (ratio(problem.rows, problem.columns) <= 0.0027) {
-                            if (problem.k <= 1) {
-                                // cpu_openmp rows=16
-                                // 1 problems, margin 8.81, regret 1.00 [1.00, 1.00]
-                                return kLeaves[3];
-                            } else {
-                                // cpu_openmp rows=64
-                                // 1 problems, margin 7.37, regret 1.00 [1.00, 1.00]
-                                return kLeaves[4];
-                            }
-                        } else {
-                            if (problem.k <= 9) {
-                                // cpu_openmp rows=64
-                                // 4 problems, margin 2.52, regret 1.00 [1.00, 1.00]
-                                return kLeaves[5];
-                            } else {
-                                // cpu_scalar default
-                                // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                return kLeaves[6];
-                            }
-                        }
+                        // cpu_openmp rows=64
+                        // 3 problems nearby, margin 0.19, regret 5.35 [5.28, 5.41]
+                        return kLeaves[2];
                     }
                 }
             } else {
-                if (problem.elements() <= 5600) {
-                    // cpu_openmp rows=64
-                    // 1 problems, margin 2.10, regret 1.00 [1.00, 1.00]
-                    return kLeaves[7];
+                if (problem.rows <= 1) {
+                    // cpu_scalar default
+                    // 1 problems nearby, margin 5.41, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
                 } else {
-                    // cpu_openmp rows=16
-                    // 2 problems, margin 10.58, regret 1.00 [1.00, 1.00]
-                    return kLeaves[8];
+                    // cpu_openmp rows=64
+                    // 1 problems nearby, margin 0.18, regret 5.41 [5.41, 5.41]
+                    return kLeaves[4];
                 }
             }
         } else {
-            if (problem.elements() <= 2048) {
-                if (problem.results() <= 470) {
-                    // cpu_scalar default
-                    // 2 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                    return kLeaves[9];
+            if (ratio(problem.columns, problem.k) <= 100) {
+                // cpu_scalar default
+                // 5 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                return kLeaves[5];
+            } else {
+                if (ratio(problem.rows, problem.k) <= 0.068) {
+                    // cpu_openmp rows=16
+                    // 2 problems nearby, margin 0.51, regret 2.10 [1.00, 4.41]
+                    return kLeaves[6];
                 } else {
-                    if (problem.k <= 39) {
-                        // cpu_openmp rows=16
-                        // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                        return kLeaves[10];
+                    // cpu_openmp rows=64
+                    // 2 problems, margin 1.13, regret 1.01 [1.00, 1.01]
+                    return kLeaves[7];
+                }
+            }
+        }
+    } else {
+        if (problem.results() <= 180) {
+            if (problem.rows <= 82) {
+                if (problem.columns <= 1800) {
+                    if (problem.elements() <= 22'000) {
+                        // cpu_openmp rows=64
+                        // 5 problems, margin 2.40, regret 1.00 [1.00, 1.00]
+                        return kLeaves[8];
                     } else {
-                        // cpu_scalar default
-                        // 1 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                        return kLeaves[11];
+                        // cpu_openmp rows=16
+                        // 1 problems, margin 8.84, regret 1.00 [1.00, 1.00]
+                        return kLeaves[9];
                     }
+                } else {
+                    // cpu_openmp rows=64
+                    // 2 problems, margin 7.70, regret 1.05 [1.00, 1.10]
+                    return kLeaves[10];
                 }
             } else {
-                if (ratio(problem.rows, problem.k) <= 0.0056) {
-                    // cpu_scalar default
-                    // 1 problems, margin 1.44, regret 1.00 [1.00, 1.00]
-                    return kLeaves[12];
+                if (problem.columns <= 6800) {
+                    // cpu_openmp rows=16
+                    // 1 problems, margin 12.65, regret 1.00 [1.00, 1.00]
+                    return kLeaves[11];
                 } else {
-                    if (problem.elements() <= 5600) {
-                        if (problem.columns <= 150) {
-                            // cpu_openmp rows=16
-                            // 5 problems, margin 1.68, regret 1.00 [1.00, 1.00]
-                            return kLeaves[13];
-                        } else {
-                            // cpu_scalar default
-                            // 2 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                            return kLeaves[14];
-                        }
+                    // cpu_openmp rows=64
+                    // 1 problems nearby, margin 12.92, regret 1.77 [1.77, 1.77]
+                    return kLeaves[12];
+                }
+            }
+        } else {
+            if (ratio(problem.columns, problem.k) <= 5600) {
+                if (problem.elements() <= 2048) {
+                    if (problem.rows <= 47) {
+                        // cpu_scalar default
+                        // 4 problems, margin 1.27, regret 1.00 [1.00, 1.01]
+                        return kLeaves[13];
                     } else {
                         // cpu_openmp rows=16
-                        // 48 problems, margin 6.11, regret 1.01 [1.00, 1.02]
-                        return kLeaves[15];
+                        // 3 problems nearby, margin 2.54, regret 1.00 [1.00, 1.00]
+                        return kLeaves[14];
                     }
+                } else {
+                    // cpu_openmp rows=16
+                    // 52 problems, margin 5.26, regret 1.01 [1.00, 1.02]
+                    return kLeaves[15];
+                }
+            } else {
+                if (problem.rows <= 82) {
+                    // cpu_openmp rows=64
+                    // 4 problems nearby, margin 5.81, regret 1.30 [1.06, 1.74]
+                    return kLeaves[16];
+                } else {
+                    // cpu_openmp rows=16
+                    // 1 problems, margin 22.88, regret 1.00 [1.00, 1.00]
+                    return kLeaves[17];
                 }
             }
         }

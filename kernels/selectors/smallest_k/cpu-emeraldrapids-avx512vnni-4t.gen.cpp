@@ -23,52 +23,64 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.03F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.52F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.17F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.05F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.85F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_scalar, {}, 1.02F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.46F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.61F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.19F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 3.53F},
+    {VariantId::cpu_scalar, {}, 3.15F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 6.20F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 18.01F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 3.71F},
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 3.97F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -79,51 +91,91 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3",
+        .path = "rows <= 3 and columns / k <= 39000 and rows * columns <= 47000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 4,
-        .margin = 1.16F,
-        .regret = 1.02F,
+        .problems = 6,
+        .margin = 3.46F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "rows > 3 and elements <= 2048 and rows / k <= 3.9",
+        .regret_hi = 1.00F,
+        .path = "rows <= 3 and columns / k <= 39000 and rows * columns > 47000 and rows <= 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 2.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2048 and rows / k > 3.9 and results <= 22",
+        .problems = 7,
+        .margin = 0.28F,
+        .regret = 3.52F,
+        .regret_lo = 2.59F,
+        .regret_hi = 4.53F,
+        .path = "rows <= 3 and columns / k <= 39000 and rows * columns > 47000 and rows > 1",
         .ranking = kRanking2,
     },
     {
         .id = 3,
         .problems = 1,
-        .margin = 0.90F,
-        .regret = 1.17F,
-        .regret_lo = 1.17F,
-        .regret_hi = 1.17F,
-        .path = "rows > 3 and elements <= 2048 and rows / k > 3.9 and results > 22",
+        .margin = 3.76F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows <= 3 and columns / k > 39000 and rows <= 1",
         .ranking = kRanking3,
     },
     {
         .id = 4,
         .problems = 1,
-        .margin = 1.42F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements > 2048 and rows / k <= 0.0056",
+        .margin = 0.26F,
+        .regret = 3.85F,
+        .regret_lo = 3.85F,
+        .regret_hi = 3.85F,
+        .path = "rows <= 3 and columns / k > 39000 and rows > 1",
         .ranking = kRanking4,
     },
     {
         .id = 5,
+        .problems = 4,
+        .margin = 1.16F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "rows > 3 and elements <= 2048 and rows / k <= 3.3",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 2,
+        .margin = 1.46F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and elements <= 2048 and rows / k > 3.3 and rows <= 32",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 4,
+        .margin = 2.61F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and elements <= 2048 and rows / k > 3.3 and rows > 32",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 1,
+        .margin = 1.42F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and elements > 2048 and rows / k <= 0.0068",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
         .problems = 1,
         .margin = 1.18F,
         .regret = 1.01F,
@@ -131,14 +183,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.01F,
         .path = "rows > 3 "
                 "and elements > 2048 "
-                "and rows / k > 0.0056 "
-                "and columns <= 2200 "
-                "and rows <= 5 "
-                "and results <= 8",
-        .ranking = kRanking5,
+                "and rows / k > 0.0068 "
+                "and rows / columns <= 0.039 "
+                "and elements <= 10000 "
+                "and k <= 2",
+        .ranking = kRanking9,
     },
     {
-        .id = 6,
+        .id = 10,
         .problems = 5,
         .margin = 1.27F,
         .regret = 1.00F,
@@ -146,39 +198,29 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "rows > 3 "
                 "and elements > 2048 "
-                "and rows / k > 0.0056 "
-                "and columns <= 2200 "
-                "and rows <= 5 "
-                "and results > 8",
-        .ranking = kRanking6,
+                "and rows / k > 0.0068 "
+                "and rows / columns <= 0.039 "
+                "and elements <= 10000 "
+                "and k > 2",
+        .ranking = kRanking10,
     },
     {
-        .id = 7,
-        .problems = 45,
-        .margin = 3.51F,
+        .id = 11,
+        .problems = 20,
+        .margin = 3.12F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 3 and elements > 2048 and rows / k > 0.0056 and columns <= 2200 and rows > 5",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 3,
-        .margin = 6.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.02F,
         .path = "rows > 3 "
                 "and elements > 2048 "
-                "and rows / k > 0.0056 "
-                "and columns > 2200 "
-                "and results <= 220 "
-                "and rows <= 180",
-        .ranking = kRanking8,
+                "and rows / k > 0.0068 "
+                "and rows / columns <= 0.039 "
+                "and elements > 10000 "
+                "and rows / k <= 180",
+        .ranking = kRanking11,
     },
     {
-        .id = 9,
+        .id = 12,
         .problems = 1,
         .margin = 18.01F,
         .regret = 1.00F,
@@ -186,84 +228,102 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "rows > 3 "
                 "and elements > 2048 "
-                "and rows / k > 0.0056 "
-                "and columns > 2200 "
-                "and results <= 220 "
-                "and rows > 180",
-        .ranking = kRanking9,
+                "and rows / k > 0.0068 "
+                "and rows / columns <= 0.039 "
+                "and elements > 10000 "
+                "and rows / k > 180",
+        .ranking = kRanking12,
     },
     {
-        .id = 10,
-        .problems = 10,
-        .margin = 3.65F,
-        .regret = 1.02F,
+        .id = 13,
+        .problems = 38,
+        .margin = 3.94F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "rows > 3 and elements > 2048 and rows / k > 0.0056 and columns > 2200 and results > 220",
-        .ranking = kRanking10,
+        .regret_hi = 1.01F,
+        .path = "rows > 3 and elements > 2048 and rows / k > 0.0068 and rows / columns > 0.039",
+        .ranking = kRanking13,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.rows <= 3) {
-        // cpu_scalar default
-        // 14 problems, margin 3.39, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        if (problem.elements() <= 2048) {
-            if (ratio(problem.rows, problem.k) <= 3.9) {
+        if (ratio(problem.columns, problem.k) <= 39'000) {
+            if (product(problem.rows, problem.columns) <= 47'000) {
                 // cpu_scalar default
-                // 4 problems, margin 1.16, regret 1.02 [1.00, 1.06]
-                return kLeaves[1];
+                // 14 problems, margin 3.39, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
             } else {
-                if (problem.results() <= 22) {
-                    // cpu_openmp rows=64
-                    // 1 problems, margin 2.03, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
+                if (problem.rows <= 1) {
+                    // cpu_scalar default
+                    // 6 problems nearby, margin 3.46, regret 1.00 [1.00, 1.00]
+                    return kLeaves[1];
                 } else {
-                    // cpu_openmp rows=16
-                    // 1 problems, margin 0.90, regret 1.17 [1.17, 1.17]
-                    return kLeaves[3];
+                    // cpu_openmp rows=64
+                    // 7 problems nearby, margin 0.28, regret 3.52 [2.59, 4.53]
+                    return kLeaves[2];
                 }
             }
         } else {
-            if (ratio(problem.rows, problem.k) <= 0.0056) {
+            if (problem.rows <= 1) {
+                // cpu_scalar default
+                // 1 problems nearby, margin 3.76, regret 1.00 [1.00, 1.00]
+                return kLeaves[3];
+            } else {
+                // cpu_openmp rows=64
+                // 1 problems nearby, margin 0.26, regret 3.85 [3.85, 3.85]
+                return kLeaves[4];
+            }
+        }
+    } else {
+        if (problem.elements() <= 2048) {
+            if (ratio(problem.rows, problem.k) <= 3.3) {
+                // cpu_scalar default
+                // 4 problems, margin 1.16, regret 1.02 [1.00, 1.06]
+                return kLeaves[5];
+            } else {
+                if (problem.rows <= 32) {
+                    // cpu_openmp rows=64
+                    // 2 problems, margin 1.46, regret 1.00 [1.00, 1.00]
+                    return kLeaves[6];
+                } else {
+                    // cpu_openmp rows=16
+                    // 4 problems nearby, margin 2.61, regret 1.00 [1.00, 1.00]
+                    return kLeaves[7];
+                }
+            }
+        } else {
+            if (ratio(problem.rows, problem.k) <= 0.0068) {
                 // cpu_scalar default
                 // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
+                return kLeaves[8];
             } else {
-                if (problem.columns <= 2200) {
-                    if (problem.rows <= 5) {
-                        if (problem.results() <= 8) {
+                if (ratio(problem.rows, problem.columns) <= 0.039) {
+                    if (problem.elements() <= 10'000) {
+                        if (problem.k <= 2) {
                             // cpu_openmp rows=64
                             // 1 problems, margin 1.18, regret 1.01 [1.01, 1.01]
-                            return kLeaves[5];
+                            return kLeaves[9];
                         } else {
                             // cpu_scalar default
                             // 5 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                            return kLeaves[6];
+                            return kLeaves[10];
                         }
                     } else {
-                        // cpu_openmp rows=16
-                        // 45 problems, margin 3.51, regret 1.01 [1.00, 1.01]
-                        return kLeaves[7];
-                    }
-                } else {
-                    if (problem.results() <= 220) {
-                        if (problem.rows <= 180) {
+                        if (ratio(problem.rows, problem.k) <= 180) {
                             // cpu_openmp rows=16
-                            // 3 problems, margin 6.20, regret 1.00 [1.00, 1.00]
-                            return kLeaves[8];
+                            // 20 problems, margin 3.12, regret 1.01 [1.00, 1.02]
+                            return kLeaves[11];
                         } else {
                             // cpu_openmp rows=64
                             // 1 problems, margin 18.01, regret 1.00 [1.00, 1.00]
-                            return kLeaves[9];
+                            return kLeaves[12];
                         }
-                    } else {
-                        // cpu_openmp rows=16
-                        // 10 problems, margin 3.65, regret 1.02 [1.00, 1.04]
-                        return kLeaves[10];
                     }
+                } else {
+                    // cpu_openmp rows=16
+                    // 38 problems, margin 3.94, regret 1.01 [1.00, 1.01]
+                    return kLeaves[13];
                 }
             }
         }

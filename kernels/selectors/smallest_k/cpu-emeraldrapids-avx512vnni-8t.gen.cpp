@@ -27,14 +27,12 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.37F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.30F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.06F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.79F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
@@ -42,179 +40,361 @@ constexpr Choice<Problem> kRanking4[] = {
 };
 
 constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.87F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 4.77F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.59F},
+};
+
 constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.08F},
+    {VariantId::cpu_scalar, {}, 2.23F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.97F},
+    {VariantId::cpu_scalar, {}, 1.03F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.39F},
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_scalar, {}, 1.01F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.03F},
+    {VariantId::cpu_scalar, {}, 2.58F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 3.88F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.14F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.16F},
+    {VariantId::cpu_scalar, {}, 8.18F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 14,
-        .margin = 3.27F,
+        .problems = 12,
+        .margin = 3.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 1",
+        .path = "rows <= 3 and elements <= 180000 and columns / k <= 1000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 4,
-        .margin = 1.20F,
+        .problems = 2,
+        .margin = 4.75F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 1 and elements <= 2048 and rows / k <= 3.9",
+        .path = "rows <= 3 and elements <= 180000 and columns / k > 1000 and rows <= 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 2.37F,
+        .problems = 3,
+        .margin = 4.28F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 1 and elements <= 2048 and rows / k > 3.9 and results <= 22",
+        .path = "rows <= 3 and elements <= 180000 and columns / k > 1000 and rows > 1 and elements <= 22000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 0.82F,
-        .regret = 1.30F,
-        .regret_lo = 1.30F,
-        .regret_hi = 1.30F,
-        .path = "rows > 1 and elements <= 2048 and rows / k > 3.9 and results > 22",
+        .problems = 5,
+        .margin = 0.26F,
+        .regret = 3.79F,
+        .regret_lo = 3.07F,
+        .regret_hi = 5.00F,
+        .path = "rows <= 3 and elements <= 180000 and columns / k > 1000 and rows > 1 and elements > 22000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
         .problems = 1,
-        .margin = 1.41F,
+        .margin = 3.47F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 1 and elements > 2048 and rows / k <= 0.0056",
+        .path = "rows <= 3 and elements > 180000 and rows / k <= 0.027",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 1,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 1 "
-                "and elements > 2048 "
-                "and rows / k > 0.0056 "
-                "and columns * k <= 22000 "
-                "and rows / k <= 0.39",
+        .problems = 4,
+        .margin = 0.26F,
+        .regret = 3.87F,
+        .regret_lo = 2.98F,
+        .regret_hi = 5.47F,
+        .path = "rows <= 3 and elements > 180000 and rows / k > 0.027",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 39,
-        .margin = 4.73F,
-        .regret = 1.01F,
+        .problems = 4,
+        .margin = 1.20F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "rows > 1 "
-                "and elements > 2048 "
-                "and rows / k > 0.0056 "
-                "and columns * k <= 22000 "
-                "and rows / k > 0.39",
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and elements <= 2048 and rows / k <= 2",
         .ranking = kRanking6,
     },
     {
         .id = 7,
         .problems = 2,
-        .margin = 1.09F,
+        .margin = 1.59F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 1 "
-                "and elements > 2048 "
-                "and rows / k > 0.0056 "
-                "and columns * k > 22000 "
-                "and elements <= 12000",
+        .path = "rows > 3 and elements <= 2048 and rows / k > 2 and results <= 150",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 23,
-        .margin = 4.14F,
+        .problems = 4,
+        .margin = 2.07F,
+        .regret = 1.08F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.25F,
+        .path = "rows > 3 and elements <= 2048 and rows / k > 2 and results > 150",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 1,
+        .margin = 1.41F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and elements > 2048 and rows / k <= 0.0068",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 9,
+        .margin = 0.52F,
+        .regret = 1.97F,
+        .regret_lo = 1.28F,
+        .regret_hi = 3.08F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and rows <= 4 "
+                "and columns * k <= 1200000",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 3,
+        .margin = 0.42F,
+        .regret = 2.39F,
+        .regret_lo = 1.37F,
+        .regret_hi = 3.53F,
+        .path = "rows > 3 and elements > 2048 and rows / k > 0.0068 and rows <= 4 and columns * k > 1200000",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 4,
+        .margin = 1.11F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and rows > 4 "
+                "and columns / k <= 180 "
+                "and rows <= 5",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 4,
+        .margin = 2.50F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.10F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and rows > 4 "
+                "and columns / k <= 180 "
+                "and rows > 5 "
+                "and results <= 47",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 41,
+        .margin = 3.85F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and rows > 4 "
+                "and columns / k <= 180 "
+                "and rows > 5 "
+                "and results > 47",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
+        .problems = 2,
+        .margin = 1.14F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and rows > 4 "
+                "and columns / k > 180 "
+                "and elements <= 10000",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 18,
+        .margin = 8.15F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "rows > 1 "
+        .path = "rows > 3 "
                 "and elements > 2048 "
-                "and rows / k > 0.0056 "
-                "and columns * k > 22000 "
-                "and elements > 12000",
-        .ranking = kRanking8,
+                "and rows / k > 0.0068 "
+                "and rows > 4 "
+                "and columns / k > 180 "
+                "and elements > 10000",
+        .ranking = kRanking16,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.rows <= 1) {
-        // cpu_scalar default
-        // 14 problems, margin 3.27, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        if (problem.elements() <= 2048) {
-            if (ratio(problem.rows, problem.k) <= 3.9) {
+    if (problem.rows <= 3) {
+        if (problem.elements() <= 180'000) {
+            if (ratio(problem.columns, problem.k) <= 1000) {
                 // cpu_scalar default
-                // 4 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
+                // 12 problems, margin 3.08, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
             } else {
-                if (problem.results() <= 22) {
-                    // cpu_openmp rows=64
-                    // 1 problems, margin 2.37, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
+                if (problem.rows <= 1) {
+                    // cpu_scalar default
+                    // 2 problems, margin 4.75, regret 1.00 [1.00, 1.00]
+                    return kLeaves[1];
                 } else {
-                    // cpu_openmp rows=16
-                    // 1 problems, margin 0.82, regret 1.30 [1.30, 1.30]
-                    return kLeaves[3];
+                    if (problem.elements() <= 22'000) {
+                        // cpu_scalar default
+                        // 3 problems nearby, margin 4.28, regret 1.00 [1.00, 1.00]
+                        return kLeaves[2];
+                    } else {
+                        // cpu_openmp rows=64
+                        // 5 problems nearby, margin 0.26, regret 3.79 [3.07, 5.00]
+                        return kLeaves[3];
+                    }
                 }
             }
         } else {
-            if (ratio(problem.rows, problem.k) <= 0.0056) {
+            if (ratio(problem.rows, problem.k) <= 0.027) {
                 // cpu_scalar default
-                // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
+                // 1 problems nearby, margin 3.47, regret 1.00 [1.00, 1.00]
                 return kLeaves[4];
             } else {
-                if (product(problem.columns, problem.k) <= 22'000) {
-                    if (ratio(problem.rows, problem.k) <= 0.39) {
-                        // cpu_scalar default
-                        // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
+                // cpu_openmp rows=16
+                // 4 problems nearby, margin 0.26, regret 3.87 [2.98, 5.47]
+                return kLeaves[5];
+            }
+        }
+    } else {
+        if (problem.elements() <= 2048) {
+            if (ratio(problem.rows, problem.k) <= 2) {
+                // cpu_scalar default
+                // 4 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+                return kLeaves[6];
+            } else {
+                if (problem.results() <= 150) {
+                    // cpu_openmp rows=64
+                    // 2 problems, margin 1.59, regret 1.00 [1.00, 1.00]
+                    return kLeaves[7];
+                } else {
+                    // cpu_openmp rows=16
+                    // 4 problems nearby, margin 2.07, regret 1.08 [1.00, 1.25]
+                    return kLeaves[8];
+                }
+            }
+        } else {
+            if (ratio(problem.rows, problem.k) <= 0.0068) {
+                // cpu_scalar default
+                // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
+                return kLeaves[9];
+            } else {
+                if (problem.rows <= 4) {
+                    if (product(problem.columns, problem.k) <= 1'200'000) {
+                        // cpu_openmp rows=64
+                        // 9 problems nearby, margin 0.52, regret 1.97 [1.28, 3.08]
+                        return kLeaves[10];
                     } else {
                         // cpu_openmp rows=16
-                        // 39 problems, margin 4.73, regret 1.01 [1.00, 1.02]
-                        return kLeaves[6];
+                        // 3 problems nearby, margin 0.42, regret 2.39 [1.37, 3.53]
+                        return kLeaves[11];
                     }
                 } else {
-                    if (problem.elements() <= 12'000) {
-                        // cpu_scalar default
-                        // 2 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
+                    if (ratio(problem.columns, problem.k) <= 180) {
+                        if (problem.rows <= 5) {
+                            // cpu_scalar default
+                            // 4 problems, margin 1.11, regret 1.01 [1.00, 1.02]
+                            return kLeaves[12];
+                        } else {
+                            if (problem.results() <= 47) {
+                                // cpu_openmp rows=64
+                                // 4 problems nearby, margin 2.50, regret 1.03 [1.00, 1.10]
+                                return kLeaves[13];
+                            } else {
+                                // cpu_openmp rows=16
+                                // 41 problems, margin 3.85, regret 1.01 [1.00, 1.02]
+                                return kLeaves[14];
+                            }
+                        }
                     } else {
-                        // cpu_openmp rows=16
-                        // 23 problems, margin 4.14, regret 1.00 [1.00, 1.01]
-                        return kLeaves[8];
+                        if (problem.elements() <= 10'000) {
+                            // cpu_openmp rows=64
+                            // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+                            return kLeaves[15];
+                        } else {
+                            // cpu_openmp rows=16
+                            // 18 problems, margin 8.15, regret 1.00 [1.00, 1.01]
+                            return kLeaves[16];
+                        }
                     }
                 }
             }

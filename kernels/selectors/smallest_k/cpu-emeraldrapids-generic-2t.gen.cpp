@@ -31,30 +31,61 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.55F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.98F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 3.77F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 4.10F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 4.84F},
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_scalar, {}, 1.44F},
+};
+
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_scalar, {}, 4.15F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.05F},
+    {VariantId::cpu_scalar, {}, 2.53F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_scalar, {}, 1.01F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.06F},
+    {VariantId::cpu_scalar, {}, 1.63F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 4.27F},
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 2.38F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.45F},
+    {VariantId::cpu_scalar, {}, 3.13F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 10.20F},
 };
@@ -67,158 +98,284 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3",
+        .path = "rows <= 3 and columns / k <= 18000 and rows * columns <= 47000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
+        .problems = 6,
+        .margin = 3.48F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows <= 3 and columns / k <= 18000 and rows * columns > 47000 and rows <= 1",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 2,
+        .margin = 1.99F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows <= 3 "
+                "and columns / k <= 18000 "
+                "and rows * columns > 47000 "
+                "and rows > 1 "
+                "and columns / k <= 512",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 5,
+        .margin = 0.24F,
+        .regret = 4.10F,
+        .regret_lo = 3.23F,
+        .regret_hi = 4.72F,
+        .path = "rows <= 3 "
+                "and columns / k <= 18000 "
+                "and rows * columns > 47000 "
+                "and rows > 1 "
+                "and columns / k > 512",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 2,
+        .margin = 4.65F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows <= 3 and columns / k > 18000 and rows <= 1",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 1,
+        .margin = 0.21F,
+        .regret = 4.84F,
+        .regret_lo = 4.84F,
+        .regret_hi = 4.84F,
+        .path = "rows <= 3 and columns / k > 18000 and rows > 1",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 2,
+        .margin = 0.70F,
+        .regret = 1.44F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.98F,
+        .path = "rows > 3 and results <= 27 and columns / k <= 27",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 5,
+        .margin = 2.41F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.11F,
+        .path = "rows > 3 and results <= 27 and columns / k > 27",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 5,
+        .margin = 1.04F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "rows > 3 and results > 27 and elements <= 2048 and rows <= 22",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 9,
+        .margin = 1.54F,
+        .regret = 1.06F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.14F,
+        .path = "rows > 3 and results > 27 and elements <= 2048 and rows > 22",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
         .problems = 1,
         .margin = 1.41F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and rows / k <= 0.0068",
-        .ranking = kRanking1,
+        .path = "rows > 3 and results > 27 and elements > 2048 and rows / k <= 0.0068",
+        .ranking = kRanking10,
     },
     {
-        .id = 2,
-        .problems = 3,
+        .id = 11,
+        .problems = 4,
         .margin = 1.22F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and rows / k > 0.0068 and columns / k <= 64 and rows <= 7",
-        .ranking = kRanking2,
+        .path = "rows > 3 "
+                "and results > 27 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and columns / k <= 5600 "
+                "and rows <= 5 "
+                "and columns / k <= 150",
+        .ranking = kRanking11,
     },
     {
-        .id = 3,
-        .problems = 37,
-        .margin = 1.52F,
+        .id = 12,
+        .problems = 5,
+        .margin = 0.23F,
+        .regret = 4.27F,
+        .regret_lo = 3.39F,
+        .regret_hi = 5.03F,
+        .path = "rows > 3 "
+                "and results > 27 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and columns / k <= 5600 "
+                "and rows <= 5 "
+                "and columns / k > 150",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 56,
+        .margin = 2.34F,
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.03F,
-        .path = "rows > 3 and rows / k > 0.0068 and columns / k <= 64 and rows > 7",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 1.98F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and rows / k > 0.0068 and columns / k > 64 and elements <= 2048",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 6,
-        .margin = 3.71F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
         .path = "rows > 3 "
-                "and rows / k > 0.0068 "
-                "and columns / k > 64 "
+                "and results > 27 "
                 "and elements > 2048 "
-                "and rows / columns <= 0.0027",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 3,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
                 "and rows / k > 0.0068 "
-                "and columns / k > 64 "
-                "and elements > 2048 "
-                "and rows / columns > 0.0027 "
-                "and columns / k <= 8192 "
-                "and rows <= 5",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 20,
-        .margin = 4.03F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "rows > 3 "
-                "and rows / k > 0.0068 "
-                "and columns / k > 64 "
-                "and elements > 2048 "
-                "and rows / columns > 0.0027 "
-                "and columns / k <= 8192 "
+                "and columns / k <= 5600 "
                 "and rows > 5",
-        .ranking = kRanking7,
+        .ranking = kRanking13,
     },
     {
-        .id = 8,
+        .id = 14,
+        .problems = 4,
+        .margin = 2.15F,
+        .regret = 1.45F,
+        .regret_lo = 1.00F,
+        .regret_hi = 3.08F,
+        .path = "rows > 3 "
+                "and results > 27 "
+                "and elements > 2048 "
+                "and rows / k > 0.0068 "
+                "and columns / k > 5600 "
+                "and rows / k <= 8",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
         .problems = 1,
         .margin = 10.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 "
-                "and rows / k > 0.0068 "
-                "and columns / k > 64 "
+                "and results > 27 "
                 "and elements > 2048 "
-                "and rows / columns > 0.0027 "
-                "and columns / k > 8192",
-        .ranking = kRanking8,
+                "and rows / k > 0.0068 "
+                "and columns / k > 5600 "
+                "and rows / k > 8",
+        .ranking = kRanking15,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.rows <= 3) {
-        // cpu_scalar default
-        // 14 problems, margin 3.46, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        if (ratio(problem.rows, problem.k) <= 0.0068) {
-            // cpu_scalar default
-            // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-            return kLeaves[1];
-        } else {
-            if (ratio(problem.columns, problem.k) <= 64) {
-                if (problem.rows <= 7) {
+        if (ratio(problem.columns, problem.k) <= 18'000) {
+            if (product(problem.rows, problem.columns) <= 47'000) {
+                // cpu_scalar default
+                // 14 problems, margin 3.46, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
+            } else {
+                if (problem.rows <= 1) {
                     // cpu_scalar default
-                    // 3 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
+                    // 6 problems nearby, margin 3.48, regret 1.00 [1.00, 1.00]
+                    return kLeaves[1];
+                } else {
+                    if (ratio(problem.columns, problem.k) <= 512) {
+                        // cpu_scalar default
+                        // 2 problems nearby, margin 1.99, regret 1.00 [1.00, 1.00]
+                        return kLeaves[2];
+                    } else {
+                        // cpu_openmp rows=64
+                        // 5 problems nearby, margin 0.24, regret 4.10 [3.23, 4.72]
+                        return kLeaves[3];
+                    }
+                }
+            }
+        } else {
+            if (problem.rows <= 1) {
+                // cpu_scalar default
+                // 2 problems nearby, margin 4.65, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
+            } else {
+                // cpu_openmp rows=64
+                // 1 problems nearby, margin 0.21, regret 4.84 [4.84, 4.84]
+                return kLeaves[5];
+            }
+        }
+    } else {
+        if (problem.results() <= 27) {
+            if (ratio(problem.columns, problem.k) <= 27) {
+                // cpu_scalar default
+                // 2 problems nearby, margin 0.70, regret 1.44 [1.04, 1.98]
+                return kLeaves[6];
+            } else {
+                // cpu_openmp rows=64
+                // 5 problems, margin 2.41, regret 1.05 [1.00, 1.11]
+                return kLeaves[7];
+            }
+        } else {
+            if (problem.elements() <= 2048) {
+                if (problem.rows <= 22) {
+                    // cpu_scalar default
+                    // 5 problems, margin 1.04, regret 1.01 [1.00, 1.03]
+                    return kLeaves[8];
                 } else {
                     // cpu_openmp rows=16
-                    // 37 problems, margin 1.52, regret 1.02 [1.01, 1.03]
-                    return kLeaves[3];
+                    // 9 problems nearby, margin 1.54, regret 1.06 [1.01, 1.14]
+                    return kLeaves[9];
                 }
             } else {
-                if (problem.elements() <= 2048) {
-                    // cpu_openmp rows=64
-                    // 1 problems, margin 1.98, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
+                if (ratio(problem.rows, problem.k) <= 0.0068) {
+                    // cpu_scalar default
+                    // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
+                    return kLeaves[10];
                 } else {
-                    if (ratio(problem.rows, problem.columns) <= 0.0027) {
-                        // cpu_openmp rows=16
-                        // 6 problems, margin 3.71, regret 1.01 [1.00, 1.04]
-                        return kLeaves[5];
-                    } else {
-                        if (ratio(problem.columns, problem.k) <= 8192) {
-                            if (problem.rows <= 5) {
+                    if (ratio(problem.columns, problem.k) <= 5600) {
+                        if (problem.rows <= 5) {
+                            if (ratio(problem.columns, problem.k) <= 150) {
                                 // cpu_scalar default
-                                // 3 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                return kLeaves[6];
+                                // 4 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+                                return kLeaves[11];
                             } else {
                                 // cpu_openmp rows=16
-                                // 20 problems, margin 4.03, regret 1.03 [1.01, 1.06]
-                                return kLeaves[7];
+                                // 5 problems nearby, margin 0.23, regret 4.27 [3.39, 5.03]
+                                return kLeaves[12];
                             }
+                        } else {
+                            // cpu_openmp rows=16
+                            // 56 problems, margin 2.34, regret 1.02 [1.01, 1.03]
+                            return kLeaves[13];
+                        }
+                    } else {
+                        if (ratio(problem.rows, problem.k) <= 8) {
+                            // cpu_openmp rows=16
+                            // 4 problems nearby, margin 2.15, regret 1.45 [1.00, 3.08]
+                            return kLeaves[14];
                         } else {
                             // cpu_openmp rows=64
                             // 1 problems, margin 10.20, regret 1.00 [1.00, 1.00]
-                            return kLeaves[8];
+                            return kLeaves[15];
                         }
                     }
                 }

@@ -27,18 +27,17 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.42F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 5.20F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.36F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.12F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 4.23F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
@@ -46,16 +45,79 @@ constexpr Choice<Problem> kRanking5[] = {
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.24F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.71F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 2.22F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 5.36F},
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.12F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_scalar, {}, 1.07F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 2.32F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_scalar, {}, 1.04F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.33F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 3.11F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.87F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 4.59F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 2.29F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 6.09F},
+};
+
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.11F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 2.79F},
+};
+
+constexpr Choice<Problem> kRanking20[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 9.53F},
+};
+
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 8.36F},
 };
@@ -63,144 +125,426 @@ constexpr Choice<Problem> kRanking8[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 12,
-        .margin = 2.40F,
+        .problems = 7,
+        .margin = 4.38F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 5 and rows / k <= 1.5 and columns / k <= 180",
+        .path = "rows <= 5 "
+                "and elements <= 330000 "
+                "and rows / k <= 1.8 "
+                "and rows / columns <= 0.00015 "
+                "and rows <= 1",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 7,
-        .margin = 5.34F,
+        .problems = 2,
+        .margin = 2.76F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 5 and rows / k <= 1.5 and columns / k > 180 and rows <= 3",
+        .path = "rows <= 5 "
+                "and elements <= 330000 "
+                "and rows / k <= 1.8 "
+                "and rows / columns <= 0.00015 "
+                "and rows > 1 "
+                "and rows / k <= 0.018",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 0.71F,
-        .regret = 1.42F,
-        .regret_lo = 1.42F,
-        .regret_hi = 1.42F,
-        .path = "rows <= 5 and rows / k <= 1.5 and columns / k > 180 and rows > 3",
+        .problems = 6,
+        .margin = 0.19F,
+        .regret = 5.20F,
+        .regret_lo = 5.01F,
+        .regret_hi = 5.35F,
+        .path = "rows <= 5 "
+                "and elements <= 330000 "
+                "and rows / k <= 1.8 "
+                "and rows / columns <= 0.00015 "
+                "and rows > 1 "
+                "and rows / k > 0.018",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 0.73F,
-        .regret = 1.36F,
-        .regret_lo = 1.36F,
-        .regret_hi = 1.36F,
-        .path = "rows <= 5 and rows / k > 1.5",
+        .problems = 13,
+        .margin = 2.56F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows <= 5 "
+                "and elements <= 330000 "
+                "and rows / k <= 1.8 "
+                "and rows / columns > 0.00015 "
+                "and elements <= 27000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 1,
-        .margin = 2.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 5 and elements <= 2048 and k <= 3",
+        .problems = 6,
+        .margin = 0.24F,
+        .regret = 4.23F,
+        .regret_lo = 2.83F,
+        .regret_hi = 5.26F,
+        .path = "rows <= 5 "
+                "and elements <= 330000 "
+                "and rows / k <= 1.8 "
+                "and rows / columns > 0.00015 "
+                "and elements > 27000",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 5,
-        .margin = 1.19F,
+        .problems = 1,
+        .margin = 1.36F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 5 and elements <= 2048 and k > 3",
+        .regret_hi = 1.00F,
+        .path = "rows <= 5 and elements <= 330000 and rows / k > 1.8 and elements <= 5600",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 7,
-        .margin = 3.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 5 and elements > 2048 and rows / columns <= 0.0056",
+        .problems = 2,
+        .margin = 0.37F,
+        .regret = 2.71F,
+        .regret_lo = 1.36F,
+        .regret_hi = 5.42F,
+        .path = "rows <= 5 and elements <= 330000 and rows / k > 1.8 and elements > 5600",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 52,
-        .margin = 2.17F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "rows > 5 and elements > 2048 and rows / columns > 0.0056 and columns / k <= 8192",
+        .problems = 1,
+        .margin = 4.82F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows <= 5 and elements > 330000 and rows / k <= 0.1",
         .ranking = kRanking7,
     },
     {
         .id = 8,
         .problems = 1,
+        .margin = 0.19F,
+        .regret = 5.36F,
+        .regret_lo = 5.36F,
+        .regret_hi = 5.36F,
+        .path = "rows <= 5 and elements > 330000 and rows / k > 0.1",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 5,
+        .margin = 1.19F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "rows > 5 and elements <= 2048 and rows / k <= 5.6",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 1,
+        .margin = 2.12F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 5 and elements <= 2048 and rows / k > 5.6",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 6,
+        .margin = 1.16F,
+        .regret = 1.07F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.16F,
+        .path = "rows > 5 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and columns * k <= 47000 "
+                "and rows / k <= 0.39",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 38,
+        .margin = 2.30F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "rows > 5 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and columns * k <= 47000 "
+                "and rows / k > 0.39",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 4,
+        .margin = 1.14F,
+        .regret = 1.04F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.12F,
+        .path = "rows > 5 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and columns * k > 47000 "
+                "and elements <= 16384",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 1,
+        .margin = 2.34F,
+        .regret = 1.33F,
+        .regret_lo = 1.33F,
+        .regret_hi = 1.33F,
+        .path = "rows > 5 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and columns * k > 47000 "
+                "and elements > 16384 "
+                "and rows / k <= 39 "
+                "and rows * columns <= 1500000 "
+                "and rows / columns <= 6.8e-05",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
+        .problems = 14,
+        .margin = 1.87F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "rows > 5 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and columns * k > 47000 "
+                "and elements > 16384 "
+                "and rows / k <= 39 "
+                "and rows * columns <= 1500000 "
+                "and rows / columns > 6.8e-05",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 1,
+        .margin = 4.59F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 5 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and columns * k > 47000 "
+                "and elements > 16384 "
+                "and rows / k <= 39 "
+                "and rows * columns > 1500000 "
+                "and k <= 10",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
+        .problems = 4,
+        .margin = 2.24F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.05F,
+        .path = "rows > 5 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and columns * k > 47000 "
+                "and elements > 16384 "
+                "and rows / k <= 39 "
+                "and rows * columns > 1500000 "
+                "and k > 10",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
+        .problems = 1,
+        .margin = 6.09F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 5 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and columns * k > 47000 "
+                "and elements > 16384 "
+                "and rows / k > 39 "
+                "and results <= 1800",
+        .ranking = kRanking18,
+    },
+    {
+        .id = 19,
+        .problems = 6,
+        .margin = 2.52F,
+        .regret = 1.11F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.25F,
+        .path = "rows > 5 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and columns * k > 47000 "
+                "and elements > 16384 "
+                "and rows / k > 39 "
+                "and results > 1800",
+        .ranking = kRanking19,
+    },
+    {
+        .id = 20,
+        .problems = 1,
+        .margin = 9.53F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 5 and elements > 2048 and columns / k > 5600 and rows <= 39",
+        .ranking = kRanking20,
+    },
+    {
+        .id = 21,
+        .problems = 1,
         .margin = 8.36F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 5 and elements > 2048 and rows / columns > 0.0056 and columns / k > 8192",
-        .ranking = kRanking8,
+        .path = "rows > 5 and elements > 2048 and columns / k > 5600 and rows > 39",
+        .ranking = kRanking21,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.rows <= 5) {
-        if (ratio(problem.rows, problem.k) <= 1.5) {
-            if (ratio(problem.columns, problem.k) <= 180) {
-                // cpu_scalar default
-                // 12 problems, margin 2.40, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                if (problem.rows <= 3) {
-                    // cpu_scalar default
-                    // 7 problems, margin 5.34, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
+        if (problem.elements() <= 330'000) {
+            if (ratio(problem.rows, problem.k) <= 1.8) {
+                if (ratio(problem.rows, problem.columns) <= 0.00015) {
+                    if (problem.rows <= 1) {
+                        // cpu_scalar default
+                        // 7 problems, margin 4.38, regret 1.00 [1.00, 1.00]
+                        return kLeaves[0];
+                    } else {
+                        if (ratio(problem.rows, problem.k) <= 0.018) {
+                            // cpu_scalar default
+                            // 2 problems nearby, margin 2.76, regret 1.00 [1.00, 1.00]
+                            return kLeaves[1];
+                        } else {
+                            // cpu_openmp rows=64
+                            // 6 problems nearby, margin 0.19, regret 5.20 [5.01, 5.35]
+                            return kLeaves[2];
+                        }
+                    }
                 } else {
-                    // cpu_openmp rows=16
-                    // 1 problems, margin 0.71, regret 1.42 [1.42, 1.42]
-                    return kLeaves[2];
+                    if (problem.elements() <= 27'000) {
+                        // cpu_scalar default
+                        // 13 problems, margin 2.56, regret 1.00 [1.00, 1.00]
+                        return kLeaves[3];
+                    } else {
+                        // cpu_openmp rows=64
+                        // 6 problems nearby, margin 0.24, regret 4.23 [2.83, 5.26]
+                        return kLeaves[4];
+                    }
+                }
+            } else {
+                if (problem.elements() <= 5600) {
+                    // cpu_scalar default
+                    // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
+                    return kLeaves[5];
+                } else {
+                    // cpu_openmp rows=64
+                    // 2 problems nearby, margin 0.37, regret 2.71 [1.36, 5.42]
+                    return kLeaves[6];
                 }
             }
         } else {
-            // cpu_openmp rows=16
-            // 1 problems, margin 0.73, regret 1.36 [1.36, 1.36]
-            return kLeaves[3];
+            if (ratio(problem.rows, problem.k) <= 0.1) {
+                // cpu_scalar default
+                // 1 problems nearby, margin 4.82, regret 1.00 [1.00, 1.00]
+                return kLeaves[7];
+            } else {
+                // cpu_openmp rows=64
+                // 1 problems nearby, margin 0.19, regret 5.36 [5.36, 5.36]
+                return kLeaves[8];
+            }
         }
     } else {
         if (problem.elements() <= 2048) {
-            if (problem.k <= 3) {
-                // cpu_openmp rows=64
-                // 1 problems, margin 2.12, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
-            } else {
+            if (ratio(problem.rows, problem.k) <= 5.6) {
                 // cpu_scalar default
                 // 5 problems, margin 1.19, regret 1.00 [1.00, 1.01]
-                return kLeaves[5];
+                return kLeaves[9];
+            } else {
+                // cpu_openmp rows=64
+                // 1 problems, margin 2.12, regret 1.00 [1.00, 1.00]
+                return kLeaves[10];
             }
         } else {
-            if (ratio(problem.rows, problem.columns) <= 0.0056) {
-                // cpu_openmp rows=16
-                // 7 problems, margin 3.24, regret 1.00 [1.00, 1.00]
-                return kLeaves[6];
+            if (ratio(problem.columns, problem.k) <= 5600) {
+                if (product(problem.columns, problem.k) <= 47'000) {
+                    if (ratio(problem.rows, problem.k) <= 0.39) {
+                        // cpu_scalar default
+                        // 6 problems nearby, margin 1.16, regret 1.07 [1.00, 1.16]
+                        return kLeaves[11];
+                    } else {
+                        // cpu_openmp rows=16
+                        // 38 problems, margin 2.30, regret 1.01 [1.00, 1.02]
+                        return kLeaves[12];
+                    }
+                } else {
+                    if (problem.elements() <= 16'384) {
+                        // cpu_scalar default
+                        // 4 problems nearby, margin 1.14, regret 1.04 [1.00, 1.12]
+                        return kLeaves[13];
+                    } else {
+                        if (ratio(problem.rows, problem.k) <= 39) {
+                            if (product(problem.rows, problem.columns) <= 1'500'000) {
+                                if (ratio(problem.rows, problem.columns) <= 6.8e-05) {
+                                    // cpu_openmp rows=64
+                                    // 1 problems nearby, margin 2.34, regret 1.33 [1.33, 1.33]
+                                    return kLeaves[14];
+                                } else {
+                                    // cpu_openmp rows=16
+                                    // 14 problems, margin 1.87, regret 1.00 [1.00, 1.01]
+                                    return kLeaves[15];
+                                }
+                            } else {
+                                if (problem.k <= 10) {
+                                    // cpu_openmp rows=64
+                                    // 1 problems, margin 4.59, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[16];
+                                } else {
+                                    // cpu_openmp rows=16
+                                    // 4 problems, margin 2.24, regret 1.02 [1.00, 1.05]
+                                    return kLeaves[17];
+                                }
+                            }
+                        } else {
+                            if (problem.results() <= 1800) {
+                                // cpu_openmp rows=64
+                                // 1 problems, margin 6.09, regret 1.00 [1.00, 1.00]
+                                return kLeaves[18];
+                            } else {
+                                // cpu_openmp rows=16
+                                // 6 problems nearby, margin 2.52, regret 1.11 [1.01, 1.25]
+                                return kLeaves[19];
+                            }
+                        }
+                    }
+                }
             } else {
-                if (ratio(problem.columns, problem.k) <= 8192) {
+                if (problem.rows <= 39) {
                     // cpu_openmp rows=16
-                    // 52 problems, margin 2.17, regret 1.02 [1.01, 1.04]
-                    return kLeaves[7];
+                    // 1 problems, margin 9.53, regret 1.00 [1.00, 1.00]
+                    return kLeaves[20];
                 } else {
                     // cpu_openmp rows=64
                     // 1 problems, margin 8.36, regret 1.00 [1.00, 1.00]
-                    return kLeaves[8];
+                    return kLeaves[21];
                 }
             }
         }

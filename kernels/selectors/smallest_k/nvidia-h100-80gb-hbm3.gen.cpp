@@ -34,6 +34,47 @@ namespace espalier::smallest_k::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 649.25F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.33F},
+    {VariantId::segmented_radix_sort, {}, 7.63F},
+    {VariantId::global_insertion, {{"block", 256}}, 649.25F},
+};
+
+constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.11F},
+    {VariantId::radix_sort_rows, {}, 4.14F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.88F},
+    {VariantId::global_insertion, {{"block", 256}}, 318.78F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
+    {VariantId::radix_sort_rows, {}, 3.09F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.65F},
+    {VariantId::segmented_radix_sort, {}, 6.64F},
+    {VariantId::global_insertion, {{"block", 256}}, 425.67F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::segmented_radix_sort, {}, 1.51F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.30F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 4.69F},
+    {VariantId::radix_sort_rows, {}, 5.32F},
+    {VariantId::global_insertion, {{"block", 256}}, 591.16F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.06F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.00F},
+    {VariantId::radix_sort_rows, {}, 4.76F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 10.25F},
+    {VariantId::global_insertion, {{"block", 256}}, 144.54F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.33F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.36F},
@@ -41,52 +82,12 @@ constexpr Choice<Problem> kRanking0[] = {
     {VariantId::global_insertion, {{"block", 256}}, 57.68F},
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.01F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.14F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.44F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.91F},
-    {VariantId::global_insertion, {{"block", 256}}, 32.90F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.33F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.58F},
-    {VariantId::warp_select, {{"warps", 16}}, 14.17F},
-    {VariantId::global_insertion, {{"block", 256}}, 649.25F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.23F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.10F},
-    {VariantId::radix_sort_rows, {}, 10.24F},
-    {VariantId::global_insertion, {{"block", 256}}, 322.14F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 318.78F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.11F},
-    {VariantId::radix_sort_rows, {}, 4.14F},
-    {VariantId::global_insertion, {{"block", 256}}, 318.78F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.66F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.03F},
-    {VariantId::radix_sort_rows, {}, 8.90F},
-    {VariantId::global_insertion, {{"block", 256}}, 529.83F},
-};
-
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::rank_sort, {}, 3.20F},
-    {VariantId::segmented_radix_sort, {}, 3.60F},
-    {VariantId::warp_select, {{"warps", 16}}, 19.82F},
-    {VariantId::global_insertion, {{"block", 256}}, 1105.54F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.22F},
+    {VariantId::rank_sort, {}, 3.49F},
+    {VariantId::segmented_radix_sort, {}, 4.40F},
+    {VariantId::global_insertion, {{"block", 256}}, 872.69F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
@@ -98,46 +99,86 @@ constexpr Choice<Problem> kRanking7[] = {
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::rank_sort, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.43F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.71F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 2.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 6.99F},
+    {VariantId::segmented_radix_sort, {}, 1.37F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::radix_sort_rows, {}, 7.18F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 62.66F},
+    {VariantId::global_insertion, {{"block", 256}}, 482.72F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.42F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::rank_sort, {}, 1.27F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 3.25F},
-    {VariantId::global_insertion, {{"block", 256}}, 13.51F},
+    {VariantId::rank_sort, {}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.32F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.43F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 2.48F},
+    {VariantId::global_insertion, {{"block", 256}}, 8.39F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.43F},
-    {VariantId::rank_sort, {}, 1.71F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.90F},
-    {VariantId::global_insertion, {{"block", 256}}, 11.37F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.01F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.65F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.19F},
+    {VariantId::rank_sort, {}, 2.78F},
+    {VariantId::global_insertion, {{"block", 256}}, 11.99F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.21F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.72F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 5.40F},
-    {VariantId::segmented_radix_sort, {}, 8.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 34.35F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.37F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.00F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 1.64F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 5.46F},
+    {VariantId::global_insertion, {{"block", 256}}, 36.43F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 4.44F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 16.63F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 17.46F},
-    {VariantId::global_insertion, {{"block", 256}}, 154.09F},
+    {VariantId::rank_sort, {}, 1.00F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.30F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.42F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.67F},
+    {VariantId::global_insertion, {{"block", 256}}, 4.04F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 32.18F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.16F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 3.47F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 4.50F},
+    {VariantId::global_insertion, {{"block", 256}}, 32.18F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.87F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.25F},
+    {VariantId::shared_insertion, {{"block", 256}}, 5.86F},
+    {VariantId::local_insertion, {{"block", 256}}, 6.89F},
+    {VariantId::global_insertion, {{"block", 256}}, 8.35F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.48F},
+    {VariantId::segmented_radix_sort, {}, 3.89F},
+    {VariantId::rank_sort, {}, 4.20F},
+    {VariantId::global_insertion, {{"block", 256}}, 83.98F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.08F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.41F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 5.96F},
+    {VariantId::segmented_radix_sort, {}, 6.44F},
+    {VariantId::global_insertion, {{"block", 256}}, 35.62F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 4.44F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 22.14F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 35.11F},
+    {VariantId::global_insertion, {{"block", 256}}, 154.09F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 1.43F},
     {VariantId::rank_sort, {}, 2.05F},
@@ -145,15 +186,31 @@ constexpr Choice<Problem> kRanking13[] = {
     {VariantId::global_insertion, {{"block", 256}}, 174.19F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.21F},
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.41F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.02F},
+    {VariantId::segmented_radix_sort, {}, 2.96F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 3.23F},
+    {VariantId::global_insertion, {{"block", 256}}, 119.01F},
+};
+
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.21F},
     {VariantId::segmented_radix_sort, {}, 2.33F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 34.86F},
+    {VariantId::shared_insertion, {{"block", 32}}, 10.62F},
     {VariantId::global_insertion, {{"block", 256}}, 34.86F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking21[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 1.99F},
+    {VariantId::radix_sort_rows, {}, 7.58F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 9.14F},
+    {VariantId::global_insertion, {{"block", 256}}, 160.90F},
+};
+
+constexpr Choice<Problem> kRanking22[] = {
     {VariantId::segmented_radix_sort, {}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 1.49F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.01F},
@@ -161,15 +218,23 @@ constexpr Choice<Problem> kRanking15[] = {
     {VariantId::global_insertion, {{"block", 256}}, 257.68F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking23[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 11.42F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 14.98F},
-    {VariantId::segmented_radix_sort, {}, 18.39F},
-    {VariantId::global_insertion, {{"block", 256}}, 34.39F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 7.63F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 10.25F},
+    {VariantId::shared_insertion, {{"block", 64}}, 18.31F},
+    {VariantId::global_insertion, {{"block", 256}}, 27.70F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking24[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.36F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 4.24F},
+    {VariantId::shared_insertion, {{"block", 64}}, 4.34F},
+    {VariantId::global_insertion, {{"block", 256}}, 27.09F},
+};
+
+constexpr Choice<Problem> kRanking25[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.03F},
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 4.48F},
@@ -179,134 +244,134 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global_insertion, {{"block", 256}}, 39.03F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::global_insertion, {{"block", 256}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.25F},
-    {VariantId::shared_insertion, {{"block", 32}}, 2.65F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 13.56F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.33F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.29F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 5.55F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 6.11F},
-    {VariantId::global_insertion, {{"block", 256}}, 19.46F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 13.87F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 14.93F},
-    {VariantId::shared_insertion, {{"block", 32}}, 27.10F},
-    {VariantId::global_insertion, {{"block", 256}}, 35.63F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::radix_sort_rows, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.28F},
-    {VariantId::segmented_radix_sort, {}, 2.34F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 19.78F},
-    {VariantId::global_insertion, {{"block", 256}}, 438.60F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 7.66F},
-    {VariantId::segmented_radix_sort, {}, 8.60F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 29.97F},
-    {VariantId::global_insertion, {{"block", 256}}, 618.92F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.01F},
-    {VariantId::segmented_radix_sort, {}, 8.42F},
-    {VariantId::radix_sort_rows, {}, 10.78F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 51.94F},
-    {VariantId::global_insertion, {{"block", 256}}, 577.54F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 4.35F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 12.06F},
-    {VariantId::radix_sort_rows, {}, 15.69F},
-    {VariantId::global_insertion, {{"block", 256}}, 289.92F},
-};
-
 constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.01F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 14.23F},
-    {VariantId::segmented_radix_sort, {}, 14.69F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 150.27F},
-    {VariantId::global_insertion, {{"block", 256}}, 313.99F},
+    {VariantId::segmented_radix_sort, {}, 10.76F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 5.96F},
+    {VariantId::local_insertion, {{"block", 64}}, 23.53F},
+    {VariantId::global_insertion, {{"block", 64}}, 31.25F},
+    {VariantId::global_insertion, {{"block", 256}}, 59.16F},
 };
 
 constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 17.26F},
-    {VariantId::segmented_radix_sort, {}, 26.24F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 26.43F},
-    {VariantId::global_insertion, {{"block", 256}}, 55.36F},
+    {VariantId::global_insertion, {{"block", 256}}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking28[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 2.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.20F},
-    {VariantId::rank_sort, {}, 2.54F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 3.09F},
-    {VariantId::global_insertion, {{"block", 256}}, 53.68F},
+    {VariantId::shared_insertion, {{"block", 32}}, 10.62F},
+    {VariantId::local_insertion, {{"block", 256}}, 30.88F},
+    {VariantId::global_insertion, {{"block", 256}}, 34.86F},
 };
 
 constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.08F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.26F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 4.97F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 8.49F},
+    {VariantId::shared_insertion, {{"block", 64}}, 13.47F},
+    {VariantId::global_insertion, {{"block", 256}}, 14.59F},
+};
+
+constexpr Choice<Problem> kRanking30[] = {
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 4}}, 2.14F},
+    {VariantId::shared_insertion, {{"block", 256}}, 2.66F},
+    {VariantId::local_insertion, {{"block", 256}}, 2.70F},
+    {VariantId::global_insertion, {{"block", 256}}, 3.33F},
+};
+
+constexpr Choice<Problem> kRanking31[] = {
+    {VariantId::split_rows, {{"columns", 2048}}, 294.47F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 4.25F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 13.75F},
+    {VariantId::global_insertion, {{"block", 256}}, 294.47F},
+};
+
+constexpr Choice<Problem> kRanking32[] = {
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.38F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.50F},
+    {VariantId::radix_sort_rows, {}, 20.94F},
+    {VariantId::global_insertion, {{"block", 256}}, 239.22F},
+};
+
+constexpr Choice<Problem> kRanking33[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 8.71F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 12.30F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 100.54F},
+    {VariantId::global_insertion, {{"block", 256}}, 305.03F},
+};
+
+constexpr Choice<Problem> kRanking34[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 486.60F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.01F},
+    {VariantId::segmented_radix_sort, {}, 15.52F},
+    {VariantId::radix_sort_rows, {}, 26.60F},
+    {VariantId::global_insertion, {{"block", 256}}, 486.60F},
+};
+
+constexpr Choice<Problem> kRanking35[] = {
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 15.70F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 22.27F},
+    {VariantId::segmented_radix_sort, {}, 37.47F},
+    {VariantId::global_insertion, {{"block", 256}}, 38.46F},
+};
+
+constexpr Choice<Problem> kRanking36[] = {
+    {VariantId::rank_sort, {}, 1.04F},
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.02F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.30F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.08F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 1.35F},
     {VariantId::global_insertion, {{"block", 256}}, 2.11F},
 };
 
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 8.91F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.25F},
+constexpr Choice<Problem> kRanking37[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.91F},
+    {VariantId::rank_sort, {}, 2.09F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 5.51F},
+    {VariantId::global_insertion, {{"block", 256}}, 29.56F},
+};
+
+constexpr Choice<Problem> kRanking38[] = {
     {VariantId::block_rank_merge, {{"tile", 64}}, 1.01F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.36F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.36F},
+    {VariantId::rank_sort, {}, 2.11F},
     {VariantId::global_insertion, {{"block", 256}}, 8.91F},
 };
 
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::rank_sort, {}, 2.80F},
-    {VariantId::segmented_radix_sort, {}, 3.93F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.24F},
-    {VariantId::global_insertion, {{"block", 256}}, 416.00F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
+constexpr Choice<Problem> kRanking39[] = {
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.36F},
-    {VariantId::radix_sort_rows, {}, 2.94F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.56F},
-    {VariantId::global_insertion, {{"block", 256}}, 357.19F},
+    {VariantId::radix_sort_rows, {}, 1.65F},
+    {VariantId::segmented_radix_sort, {}, 2.44F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.74F},
+    {VariantId::global_insertion, {{"block", 256}}, 301.54F},
 };
 
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.18F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.40F},
-    {VariantId::rank_sort, {}, 22.50F},
-    {VariantId::global_insertion, {{"block", 256}}, 317.47F},
+constexpr Choice<Problem> kRanking40[] = {
+    {VariantId::block_rank_merge, {{"tile", 256}}, 2.49F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.12F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.66F},
+    {VariantId::segmented_radix_sort, {}, 5.34F},
+    {VariantId::global_insertion, {{"block", 256}}, 36.85F},
 };
 
-constexpr Choice<Problem> kRanking34[] = {
+constexpr Choice<Problem> kRanking41[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.20F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.22F},
+    {VariantId::radix_sort_rows, {}, 9.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
+};
+
+constexpr Choice<Problem> kRanking42[] = {
     {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.28F},
     {VariantId::warp_select, {{"warps", 16}}, 1.41F},
@@ -314,40 +379,145 @@ constexpr Choice<Problem> kRanking34[] = {
     {VariantId::global_insertion, {{"block", 256}}, 344.27F},
 };
 
-constexpr Choice<Problem> kRanking35[] = {
+constexpr Choice<Problem> kRanking43[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 4.22F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.20F},
+    {VariantId::radix_sort_rows, {}, 9.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
+};
+
+constexpr Choice<Problem> kRanking44[] = {
+    {VariantId::radix_sort_rows, {}, 9.41F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.20F},
+    {VariantId::warp_select, {{"warps", 8}}, 4.83F},
+    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
+};
+
+constexpr Choice<Problem> kRanking45[] = {
+    {VariantId::segmented_radix_sort, {}, 2.20F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.22F},
+    {VariantId::radix_sort_rows, {}, 9.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
+};
+
+constexpr Choice<Problem> kRanking46[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 2.20F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.12F},
+    {VariantId::segmented_radix_sort, {}, 3.95F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 4.04F},
+    {VariantId::radix_sort_rows, {}, 16.28F},
+    {VariantId::global_insertion, {{"block", 256}}, 371.85F},
+};
+
+constexpr Choice<Problem> kRanking47[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.44F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.12F},
+    {VariantId::segmented_radix_sort, {}, 5.37F},
+    {VariantId::radix_sort_rows, {}, 11.46F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 17.67F},
+    {VariantId::global_insertion, {{"block", 256}}, 250.11F},
+};
+
+constexpr Choice<Problem> kRanking48[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.18F},
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.40F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 30.06F},
+    {VariantId::global_insertion, {{"block", 256}}, 317.47F},
+};
+
+constexpr Choice<Problem> kRanking49[] = {
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.18F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.40F},
+    {VariantId::radix_sort_rows, {}, 12.14F},
+    {VariantId::global_insertion, {{"block", 256}}, 317.47F},
+};
+
+constexpr Choice<Problem> kRanking50[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.18F},
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.40F},
+    {VariantId::radix_sort_rows, {}, 12.14F},
+    {VariantId::global_insertion, {{"block", 256}}, 317.47F},
+};
+
+constexpr Choice<Problem> kRanking51[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.03F},
+    {VariantId::segmented_radix_sort, {}, 4.73F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 11.31F},
+    {VariantId::radix_sort_rows, {}, 38.59F},
+    {VariantId::global_insertion, {{"block", 256}}, 318.55F},
+};
+
+constexpr Choice<Problem> kRanking52[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.24F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.78F},
+    {VariantId::segmented_radix_sort, {}, 2.87F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.47F},
+};
+
+constexpr Choice<Problem> kRanking53[] = {
+    {VariantId::rank_sort, {}, 12.51F},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.00F},
+    {VariantId::global_insertion, {{"block", 64}}, 2.39F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.59F},
+    {VariantId::global_insertion, {{"block", 256}}, 2.39F},
+};
+
+constexpr Choice<Problem> kRanking54[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.01F},
-    {VariantId::segmented_radix_sort, {}, 3.88F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 7.86F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 11.97F},
-    {VariantId::global_insertion, {{"block", 256}}, 109.65F},
+    {VariantId::segmented_radix_sort, {}, 4.12F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 7.50F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 19.59F},
+    {VariantId::global_insertion, {{"block", 256}}, 91.10F},
 };
 
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 7.11F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 16.31F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 27.36F},
-    {VariantId::global_insertion, {{"block", 256}}, 275.88F},
+constexpr Choice<Problem> kRanking55[] = {
+    {VariantId::segmented_radix_sort, {}, 1.87F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 33.84F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 34.97F},
+    {VariantId::global_insertion, {{"block", 256}}, 138.08F},
 };
 
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
+constexpr Choice<Problem> kRanking56[] = {
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 43.05F},
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.89F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 43.05F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 43.05F},
+    {VariantId::shared_insertion, {{"block", 64}}, 14.14F},
     {VariantId::global_insertion, {{"block", 256}}, 43.05F},
 };
 
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.05F},
-    {VariantId::shared_insertion, {{"block", 32}}, 3.07F},
-    {VariantId::local_insertion, {{"block", 256}}, 3.09F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.42F},
+constexpr Choice<Problem> kRanking57[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 2.49F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 3.68F},
+    {VariantId::segmented_radix_sort, {}, 5.06F},
+    {VariantId::global_insertion, {{"block", 256}}, 12.52F},
 };
 
-constexpr Choice<Problem> kRanking39[] = {
+constexpr Choice<Problem> kRanking58[] = {
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 13.91F},
+    {VariantId::segmented_radix_sort, {}, 21.87F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 26.49F},
+    {VariantId::global_insertion, {{"block", 256}}, 55.75F},
+};
+
+constexpr Choice<Problem> kRanking59[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 7.11F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 16.31F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 121.50F},
+    {VariantId::global_insertion, {{"block", 256}}, 275.88F},
+};
+
+constexpr Choice<Problem> kRanking60[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 5.36F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 26.54F},
@@ -355,32 +525,23 @@ constexpr Choice<Problem> kRanking39[] = {
     {VariantId::global_insertion, {{"block", 256}}, 39.55F},
 };
 
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 2.49F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 3.71F},
-    {VariantId::segmented_radix_sort, {}, 5.06F},
-    {VariantId::global_insertion, {{"block", 256}}, 12.52F},
-};
-
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 13.91F},
-    {VariantId::segmented_radix_sort, {}, 21.87F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 26.73F},
-    {VariantId::global_insertion, {{"block", 256}}, 55.75F},
-};
-
-constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.00F},
+constexpr Choice<Problem> kRanking61[] = {
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::shared_insertion, {{"block", 256}}, 1.95F},
-    {VariantId::local_insertion, {{"block", 64}}, 1.96F},
-    {VariantId::warp_select, {{"warps", 4}}, 4.87F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.27F},
+    {VariantId::shared_insertion, {{"block", 256}}, 2.28F},
+    {VariantId::local_insertion, {{"block", 256}}, 2.29F},
+    {VariantId::warp_select, {{"warps", 4}}, 2.92F},
+    {VariantId::global_insertion, {{"block", 256}}, 2.60F},
 };
 
-constexpr Choice<Problem> kRanking43[] = {
+constexpr Choice<Problem> kRanking62[] = {
+    {VariantId::warp_select, {{"warps", 4}}, 1.05F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 4.70F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 5.75F},
+    {VariantId::shared_insertion, {{"block", 256}}, 15.71F},
+    {VariantId::global_insertion, {{"block", 256}}, 15.72F},
+};
+
+constexpr Choice<Problem> kRanking63[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.03F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.09F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.22F},
@@ -388,71 +549,63 @@ constexpr Choice<Problem> kRanking43[] = {
     {VariantId::global_insertion, {{"block", 256}}, 309.69F},
 };
 
-constexpr Choice<Problem> kRanking44[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
+constexpr Choice<Problem> kRanking64[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.03F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.37F},
-    {VariantId::warp_select, {{"warps", 16}}, 10.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 1134.45F},
+    {VariantId::warp_select, {{"warps", 16}}, 11.43F},
+    {VariantId::global_insertion, {{"block", 64}}, 1978.08F},
+    {VariantId::global_insertion, {{"block", 256}}, 1981.73F},
 };
 
-constexpr Choice<Problem> kRanking45[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.20F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.37F},
-    {VariantId::global_insertion, {{"block", 64}}, 3784.62F},
-    {VariantId::global_insertion, {{"block", 256}}, 3808.73F},
-};
-
-constexpr Choice<Problem> kRanking46[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 9601.65F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.56F},
-    {VariantId::warp_select, {{"warps", 16}}, 52.47F},
-    {VariantId::global_insertion, {{"block", 256}}, 9601.65F},
-};
-
-constexpr Choice<Problem> kRanking47[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 142.60F},
+constexpr Choice<Problem> kRanking65[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 273.40F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.47F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.21F},
-    {VariantId::global_insertion, {{"block", 256}}, 142.60F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.15F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.20F},
+    {VariantId::global_insertion, {{"block", 256}}, 273.40F},
 };
 
-constexpr Choice<Problem> kRanking48[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 524.17F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.25F},
-    {VariantId::warp_select, {{"warps", 16}}, 9.54F},
-    {VariantId::global_insertion, {{"block", 256}}, 524.17F},
-};
-
-constexpr Choice<Problem> kRanking49[] = {
+constexpr Choice<Problem> kRanking66[] = {
     {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.42F},
     {VariantId::warp_select, {{"warps", 16}}, 8.32F},
-    {VariantId::global_insertion, {{"block", 64}}, 689.82F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 689.48F},
     {VariantId::global_insertion, {{"block", 256}}, 689.48F},
 };
 
-constexpr Choice<Problem> kRanking50[] = {
+constexpr Choice<Problem> kRanking67[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.06F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.73F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.99F},
+    {VariantId::global_insertion, {{"block", 64}}, 245.16F},
+    {VariantId::global_insertion, {{"block", 256}}, 254.40F},
+};
+
+constexpr Choice<Problem> kRanking68[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.66F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.44F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.76F},
     {VariantId::warp_select, {{"warps", 16}}, 10.97F},
     {VariantId::global_insertion, {{"block", 256}}, 1328.83F},
 };
 
-constexpr Choice<Problem> kRanking51[] = {
+constexpr Choice<Problem> kRanking69[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.11F},
+    {VariantId::split_rows, {{"columns", 8192}}, 2.03F},
+    {VariantId::warp_select, {{"warps", 8}}, 8.71F},
+    {VariantId::global_insertion, {{"block", 64}}, 627.30F},
+    {VariantId::global_insertion, {{"block", 256}}, 692.68F},
+};
+
+constexpr Choice<Problem> kRanking70[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.16F},
+    {VariantId::warp_cut_rows, {{"room", 2}}, 1.16F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.24F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.64F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.60F},
     {VariantId::global_insertion, {{"block", 256}}, 10.73F},
 };
 
-constexpr Choice<Problem> kRanking52[] = {
+constexpr Choice<Problem> kRanking71[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.02F},
     {VariantId::warp_sort_rows, {}, 1.26F},
@@ -460,135 +613,175 @@ constexpr Choice<Problem> kRanking52[] = {
     {VariantId::global_insertion, {{"block", 256}}, 7.62F},
 };
 
-constexpr Choice<Problem> kRanking53[] = {
+constexpr Choice<Problem> kRanking72[] = {
     {VariantId::warp_rows, {{"lanes", 8}}, 1.00F},
     {VariantId::warp_sort_rows, {}, 1.12F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.38F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.19F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.38F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.34F},
     {VariantId::global_insertion, {{"block", 256}}, 17.93F},
 };
 
-constexpr Choice<Problem> kRanking54[] = {
+constexpr Choice<Problem> kRanking73[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.30F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.66F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 28.30F},
+    {VariantId::warp_sort_rows, {}, 1.19F},
+    {VariantId::warp_cut_rows, {{"room", 2}}, 1.26F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.82F},
+    {VariantId::global_insertion, {{"block", 256}}, 10.77F},
 };
 
-constexpr Choice<Problem> kRanking55[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.30F},
+constexpr Choice<Problem> kRanking74[] = {
+    {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.41F},
+    {VariantId::warp_sort_rows, {}, 1.65F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.18F},
+    {VariantId::global_insertion, {{"block", 256}}, 7.56F},
+};
+
+constexpr Choice<Problem> kRanking75[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.54F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.31F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.16F},
+    {VariantId::global_insertion, {{"block", 256}}, 39.56F},
+};
+
+constexpr Choice<Problem> kRanking76[] = {
+    {VariantId::warp_rows, {{"lanes", 16}}, 1.43F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.93F},
+    {VariantId::warp_cut_rows, {{"room", 2}}, 2.69F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.95F},
+    {VariantId::global_insertion, {{"block", 256}}, 5.23F},
+};
+
+constexpr Choice<Problem> kRanking77[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.06F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.54F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.66F},
+    {VariantId::warp_select, {{"warps", 8}}, 7.55F},
+    {VariantId::split_rows, {{"columns", 2048}}, 44.90F},
     {VariantId::global_insertion, {{"block", 256}}, 44.90F},
 };
 
-constexpr Choice<Problem> kRanking56[] = {
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.23F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.52F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.97F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.20F},
+constexpr Choice<Problem> kRanking78[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.15F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.19F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.77F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.48F},
+    {VariantId::global_insertion, {{"block", 256}}, 157.92F},
 };
 
-constexpr Choice<Problem> kRanking57[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.01F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.35F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.39F},
-    {VariantId::split_rows, {{"columns", 2048}}, 53.78F},
-    {VariantId::global_insertion, {{"block", 256}}, 53.78F},
+constexpr Choice<Problem> kRanking79[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 52.34F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.28F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.17F},
+    {VariantId::global_insertion, {{"block", 256}}, 52.34F},
 };
 
-constexpr Choice<Problem> kRanking58[] = {
+constexpr Choice<Problem> kRanking80[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.81F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.50F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.46F},
+    {VariantId::global_insertion, {{"block", 256}}, 85.80F},
+};
+
+constexpr Choice<Problem> kRanking81[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.77F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.39F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.09F},
+    {VariantId::global_insertion, {{"block", 256}}, 170.53F},
+};
+
+constexpr Choice<Problem> kRanking82[] = {
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.64F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.72F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.69F},
+    {VariantId::global_insertion, {{"block", 256}}, 548.49F},
+};
+
+constexpr Choice<Problem> kRanking83[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.90F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.58F},
+    {VariantId::warp_select, {{"warps", 8}}, 5.51F},
+    {VariantId::global_insertion, {{"block", 256}}, 1114.38F},
+};
+
+constexpr Choice<Problem> kRanking84[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.65F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.78F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.93F},
+    {VariantId::global_insertion, {{"block", 256}}, 24.39F},
+};
+
+constexpr Choice<Problem> kRanking85[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking59[] = {
+constexpr Choice<Problem> kRanking86[] = {
+    {VariantId::warp_rows, {{"lanes", 4}}, 1.00F},
+    {VariantId::global_insertion, {{"block", 256}}, 2.37F},
+};
+
+constexpr Choice<Problem> kRanking87[] = {
+    {VariantId::warp_rows, {{"lanes", 4}}, 12.99F},
     {VariantId::warp_rows, {{"lanes", 8}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.97F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.40F},
+    {VariantId::warp_rows, {{"lanes", 16}}, 1.13F},
     {VariantId::warp_sort_rows, {}, 2.73F},
     {VariantId::global_insertion, {{"block", 256}}, 12.99F},
 };
 
-constexpr Choice<Problem> kRanking60[] = {
-    {VariantId::warp_rows, {{"lanes", 4}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.55F},
-    {VariantId::warp_sort_rows, {}, 3.30F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 4.62F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.37F},
-};
-
-constexpr Choice<Problem> kRanking61[] = {
+constexpr Choice<Problem> kRanking88[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.89F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.92F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 3.05F},
-    {VariantId::global_insertion, {{"block", 256}}, 216.88F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.45F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.13F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.24F},
+    {VariantId::global_insertion, {{"block", 256}}, 408.15F},
 };
 
-constexpr Choice<Problem> kRanking62[] = {
+constexpr Choice<Problem> kRanking89[] = {
+    {VariantId::warp_rows, {{"lanes", 8}}, 520.31F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.02F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.87F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.97F},
+    {VariantId::global_insertion, {{"block", 256}}, 520.31F},
+};
+
+constexpr Choice<Problem> kRanking90[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.41F},
     {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.29F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.89F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.07F},
-    {VariantId::global_insertion, {{"block", 256}}, 95.13F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 2.97F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 4.00F},
+    {VariantId::global_insertion, {{"block", 256}}, 267.35F},
 };
 
-constexpr Choice<Problem> kRanking63[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.51F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.20F},
-    {VariantId::warp_select, {{"warps", 16}}, 11.49F},
-    {VariantId::global_insertion, {{"block", 256}}, 246.99F},
+constexpr Choice<Problem> kRanking91[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.32F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.44F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.78F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.25F},
+    {VariantId::global_insertion, {{"block", 256}}, 84.16F},
 };
 
-constexpr Choice<Problem> kRanking64[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.23F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.33F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.69F},
-    {VariantId::global_insertion, {{"block", 256}}, 11769.29F},
-};
-
-constexpr Choice<Problem> kRanking65[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.01F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.11F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.69F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.57F},
-    {VariantId::global_insertion, {{"block", 256}}, 434.09F},
-};
-
-constexpr Choice<Problem> kRanking66[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.15F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.05F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.12F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.76F},
-    {VariantId::global_insertion, {{"block", 256}}, 663.78F},
-};
-
-constexpr Choice<Problem> kRanking67[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.21F},
+constexpr Choice<Problem> kRanking92[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.26F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.20F},
     {VariantId::warp_select, {{"warps", 16}}, 44.49F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3349.27F},
     {VariantId::global_insertion, {{"block", 256}}, 3349.27F},
 };
 
-constexpr Choice<Problem> kRanking68[] = {
+constexpr Choice<Problem> kRanking93[] = {
     {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.29F},
-    {VariantId::warp_select, {{"warps", 16}}, 50.15F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 11499.85F},
-    {VariantId::global_insertion, {{"block", 256}}, 11499.85F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.14F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.25F},
+    {VariantId::warp_select, {{"warps", 16}}, 36.87F},
+    {VariantId::global_insertion, {{"block", 256}}, 4818.31F},
 };
 
-constexpr Choice<Problem> kRanking69[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
+constexpr Choice<Problem> kRanking94[] = {
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.23F},
     {VariantId::split_rows, {{"columns", 2048}}, 4.50F},
@@ -596,50 +789,274 @@ constexpr Choice<Problem> kRanking69[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1131.32F},
 };
 
-constexpr Choice<Problem> kRanking70[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1202.50F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.38F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.98F},
-    {VariantId::global_insertion, {{"block", 256}}, 1202.50F},
+constexpr Choice<Problem> kRanking95[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.09F},
+    {VariantId::warp_select, {{"warps", 16}}, 10.69F},
+    {VariantId::split_rows, {{"columns", 2048}}, 32.96F},
+    {VariantId::global_insertion, {{"block", 256}}, 32.96F},
 };
 
-constexpr Choice<Problem> kRanking71[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.02F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.90F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.92F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.43F},
-    {VariantId::global_insertion, {{"block", 256}}, 623.35F},
+constexpr Choice<Problem> kRanking96[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.49F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.45F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.78F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.17F},
+    {VariantId::warp_select, {{"warps", 16}}, 10.53F},
+    {VariantId::global_insertion, {{"block", 256}}, 516.86F},
 };
 
-constexpr Choice<Problem> kRanking72[] = {
+constexpr Choice<Problem> kRanking97[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 2.52F},
-    {VariantId::warp_select, {{"warps", 8}}, 5.13F},
-    {VariantId::global_insertion, {{"block", 64}}, 289.37F},
-    {VariantId::global_insertion, {{"block", 256}}, 331.96F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.65F},
+    {VariantId::split_rows, {{"columns", 2048}}, 3.78F},
+    {VariantId::warp_select, {{"warps", 8}}, 5.77F},
+    {VariantId::global_insertion, {{"block", 256}}, 244.83F},
 };
 
-constexpr Choice<Problem> kRanking73[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.01F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.45F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.81F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.08F},
-    {VariantId::global_insertion, {{"block", 256}}, 26.45F},
+constexpr Choice<Problem> kRanking98[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.83F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.19F},
+    {VariantId::warp_select, {{"warps", 16}}, 10.80F},
+    {VariantId::global_insertion, {{"block", 256}}, 338.79F},
 };
 
-constexpr Choice<Problem> kRanking74[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.53F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 2.10F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.90F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.24F},
-    {VariantId::warp_select, {{"warps", 8}}, 4.27F},
-    {VariantId::global_insertion, {{"block", 256}}, 93.83F},
+constexpr Choice<Problem> kRanking99[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.02F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.22F},
+    {VariantId::warp_select, {{"warps", 16}}, 9.12F},
+    {VariantId::global_insertion, {{"block", 64}}, 876.36F},
+    {VariantId::global_insertion, {{"block", 256}}, 876.93F},
+};
+
+constexpr Choice<Problem> kRanking100[] = {
+    {VariantId::warp_sort_rows, {}, 1.53F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.25F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.29F},
+    {VariantId::global_insertion, {{"block", 256}}, 12.68F},
+};
+
+constexpr Choice<Problem> kRanking101[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.51F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.82F},
+    {VariantId::warp_select, {{"warps", 16}}, 8.26F},
+    {VariantId::global_insertion, {{"block", 256}}, 77.46F},
+};
+
+constexpr Choice<Problem> kRanking102[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.43F},
+    {VariantId::warp_select, {{"warps", 16}}, 7.87F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 448.23F},
+    {VariantId::global_insertion, {{"block", 256}}, 448.23F},
+};
+
+constexpr Choice<Problem> kRanking103[] = {
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.67F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.92F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 630.10F},
+};
+
+constexpr Choice<Problem> kRanking104[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.02F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.22F},
+    {VariantId::warp_select, {{"warps", 16}}, 9.12F},
+    {VariantId::global_insertion, {{"block", 256}}, 876.93F},
+};
+
+constexpr Choice<Problem> kRanking105[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.39F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.52F},
+    {VariantId::warp_select, {{"warps", 8}}, 4.04F},
+    {VariantId::global_insertion, {{"block", 256}}, 322.82F},
+};
+
+constexpr Choice<Problem> kRanking106[] = {
+    {VariantId::warp_sort_rows, {}, 1.00F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.37F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.62F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.74F},
+    {VariantId::global_insertion, {{"block", 256}}, 24.07F},
+};
+
+constexpr Choice<Problem> kRanking107[] = {
+    {VariantId::warp_rows, {{"lanes", 16}}, 104.67F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
+    {VariantId::warp_sort_rows, {}, 1.03F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.98F},
+    {VariantId::global_insertion, {{"block", 256}}, 104.67F},
+};
+
+constexpr Choice<Problem> kRanking108[] = {
+    {VariantId::warp_rows, {{"lanes", 8}}, 1.07F},
+    {VariantId::warp_rows, {{"lanes", 4}}, 1.00F},
+    {VariantId::warp_sort_rows, {}, 2.53F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 4.04F},
+    {VariantId::warp_select, {{"warps", 4}}, 4.98F},
+    {VariantId::global_insertion, {{"block", 256}}, 17.09F},
+};
+
+constexpr Choice<Problem> kRanking109[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.61F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.53F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.66F},
+    {VariantId::global_insertion, {{"block", 256}}, 26.84F},
+};
+
+constexpr Choice<Problem> kRanking110[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.27F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.60F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.90F},
+    {VariantId::global_insertion, {{"block", 256}}, 65.54F},
+};
+
+constexpr Choice<Problem> kRanking111[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.61F},
+    {VariantId::warp_select, {{"warps", 8}}, 4.28F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 151.32F},
+    {VariantId::global_insertion, {{"block", 256}}, 151.32F},
+};
+
+constexpr Choice<Problem> kRanking112[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 2048}}, 4.71F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 70.25F},
+    {VariantId::global_insertion, {{"block", 256}}, 70.25F},
+};
+
+constexpr Choice<Problem> kRanking113[] = {
+    {VariantId::warp_sort_rows, {}, 1.11F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.97F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.82F},
+    {VariantId::global_insertion, {{"block", 256}}, 37.50F},
+};
+
+constexpr Choice<Problem> kRanking114[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.01F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.95F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 13.43F},
+};
+
+constexpr Choice<Problem> kRanking115[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 151.32F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.61F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.66F},
+    {VariantId::global_insertion, {{"block", 256}}, 151.32F},
+};
+
+constexpr Choice<Problem> kRanking116[] = {
+    {VariantId::warp_rows, {{"lanes", 4}}, 1.00F},
+    {VariantId::warp_sort_rows, {}, 2.97F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.14F},
+    {VariantId::global_insertion, {{"block", 64}}, 4.22F},
+    {VariantId::global_insertion, {{"block", 256}}, 4.48F},
+};
+
+constexpr Choice<Problem> kRanking117[] = {
+    {VariantId::warp_rows, {{"lanes", 8}}, 1.07F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.85F},
+    {VariantId::warp_sort_rows, {}, 1.62F},
+    {VariantId::warp_select, {{"warps", 4}}, 3.96F},
+    {VariantId::global_insertion, {{"block", 256}}, 42.29F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00082 "
+                "and elements <= 32768",
+        .ranking = kRanking0,
+    },
+    {
+        .id = 1,
+        .problems = 1,
+        .margin = 1.11F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00082 "
+                "and elements > 32768 "
+                "and rows <= 3 "
+                "and elements <= 65536",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 4,
+        .margin = 1.58F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00082 "
+                "and elements > 32768 "
+                "and rows <= 3 "
+                "and elements > 65536",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 3,
+        .margin = 3.10F,
+        .regret = 1.51F,
+        .regret_lo = 1.00F,
+        .regret_hi = 2.51F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00082 "
+                "and elements > 32768 "
+                "and rows > 3 "
+                "and elements <= 8200000",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 1,
+        .margin = 1.88F,
+        .regret = 1.06F,
+        .regret_lo = 1.06F,
+        .regret_hi = 1.06F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00082 "
+                "and elements > 32768 "
+                "and rows > 3 "
+                "and elements > 8200000",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
         .problems = 2,
         .margin = 1.32F,
         .regret = 1.00F,
@@ -647,99 +1064,25 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows <= 1 "
-                "and elements <= 1500 "
+                "and rows / k <= 0.1 "
+                "and rows / columns > 0.00082 "
+                "and elements <= 39000 "
                 "and elements <= 120",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 4,
-        .margin = 1.19F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows <= 1 "
-                "and elements <= 1500 "
-                "and elements > 120",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 2,
-        .margin = 1.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows <= 1 "
-                "and elements > 1500 "
-                "and elements <= 12000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows <= 1 "
-                "and elements > 1500 "
-                "and elements > 12000 "
-                "and columns * k <= 3300000 "
-                "and results <= 47",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows <= 1 "
-                "and elements > 1500 "
-                "and elements > 12000 "
-                "and columns * k <= 3300000 "
-                "and results > 47",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 1,
-        .margin = 1.66F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows <= 1 "
-                "and elements > 1500 "
-                "and elements > 12000 "
-                "and columns * k > 3300000",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 1,
-        .margin = 3.20F,
+        .problems = 2,
+        .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
-                "and columns <= 32768 "
-                "and rows / k <= 0.12 "
-                "and columns <= 1800",
+                "and rows / k <= 0.1 "
+                "and rows / columns > 0.00082 "
+                "and elements <= 39000 "
+                "and elements > 120",
         .ranking = kRanking6,
     },
     {
@@ -751,90 +1094,183 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
-                "and columns <= 32768 "
-                "and rows / k <= 0.12 "
-                "and columns > 1800",
+                "and rows / k <= 0.1 "
+                "and rows / columns > 0.00082 "
+                "and elements > 39000 "
+                "and elements <= 150000",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 4,
-        .margin = 1.43F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .problems = 1,
+        .margin = 0.73F,
+        .regret = 1.37F,
+        .regret_lo = 1.37F,
+        .regret_hi = 1.37F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
-                "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and columns <= 39",
+                "and rows / k <= 0.1 "
+                "and rows / columns > 0.00082 "
+                "and elements > 39000 "
+                "and elements > 150000",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 1,
-        .margin = 0.71F,
-        .regret = 1.42F,
-        .regret_lo = 1.42F,
-        .regret_hi = 1.42F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and columns > 39 "
-                "and rows <= 180000 "
-                "and elements <= 22000 "
-                "and rows <= 22",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 2,
-        .margin = 1.35F,
+        .problems = 3,
+        .margin = 1.32F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
+                "and rows / k > 0.1 "
                 "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and columns > 39 "
-                "and rows <= 180000 "
-                "and elements <= 22000 "
-                "and rows > 22",
+                "and elements <= 15000 "
+                "and columns <= 32",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 6,
+        .margin = 1.19F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns <= 32768 "
+                "and elements <= 15000 "
+                "and columns > 32 "
+                "and columns <= 1500",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 34,
-        .margin = 3.08F,
-        .regret = 1.21F,
-        .regret_lo = 1.09F,
-        .regret_hi = 1.36F,
+        .problems = 2,
+        .margin = 0.73F,
+        .regret = 1.19F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.37F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
+                "and rows / k > 0.1 "
                 "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and columns > 39 "
-                "and rows <= 180000 "
-                "and elements > 22000 "
-                "and elements <= 22000000 "
-                "and columns * k <= 2700000 "
-                "and k <= 128 "
-                "and elements <= 6800000",
+                "and elements <= 15000 "
+                "and columns > 32 "
+                "and columns > 1500",
         .ranking = kRanking11,
     },
     {
         .id = 12,
+        .problems = 1,
+        .margin = 1.30F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns <= 32768 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
+                "and elements <= 22000000 "
+                "and columns * k <= 1200000 "
+                "and k <= 128 "
+                "and columns <= 16",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 29,
+        .margin = 1.00F,
+        .regret = 1.16F,
+        .regret_lo = 1.06F,
+        .regret_hi = 1.31F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns <= 32768 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
+                "and elements <= 22000000 "
+                "and columns * k <= 1200000 "
+                "and k <= 128 "
+                "and columns > 16 "
+                "and elements <= 4700000 "
+                "and k <= 32 "
+                "and rows <= 18000",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 5,
+        .margin = 0.67F,
+        .regret = 1.87F,
+        .regret_lo = 1.26F,
+        .regret_hi = 2.69F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns <= 32768 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
+                "and elements <= 22000000 "
+                "and columns * k <= 1200000 "
+                "and k <= 128 "
+                "and columns > 16 "
+                "and elements <= 4700000 "
+                "and k <= 32 "
+                "and rows > 18000",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
+        .problems = 2,
+        .margin = 2.48F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns <= 32768 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
+                "and elements <= 22000000 "
+                "and columns * k <= 1200000 "
+                "and k <= 128 "
+                "and columns > 16 "
+                "and elements <= 4700000 "
+                "and k > 32 "
+                "and elements <= 262144",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 3,
+        .margin = 1.31F,
+        .regret = 1.08F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.26F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns <= 32768 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
+                "and elements <= 22000000 "
+                "and columns * k <= 1200000 "
+                "and k <= 128 "
+                "and columns > 16 "
+                "and elements <= 4700000 "
+                "and k > 32 "
+                "and elements > 262144",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
         .problems = 2,
         .margin = 4.44F,
         .regret = 1.00F,
@@ -842,21 +1278,19 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
+                "and rows / k > 0.1 "
                 "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and columns > 39 "
-                "and rows <= 180000 "
-                "and elements > 22000 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
                 "and elements <= 22000000 "
-                "and columns * k <= 2700000 "
+                "and columns * k <= 1200000 "
                 "and k <= 128 "
-                "and elements > 6800000",
-        .ranking = kRanking12,
+                "and columns > 16 "
+                "and elements > 4700000",
+        .ranking = kRanking17,
     },
     {
-        .id = 13,
+        .id = 18,
         .problems = 1,
         .margin = 1.43F,
         .regret = 1.00F,
@@ -864,43 +1298,76 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
+                "and rows / k > 0.1 "
                 "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and columns > 39 "
-                "and rows <= 180000 "
-                "and elements > 22000 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
                 "and elements <= 22000000 "
-                "and columns * k <= 2700000 "
+                "and columns * k <= 1200000 "
                 "and k > 128 "
                 "and elements <= 524288",
-        .ranking = kRanking13,
+        .ranking = kRanking18,
     },
     {
-        .id = 14,
-        .problems = 1,
-        .margin = 0.82F,
-        .regret = 1.21F,
+        .id = 19,
+        .problems = 3,
+        .margin = 0.72F,
+        .regret = 1.41F,
         .regret_lo = 1.21F,
-        .regret_hi = 1.21F,
+        .regret_hi = 1.62F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
+                "and rows / k > 0.1 "
                 "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and columns > 39 "
-                "and rows <= 180000 "
-                "and elements > 22000 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
                 "and elements <= 22000000 "
-                "and columns * k <= 2700000 "
+                "and columns * k <= 1200000 "
                 "and k > 128 "
-                "and elements > 524288",
-        .ranking = kRanking14,
+                "and elements > 524288 "
+                "and results <= 6800000",
+        .ranking = kRanking19,
     },
     {
-        .id = 15,
+        .id = 20,
+        .problems = 1,
+        .margin = 1.21F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns <= 32768 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
+                "and elements <= 22000000 "
+                "and columns * k <= 1200000 "
+                "and k > 128 "
+                "and elements > 524288 "
+                "and results > 6800000",
+        .ranking = kRanking20,
+    },
+    {
+        .id = 21,
+        .problems = 2,
+        .margin = 1.99F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns <= 32768 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
+                "and elements <= 22000000 "
+                "and columns * k > 1200000 "
+                "and results <= 2700",
+        .ranking = kRanking21,
+    },
+    {
+        .id = 22,
         .problems = 2,
         .margin = 1.49F,
         .regret = 1.00F,
@@ -908,39 +1375,54 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
+                "and rows / k > 0.1 "
                 "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and columns > 39 "
-                "and rows <= 180000 "
-                "and elements > 22000 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
                 "and elements <= 22000000 "
-                "and columns * k > 2700000",
-        .ranking = kRanking15,
+                "and columns * k > 1200000 "
+                "and results > 2700",
+        .ranking = kRanking22,
     },
     {
-        .id = 16,
-        .problems = 2,
-        .margin = 11.42F,
+        .id = 23,
+        .problems = 4,
+        .margin = 7.63F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
+                "and rows / k > 0.1 "
                 "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and columns > 39 "
-                "and rows <= 180000 "
-                "and elements > 22000 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
                 "and elements > 22000000 "
-                "and k <= 39",
-        .ranking = kRanking16,
+                "and results <= 39000000 "
+                "and k <= 32",
+        .ranking = kRanking23,
     },
     {
-        .id = 17,
+        .id = 24,
+        .problems = 1,
+        .margin = 1.36F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns <= 32768 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
+                "and elements > 22000000 "
+                "and results <= 39000000 "
+                "and k > 32 "
+                "and k <= 100",
+        .ranking = kRanking24,
+    },
+    {
+        .id = 25,
         .problems = 2,
         .margin = 4.35F,
         .regret = 1.03F,
@@ -948,19 +1430,39 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.04F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
+                "and rows / k > 0.1 "
                 "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and columns > 39 "
-                "and rows <= 180000 "
-                "and elements > 22000 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
                 "and elements > 22000000 "
-                "and k > 39",
-        .ranking = kRanking17,
+                "and results <= 39000000 "
+                "and k > 32 "
+                "and k > 100 "
+                "and columns * k <= 15000000",
+        .ranking = kRanking25,
     },
     {
-        .id = 18,
+        .id = 26,
+        .problems = 1,
+        .margin = 0.09F,
+        .regret = 10.76F,
+        .regret_lo = 10.76F,
+        .regret_hi = 10.76F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns <= 32768 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
+                "and elements > 22000000 "
+                "and results <= 39000000 "
+                "and k > 32 "
+                "and k > 100 "
+                "and columns * k > 15000000",
+        .ranking = kRanking26,
+    },
+    {
+        .id = 27,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -968,16 +1470,51 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
+                "and rows / k > 0.1 "
                 "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and columns > 39 "
-                "and rows > 180000",
-        .ranking = kRanking18,
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
+                "and elements > 22000000 "
+                "and results > 39000000 "
+                "and elements <= 100000000",
+        .ranking = kRanking27,
     },
     {
-        .id = 19,
+        .id = 28,
+        .problems = 1,
+        .margin = 0.50F,
+        .regret = 2.00F,
+        .regret_lo = 2.00F,
+        .regret_hi = 2.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns <= 32768 "
+                "and elements > 15000 "
+                "and rows / k <= 8192 "
+                "and elements > 22000000 "
+                "and results > 39000000 "
+                "and elements > 100000000",
+        .ranking = kRanking28,
+    },
+    {
+        .id = 29,
+        .problems = 4,
+        .margin = 3.80F,
+        .regret = 1.26F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.60F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns <= 32768 "
+                "and elements > 15000 "
+                "and rows / k > 8192 "
+                "and rows / columns <= 64",
+        .ranking = kRanking29,
+    },
+    {
+        .id = 30,
         .problems = 2,
         .margin = 2.13F,
         .regret = 1.00F,
@@ -985,235 +1522,182 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
+                "and rows / k > 0.1 "
                 "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k > 1800 "
-                "and columns * k <= 2700",
-        .ranking = kRanking19,
+                "and elements > 15000 "
+                "and rows / k > 8192 "
+                "and rows / columns > 64",
+        .ranking = kRanking30,
     },
     {
-        .id = 20,
-        .problems = 2,
-        .margin = 1.21F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k > 1800 "
-                "and columns * k > 2700 "
-                "and elements <= 330000000",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 1,
-        .margin = 13.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and columns <= 32768 "
-                "and rows / k > 0.12 "
-                "and rows / k > 1800 "
-                "and columns * k > 2700 "
-                "and elements > 330000000",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 2,
-        .margin = 2.34F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and columns > 32768 "
-                "and rows / k <= 0.027",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 1,
-        .margin = 4.42F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and columns > 32768 "
-                "and rows / k > 0.027 "
-                "and elements <= 536870912 "
-                "and columns * k <= 65536",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
+        .id = 31,
         .problems = 4,
-        .margin = 8.30F,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns > 32768 "
+                "and rows / k <= 100 "
+                "and columns <= 100000 "
+                "and elements <= 5600000 "
+                "and results <= 22000",
+        .ranking = kRanking31,
+    },
+    {
+        .id = 32,
+        .problems = 1,
+        .margin = 1.38F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns > 32768 "
+                "and rows / k <= 100 "
+                "and columns <= 100000 "
+                "and elements <= 5600000 "
+                "and results > 22000",
+        .ranking = kRanking32,
+    },
+    {
+        .id = 33,
+        .problems = 2,
+        .margin = 7.81F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns > 32768 "
+                "and rows / k <= 100 "
+                "and columns <= 100000 "
+                "and elements > 5600000",
+        .ranking = kRanking33,
+    },
+    {
+        .id = 34,
+        .problems = 6,
+        .margin = 1.00F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns > 32768 "
+                "and rows / k <= 100 "
+                "and columns > 100000",
+        .ranking = kRanking34,
+    },
+    {
+        .id = 35,
+        .problems = 3,
+        .margin = 15.70F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and columns > 32768 "
+                "and rows / k > 100",
+        .ranking = kRanking35,
+    },
+    {
+        .id = 36,
+        .problems = 1,
+        .margin = 0.96F,
+        .regret = 1.04F,
+        .regret_lo = 1.04F,
         .regret_hi = 1.04F,
         .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and columns > 32768 "
-                "and rows / k > 0.027 "
-                "and elements <= 536870912 "
-                "and columns * k > 65536 "
-                "and rows * columns <= 1500000",
-        .ranking = kRanking24,
+                "and order != ascending "
+                "and elements <= 27000 "
+                "and columns <= 680 "
+                "and columns <= 32",
+        .ranking = kRanking36,
     },
     {
-        .id = 25,
-        .problems = 2,
-        .margin = 4.35F,
+        .id = 37,
+        .problems = 5,
+        .margin = 1.91F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.01F,
         .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and columns > 32768 "
-                "and rows / k > 0.027 "
-                "and elements <= 536870912 "
-                "and columns * k > 65536 "
-                "and rows * columns > 1500000 "
-                "and elements <= 2097152",
-        .ranking = kRanking25,
+                "and order != ascending "
+                "and elements <= 27000 "
+                "and columns <= 680 "
+                "and columns > 32 "
+                "and rows / k <= 10",
+        .ranking = kRanking37,
     },
     {
-        .id = 26,
-        .problems = 4,
-        .margin = 13.15F,
+        .id = 38,
+        .problems = 1,
+        .margin = 0.99F,
         .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
         .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and columns > 32768 "
-                "and rows / k > 0.027 "
-                "and elements <= 536870912 "
-                "and columns * k > 65536 "
-                "and rows * columns > 1500000 "
-                "and elements > 2097152",
-        .ranking = kRanking26,
+                "and order != ascending "
+                "and elements <= 27000 "
+                "and columns <= 680 "
+                "and columns > 32 "
+                "and rows / k > 10",
+        .ranking = kRanking38,
     },
     {
-        .id = 27,
-        .problems = 4,
-        .margin = 17.26F,
+        .id = 39,
+        .problems = 2,
+        .margin = 1.65F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and columns > 32768 "
-                "and rows / k > 0.027 "
-                "and elements > 536870912",
-        .ranking = kRanking27,
+                "and order != ascending "
+                "and elements <= 27000 "
+                "and columns > 680 "
+                "and columns / k <= 470",
+        .ranking = kRanking39,
     },
     {
-        .id = 28,
+        .id = 40,
         .problems = 2,
+        .margin = 0.45F,
+        .regret = 2.49F,
+        .regret_lo = 1.51F,
+        .regret_hi = 4.11F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements <= 27000 "
+                "and columns > 680 "
+                "and columns / k > 470",
+        .ranking = kRanking40,
+    },
+    {
+        .id = 41,
+        .problems = 1,
         .margin = 2.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements <= 330000 "
-                "and k <= 56 "
-                "and columns / k <= 128 "
-                "and rows / k <= 2.7",
-        .ranking = kRanking28,
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k <= 0.15 "
+                "and columns <= 10000",
+        .ranking = kRanking41,
     },
     {
-        .id = 29,
-        .problems = 1,
-        .margin = 0.94F,
-        .regret = 1.08F,
-        .regret_lo = 1.08F,
-        .regret_hi = 1.08F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 330000 "
-                "and k <= 56 "
-                "and columns / k <= 128 "
-                "and rows / k > 2.7",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.25F,
-        .regret_lo = 1.25F,
-        .regret_hi = 1.25F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 330000 "
-                "and k <= 56 "
-                "and columns / k > 128",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 1,
-        .margin = 2.80F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 330000 "
-                "and k > 56 "
-                "and rows / k <= 0.56 "
-                "and columns * k <= 120000",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 3,
-        .margin = 2.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 330000 "
-                "and k > 56 "
-                "and rows / k <= 0.56 "
-                "and columns * k > 120000",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 330000 "
-                "and k > 56 "
-                "and rows / k > 0.56",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
+        .id = 42,
         .problems = 1,
         .margin = 1.28F,
         .regret = 1.00F,
@@ -1221,96 +1705,282 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 330000 "
-                "and rows / columns <= 512 "
-                "and rows <= 560 "
-                "and rows <= 1",
-        .ranking = kRanking34,
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k <= 0.15 "
+                "and columns > 10000 "
+                "and rows <= 4 "
+                "and results <= 56",
+        .ranking = kRanking42,
     },
     {
-        .id = 35,
-        .problems = 9,
-        .margin = 3.85F,
+        .id = 43,
+        .problems = 1,
+        .margin = 0.24F,
+        .regret = 4.22F,
+        .regret_lo = 4.22F,
+        .regret_hi = 4.22F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k <= 0.15 "
+                "and columns > 10000 "
+                "and rows <= 4 "
+                "and results > 56 "
+                "and columns * k <= 4700000",
+        .ranking = kRanking43,
+    },
+    {
+        .id = 44,
+        .problems = 1,
+        .margin = 0.11F,
+        .regret = 9.41F,
+        .regret_lo = 9.41F,
+        .regret_hi = 9.41F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k <= 0.15 "
+                "and columns > 10000 "
+                "and rows <= 4 "
+                "and results > 56 "
+                "and columns * k > 4700000",
+        .ranking = kRanking44,
+    },
+    {
+        .id = 45,
+        .problems = 1,
+        .margin = 0.45F,
+        .regret = 2.20F,
+        .regret_lo = 2.20F,
+        .regret_hi = 2.20F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k <= 0.15 "
+                "and columns > 10000 "
+                "and rows > 4 "
+                "and rows <= 7",
+        .ranking = kRanking45,
+    },
+    {
+        .id = 46,
+        .problems = 2,
+        .margin = 1.80F,
+        .regret = 2.20F,
+        .regret_lo = 1.00F,
+        .regret_hi = 4.83F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k <= 0.15 "
+                "and columns > 10000 "
+                "and rows > 4 "
+                "and rows > 7",
+        .ranking = kRanking46,
+    },
+    {
+        .id = 47,
+        .problems = 3,
+        .margin = 3.74F,
+        .regret = 1.44F,
+        .regret_lo = 1.39F,
+        .regret_hi = 1.50F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k > 0.15 "
+                "and rows / columns <= 0.0001",
+        .ranking = kRanking47,
+    },
+    {
+        .id = 48,
+        .problems = 1,
+        .margin = 0.85F,
+        .regret = 1.18F,
+        .regret_lo = 1.18F,
+        .regret_hi = 1.18F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k > 0.15 "
+                "and rows / columns > 0.0001 "
+                "and rows / k <= 0.68 "
+                "and columns <= 4700 "
+                "and elements <= 180000",
+        .ranking = kRanking48,
+    },
+    {
+        .id = 49,
+        .problems = 1,
+        .margin = 1.18F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k > 0.15 "
+                "and rows / columns > 0.0001 "
+                "and rows / k <= 0.68 "
+                "and columns <= 4700 "
+                "and elements > 180000",
+        .ranking = kRanking49,
+    },
+    {
+        .id = 50,
+        .problems = 1,
+        .margin = 0.85F,
+        .regret = 1.18F,
+        .regret_lo = 1.18F,
+        .regret_hi = 1.18F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k > 0.15 "
+                "and rows / columns > 0.0001 "
+                "and rows / k <= 0.68 "
+                "and columns > 4700 "
+                "and columns <= 5600",
+        .ranking = kRanking50,
+    },
+    {
+        .id = 51,
+        .problems = 2,
+        .margin = 4.58F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.07F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k > 0.15 "
+                "and rows / columns > 0.0001 "
+                "and rows / k <= 0.68 "
+                "and columns > 4700 "
+                "and columns > 5600",
+        .ranking = kRanking51,
+    },
+    {
+        .id = 52,
+        .problems = 1,
+        .margin = 0.81F,
+        .regret = 1.24F,
+        .regret_lo = 1.24F,
+        .regret_hi = 1.24F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k > 0.15 "
+                "and rows / columns > 0.0001 "
+                "and rows / k > 0.68 "
+                "and rows <= 16384 "
+                "and elements <= 39000",
+        .ranking = kRanking52,
+    },
+    {
+        .id = 53,
+        .problems = 1,
+        .margin = 0.08F,
+        .regret = 12.51F,
+        .regret_lo = 12.51F,
+        .regret_hi = 12.51F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k > 0.15 "
+                "and rows / columns > 0.0001 "
+                "and rows / k > 0.68 "
+                "and rows <= 16384 "
+                "and elements > 39000 "
+                "and k <= 470 "
+                "and columns <= 16",
+        .ranking = kRanking53,
+    },
+    {
+        .id = 54,
+        .problems = 11,
+        .margin = 4.09F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 330000 "
-                "and rows / columns <= 512 "
-                "and rows <= 560 "
-                "and rows > 1 "
-                "and elements <= 22000000",
-        .ranking = kRanking35,
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k > 0.15 "
+                "and rows / columns > 0.0001 "
+                "and rows / k > 0.68 "
+                "and rows <= 16384 "
+                "and elements > 39000 "
+                "and k <= 470 "
+                "and columns > 16",
+        .ranking = kRanking54,
     },
     {
-        .id = 36,
+        .id = 55,
         .problems = 1,
-        .margin = 7.11F,
+        .margin = 0.53F,
+        .regret = 1.87F,
+        .regret_lo = 1.87F,
+        .regret_hi = 1.87F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k > 0.15 "
+                "and rows / columns > 0.0001 "
+                "and rows / k > 0.68 "
+                "and rows <= 16384 "
+                "and elements > 39000 "
+                "and k > 470",
+        .ranking = kRanking55,
+    },
+    {
+        .id = 56,
+        .problems = 1,
+        .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 330000 "
-                "and rows / columns <= 512 "
-                "and rows <= 560 "
-                "and rows > 1 "
-                "and elements > 22000000",
-        .ranking = kRanking36,
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements <= 33000000 "
+                "and rows / k > 0.15 "
+                "and rows / columns > 0.0001 "
+                "and rows / k > 0.68 "
+                "and rows > 16384",
+        .ranking = kRanking56,
     },
     {
-        .id = 37,
-        .problems = 1,
-        .margin = 2.81F,
-        .regret = 1.03F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 330000 "
-                "and rows / columns <= 512 "
-                "and rows > 560 "
-                "and columns / k <= 1000 "
-                "and k <= 150 "
-                "and rows / k <= 8192",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 1,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 330000 "
-                "and rows / columns <= 512 "
-                "and rows > 560 "
-                "and columns / k <= 1000 "
-                "and k <= 150 "
-                "and rows / k > 8192",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 2,
-        .margin = 5.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 330000 "
-                "and rows / columns <= 512 "
-                "and rows > 560 "
-                "and columns / k <= 1000 "
-                "and k > 150",
-        .ranking = kRanking39,
-    },
-    {
-        .id = 40,
+        .id = 57,
         .problems = 1,
         .margin = 2.49F,
         .regret = 1.00F,
@@ -1318,15 +1988,15 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 330000 "
-                "and rows / columns <= 512 "
-                "and rows > 560 "
-                "and columns / k > 1000 "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements > 33000000 "
+                "and k <= 32 "
                 "and k <= 1",
-        .ranking = kRanking40,
+        .ranking = kRanking57,
     },
     {
-        .id = 41,
+        .id = 58,
         .problems = 7,
         .margin = 13.91F,
         .regret = 1.00F,
@@ -1334,25 +2004,75 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 330000 "
-                "and rows / columns <= 512 "
-                "and rows > 560 "
-                "and columns / k > 1000 "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements > 33000000 "
+                "and k <= 32 "
                 "and k > 1",
-        .ranking = kRanking41,
+        .ranking = kRanking58,
     },
     {
-        .id = 42,
-        .problems = 2,
-        .margin = 1.93F,
+        .id = 59,
+        .problems = 1,
+        .margin = 7.11F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed and order != ascending and elements > 330000 and rows / columns > 512",
-        .ranking = kRanking42,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements > 33000000 "
+                "and k > 32 "
+                "and k <= 330",
+        .ranking = kRanking59,
     },
     {
-        .id = 43,
+        .id = 60,
+        .problems = 2,
+        .margin = 5.36F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 8192 "
+                "and elements > 33000000 "
+                "and k > 32 "
+                "and k > 330",
+        .ranking = kRanking60,
+    },
+    {
+        .id = 61,
+        .problems = 3,
+        .margin = 2.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k > 8192 "
+                "and columns <= 560",
+        .ranking = kRanking61,
+    },
+    {
+        .id = 62,
+        .problems = 2,
+        .margin = 4.43F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.11F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k > 8192 "
+                "and columns > 560",
+        .ranking = kRanking62,
+    },
+    {
+        .id = 63,
         .problems = 4,
         .margin = 1.06F,
         .regret = 1.03F,
@@ -1360,90 +2080,41 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.08F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0012 "
+                "and rows / columns <= 0.00082 "
                 "and rows / columns <= 8.2e-05 "
                 "and elements <= 56000",
-        .ranking = kRanking43,
+        .ranking = kRanking63,
     },
     {
-        .id = 44,
-        .problems = 4,
-        .margin = 2.37F,
-        .regret = 1.00F,
+        .id = 64,
+        .problems = 6,
+        .margin = 2.31F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.05F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0012 "
+                "and rows / columns <= 0.00082 "
                 "and rows / columns <= 8.2e-05 "
-                "and elements > 56000 "
-                "and k <= 68 "
-                "and columns / k <= 220000",
-        .ranking = kRanking44,
+                "and elements > 56000",
+        .ranking = kRanking64,
     },
     {
-        .id = 45,
-        .problems = 1,
-        .margin = 2.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.0012 "
-                "and rows / columns <= 8.2e-05 "
-                "and elements > 56000 "
-                "and k <= 68 "
-                "and columns / k > 220000",
-        .ranking = kRanking45,
-    },
-    {
-        .id = 46,
-        .problems = 1,
+        .id = 65,
+        .problems = 2,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0012 "
-                "and rows / columns <= 8.2e-05 "
-                "and elements > 56000 "
-                "and k > 68",
-        .ranking = kRanking46,
-    },
-    {
-        .id = 47,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.0012 "
+                "and rows / columns <= 0.00082 "
                 "and rows / columns > 8.2e-05 "
-                "and columns * k <= 1200000 "
-                "and rows / columns <= 0.00027",
-        .ranking = kRanking47,
+                "and columns <= 27000",
+        .ranking = kRanking65,
     },
     {
-        .id = 48,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.0012 "
-                "and rows / columns > 8.2e-05 "
-                "and columns * k <= 1200000 "
-                "and rows / columns > 0.00027",
-        .ranking = kRanking48,
-    },
-    {
-        .id = 49,
+        .id = 66,
         .problems = 1,
         .margin = 1.42F,
         .regret = 1.00F,
@@ -1451,14 +2122,31 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0012 "
+                "and rows / columns <= 0.00082 "
                 "and rows / columns > 8.2e-05 "
-                "and columns * k > 1200000 "
-                "and results <= 560",
-        .ranking = kRanking49,
+                "and columns > 27000 "
+                "and results <= 560 "
+                "and elements <= 22000000",
+        .ranking = kRanking66,
     },
     {
-        .id = 50,
+        .id = 67,
+        .problems = 2,
+        .margin = 1.64F,
+        .regret = 1.06F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.10F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns <= 0.00082 "
+                "and rows / columns > 8.2e-05 "
+                "and columns > 27000 "
+                "and results <= 560 "
+                "and elements > 22000000",
+        .ranking = kRanking67,
+    },
+    {
+        .id = 68,
         .problems = 5,
         .margin = 1.44F,
         .regret = 1.00F,
@@ -1466,14 +2154,31 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0012 "
+                "and rows / columns <= 0.00082 "
                 "and rows / columns > 8.2e-05 "
-                "and columns * k > 1200000 "
-                "and results > 560",
-        .ranking = kRanking50,
+                "and columns > 27000 "
+                "and results > 560 "
+                "and rows <= 100",
+        .ranking = kRanking68,
     },
     {
-        .id = 51,
+        .id = 69,
+        .problems = 4,
+        .margin = 1.82F,
+        .regret = 1.11F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.21F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns <= 0.00082 "
+                "and rows / columns > 8.2e-05 "
+                "and columns > 27000 "
+                "and results > 560 "
+                "and rows > 100",
+        .ranking = kRanking69,
+    },
+    {
+        .id = 70,
         .problems = 4,
         .margin = 1.16F,
         .regret = 1.00F,
@@ -1481,17 +2186,17 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k <= 32 "
-                "and rows / columns <= 1000 "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns <= 6800 "
                 "and columns / k <= 11 "
-                "and rows / columns <= 100 "
-                "and columns * k <= 5600",
-        .ranking = kRanking51,
+                "and rows <= 6800 "
+                "and columns <= 120",
+        .ranking = kRanking70,
     },
     {
-        .id = 52,
+        .id = 71,
         .problems = 1,
         .margin = 1.02F,
         .regret = 1.00F,
@@ -1499,17 +2204,17 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k <= 32 "
-                "and rows / columns <= 1000 "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns <= 6800 "
                 "and columns / k <= 11 "
-                "and rows / columns <= 100 "
-                "and columns * k > 5600",
-        .ranking = kRanking52,
+                "and rows <= 6800 "
+                "and columns > 120",
+        .ranking = kRanking71,
     },
     {
-        .id = 53,
+        .id = 72,
         .problems = 2,
         .margin = 1.12F,
         .regret = 1.00F,
@@ -1517,89 +2222,242 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k <= 32 "
-                "and rows / columns <= 1000 "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns <= 6800 "
                 "and columns / k <= 11 "
-                "and rows / columns > 100",
-        .ranking = kRanking53,
+                "and rows > 6800",
+        .ranking = kRanking72,
     },
     {
-        .id = 54,
-        .problems = 19,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k <= 32 "
-                "and rows / columns <= 1000 "
-                "and columns / k > 11 "
-                "and columns <= 2048 "
-                "and rows / columns <= 39 "
-                "and columns * k <= 10000",
-        .ranking = kRanking54,
-    },
-    {
-        .id = 55,
-        .problems = 1,
-        .margin = 0.77F,
-        .regret = 1.30F,
-        .regret_lo = 1.30F,
-        .regret_hi = 1.30F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k <= 32 "
-                "and rows / columns <= 1000 "
-                "and columns / k > 11 "
-                "and columns <= 2048 "
-                "and rows / columns <= 39 "
-                "and columns * k > 10000",
-        .ranking = kRanking55,
-    },
-    {
-        .id = 56,
-        .problems = 1,
-        .margin = 1.52F,
+        .id = 73,
+        .problems = 4,
+        .margin = 1.19F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k <= 32 "
-                "and rows / columns <= 1000 "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns <= 6800 "
                 "and columns / k > 11 "
-                "and columns <= 2048 "
-                "and rows / columns > 39",
-        .ranking = kRanking56,
+                "and columns * k <= 10000 "
+                "and rows / columns <= 256 "
+                "and columns <= 330 "
+                "and rows / k <= 560",
+        .ranking = kRanking73,
     },
     {
-        .id = 57,
-        .problems = 3,
-        .margin = 1.34F,
-        .regret = 1.01F,
+        .id = 74,
+        .problems = 2,
+        .margin = 1.41F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
+        .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k <= 32 "
-                "and rows / columns <= 1000 "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns <= 6800 "
                 "and columns / k > 11 "
-                "and columns > 2048",
-        .ranking = kRanking57,
+                "and columns * k <= 10000 "
+                "and rows / columns <= 256 "
+                "and columns <= 330 "
+                "and rows / k > 560",
+        .ranking = kRanking74,
     },
     {
-        .id = 58,
+        .id = 75,
+        .problems = 15,
+        .margin = 1.31F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns <= 6800 "
+                "and columns / k > 11 "
+                "and columns * k <= 10000 "
+                "and rows / columns <= 256 "
+                "and columns > 330",
+        .ranking = kRanking75,
+    },
+    {
+        .id = 76,
+        .problems = 6,
+        .margin = 1.75F,
+        .regret = 1.43F,
+        .regret_lo = 1.10F,
+        .regret_hi = 2.03F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns <= 6800 "
+                "and columns / k > 11 "
+                "and columns * k <= 10000 "
+                "and rows / columns > 256",
+        .ranking = kRanking76,
+    },
+    {
+        .id = 77,
+        .problems = 1,
+        .margin = 1.30F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns <= 6800 "
+                "and columns / k > 11 "
+                "and columns * k > 10000 "
+                "and k <= 7",
+        .ranking = kRanking77,
+    },
+    {
+        .id = 78,
+        .problems = 4,
+        .margin = 0.94F,
+        .regret = 1.19F,
+        .regret_lo = 1.06F,
+        .regret_hi = 1.35F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns <= 6800 "
+                "and columns / k > 11 "
+                "and columns * k > 10000 "
+                "and k > 7 "
+                "and columns / k <= 560 "
+                "and columns / k <= 256 "
+                "and results <= 820",
+        .ranking = kRanking78,
+    },
+    {
+        .id = 79,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns <= 6800 "
+                "and columns / k > 11 "
+                "and columns * k > 10000 "
+                "and k > 7 "
+                "and columns / k <= 560 "
+                "and columns / k <= 256 "
+                "and results > 820",
+        .ranking = kRanking79,
+    },
+    {
+        .id = 80,
+        .problems = 1,
+        .margin = 1.81F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns <= 6800 "
+                "and columns / k > 11 "
+                "and columns * k > 10000 "
+                "and k > 7 "
+                "and columns / k <= 560 "
+                "and columns / k > 256",
+        .ranking = kRanking80,
+    },
+    {
+        .id = 81,
+        .problems = 1,
+        .margin = 1.77F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns <= 6800 "
+                "and columns / k > 11 "
+                "and columns * k > 10000 "
+                "and k > 7 "
+                "and columns / k > 560",
+        .ranking = kRanking81,
+    },
+    {
+        .id = 82,
+        .problems = 3,
+        .margin = 1.64F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns > 6800 "
+                "and rows <= 680 "
+                "and rows <= 64",
+        .ranking = kRanking82,
+    },
+    {
+        .id = 83,
+        .problems = 2,
+        .margin = 1.60F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns > 6800 "
+                "and rows <= 680 "
+                "and rows > 64",
+        .ranking = kRanking83,
+    },
+    {
+        .id = 84,
+        .problems = 7,
+        .margin = 2.78F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns <= 1500 "
+                "and columns > 6800 "
+                "and rows > 680",
+        .ranking = kRanking84,
+    },
+    {
+        .id = 85,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -1607,32 +2465,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k <= 32 "
-                "and rows / columns > 1000 "
-                "and columns <= 16",
-        .ranking = kRanking58,
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns > 1500 "
+                "and elements <= 1200000",
+        .ranking = kRanking85,
     },
     {
-        .id = 59,
-        .problems = 1,
-        .margin = 1.97F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k <= 32 "
-                "and rows / columns > 1000 "
-                "and columns > 16 "
-                "and rows / k <= 220000",
-        .ranking = kRanking59,
-    },
-    {
-        .id = 60,
+        .id = 86,
         .problems = 1,
         .margin = 2.35F,
         .regret = 1.00F,
@@ -1640,172 +2480,15 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k <= 32 "
-                "and rows / columns > 1000 "
-                "and columns > 16 "
-                "and rows / k > 220000",
-        .ranking = kRanking60,
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns > 1500 "
+                "and elements > 1200000 "
+                "and columns * k <= 180",
+        .ranking = kRanking86,
     },
     {
-        .id = 61,
-        .problems = 2,
-        .margin = 1.89F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k > 32 "
-                "and columns / k <= 1.5",
-        .ranking = kRanking61,
-    },
-    {
-        .id = 62,
-        .problems = 1,
-        .margin = 1.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k > 32 "
-                "and columns / k > 1.5 "
-                "and columns <= 150",
-        .ranking = kRanking62,
-    },
-    {
-        .id = 63,
-        .problems = 4,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k > 32 "
-                "and columns / k > 1.5 "
-                "and columns > 150 "
-                "and columns <= 2700 "
-                "and columns / k <= 16 "
-                "and rows / k <= 1",
-        .ranking = kRanking63,
-    },
-    {
-        .id = 64,
-        .problems = 1,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k > 32 "
-                "and columns / k > 1.5 "
-                "and columns > 150 "
-                "and columns <= 2700 "
-                "and columns / k <= 16 "
-                "and rows / k > 1 "
-                "and rows / k <= 1.2",
-        .ranking = kRanking64,
-    },
-    {
-        .id = 65,
-        .problems = 5,
-        .margin = 2.09F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k > 32 "
-                "and columns / k > 1.5 "
-                "and columns > 150 "
-                "and columns <= 2700 "
-                "and columns / k <= 16 "
-                "and rows / k > 1 "
-                "and rows / k > 1.2",
-        .ranking = kRanking65,
-    },
-    {
-        .id = 66,
-        .problems = 1,
-        .margin = 0.87F,
-        .regret = 1.15F,
-        .regret_lo = 1.15F,
-        .regret_hi = 1.15F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k > 32 "
-                "and columns / k > 1.5 "
-                "and columns > 150 "
-                "and columns <= 2700 "
-                "and columns / k > 16",
-        .ranking = kRanking66,
-    },
-    {
-        .id = 67,
-        .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.21F,
-        .regret_lo = 1.21F,
-        .regret_hi = 1.21F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns <= 5600 "
-                "and k > 32 "
-                "and columns / k > 1.5 "
-                "and columns > 150 "
-                "and columns > 2700",
-        .ranking = kRanking67,
-    },
-    {
-        .id = 68,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns > 5600 "
-                "and rows / columns <= 0.068 "
-                "and rows / k <= 0.12",
-        .ranking = kRanking68,
-    },
-    {
-        .id = 69,
-        .problems = 1,
-        .margin = 1.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns > 5600 "
-                "and rows / columns <= 0.068 "
-                "and rows / k > 0.12 "
-                "and columns / k <= 11",
-        .ranking = kRanking69,
-    },
-    {
-        .id = 70,
+        .id = 87,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -1813,531 +2496,1225 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns > 5600 "
-                "and rows / columns <= 0.068 "
-                "and rows / k > 0.12 "
-                "and columns / k > 11 "
-                "and elements <= 220000000 "
-                "and results <= 68",
-        .ranking = kRanking70,
+                "and rows / columns > 0.00082 "
+                "and k <= 27 "
+                "and rows / columns > 1500 "
+                "and elements > 1200000 "
+                "and columns * k > 180",
+        .ranking = kRanking87,
     },
     {
-        .id = 71,
-        .problems = 6,
-        .margin = 1.86F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns > 5600 "
-                "and rows / columns <= 0.068 "
-                "and rows / k > 0.12 "
-                "and columns / k > 11 "
-                "and elements <= 220000000 "
-                "and results > 68",
-        .ranking = kRanking71,
-    },
-    {
-        .id = 72,
-        .problems = 2,
-        .margin = 2.52F,
+        .id = 88,
+        .problems = 5,
+        .margin = 1.59F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns > 5600 "
-                "and rows / columns <= 0.068 "
-                "and rows / k > 0.12 "
-                "and columns / k > 11 "
-                "and elements > 220000000",
-        .ranking = kRanking72,
+                "and rows / columns > 0.00082 "
+                "and k > 27 "
+                "and columns <= 2048 "
+                "and columns / k <= 2.7",
+        .ranking = kRanking88,
     },
     {
-        .id = 73,
+        .id = 89,
         .problems = 8,
-        .margin = 2.79F,
-        .regret = 1.01F,
+        .margin = 1.00F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.05F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0012 "
-                "and columns > 5600 "
-                "and rows / columns > 0.068",
-        .ranking = kRanking73,
+                "and rows / columns > 0.00082 "
+                "and k > 27 "
+                "and columns <= 2048 "
+                "and columns / k > 2.7 "
+                "and elements <= 15000000",
+        .ranking = kRanking89,
     },
     {
-        .id = 74,
-        .problems = 30,
-        .margin = 1.15F,
-        .regret = 1.30F,
+        .id = 90,
+        .problems = 1,
+        .margin = 0.41F,
+        .regret = 2.41F,
+        .regret_lo = 2.41F,
+        .regret_hi = 2.41F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k > 27 "
+                "and columns <= 2048 "
+                "and columns / k > 2.7 "
+                "and elements > 15000000 "
+                "and columns / k <= 3",
+        .ranking = kRanking90,
+    },
+    {
+        .id = 91,
+        .problems = 6,
+        .margin = 0.97F,
+        .regret = 1.49F,
         .regret_lo = 1.16F,
-        .regret_hi = 1.49F,
-        .path = "layout != transposed and order != ascending",
-        .ranking = kRanking74,
+        .regret_hi = 2.02F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k > 27 "
+                "and columns <= 2048 "
+                "and columns / k > 2.7 "
+                "and elements > 15000000 "
+                "and columns / k > 3",
+        .ranking = kRanking91,
+    },
+    {
+        .id = 92,
+        .problems = 1,
+        .margin = 1.20F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k > 27 "
+                "and columns > 2048 "
+                "and rows / k <= 0.68 "
+                "and results <= 27000 "
+                "and columns <= 3900",
+        .ranking = kRanking92,
+    },
+    {
+        .id = 93,
+        .problems = 2,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k > 27 "
+                "and columns > 2048 "
+                "and rows / k <= 0.68 "
+                "and results <= 27000 "
+                "and columns > 3900",
+        .ranking = kRanking93,
+    },
+    {
+        .id = 94,
+        .problems = 1,
+        .margin = 1.23F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k > 27 "
+                "and columns > 2048 "
+                "and rows / k <= 0.68 "
+                "and results > 27000",
+        .ranking = kRanking94,
+    },
+    {
+        .id = 95,
+        .problems = 1,
+        .margin = 1.02F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k > 27 "
+                "and columns > 2048 "
+                "and rows / k > 0.68 "
+                "and columns / k <= 39",
+        .ranking = kRanking95,
+    },
+    {
+        .id = 96,
+        .problems = 9,
+        .margin = 3.67F,
+        .regret = 1.49F,
+        .regret_lo = 1.16F,
+        .regret_hi = 2.18F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k > 27 "
+                "and columns > 2048 "
+                "and rows / k > 0.68 "
+                "and columns / k > 39 "
+                "and results <= 120000",
+        .ranking = kRanking96,
+    },
+    {
+        .id = 97,
+        .problems = 2,
+        .margin = 3.78F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and k > 27 "
+                "and columns > 2048 "
+                "and rows / k > 0.68 "
+                "and columns / k > 39 "
+                "and results > 120000",
+        .ranking = kRanking97,
+    },
+    {
+        .id = 98,
+        .problems = 2,
+        .margin = 5.90F,
+        .regret = 1.83F,
+        .regret_lo = 1.60F,
+        .regret_hi = 2.09F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.015 "
+                "and rows / columns <= 8.2e-05 "
+                "and columns <= 39000",
+        .ranking = kRanking98,
+    },
+    {
+        .id = 99,
+        .problems = 1,
+        .margin = 2.05F,
+        .regret = 1.02F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.02F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.015 "
+                "and rows / columns <= 8.2e-05 "
+                "and columns > 39000",
+        .ranking = kRanking99,
+    },
+    {
+        .id = 100,
+        .problems = 1,
+        .margin = 0.65F,
+        .regret = 1.53F,
+        .regret_lo = 1.53F,
+        .regret_hi = 1.53F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.015 "
+                "and rows / columns > 8.2e-05 "
+                "and elements <= 120000 "
+                "and elements <= 390",
+        .ranking = kRanking100,
+    },
+    {
+        .id = 101,
+        .problems = 2,
+        .margin = 1.33F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.015 "
+                "and rows / columns > 8.2e-05 "
+                "and elements <= 120000 "
+                "and elements > 390",
+        .ranking = kRanking101,
+    },
+    {
+        .id = 102,
+        .problems = 1,
+        .margin = 1.80F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.015 "
+                "and rows / columns > 8.2e-05 "
+                "and elements > 120000 "
+                "and rows <= 120 "
+                "and columns / k <= 120",
+        .ranking = kRanking102,
+    },
+    {
+        .id = 103,
+        .problems = 5,
+        .margin = 1.92F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.015 "
+                "and rows / columns > 8.2e-05 "
+                "and elements > 120000 "
+                "and rows <= 120 "
+                "and columns / k > 120 "
+                "and k <= 100",
+        .ranking = kRanking103,
+    },
+    {
+        .id = 104,
+        .problems = 1,
+        .margin = 2.05F,
+        .regret = 1.02F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.02F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.015 "
+                "and rows / columns > 8.2e-05 "
+                "and elements > 120000 "
+                "and rows <= 120 "
+                "and columns / k > 120 "
+                "and k > 100",
+        .ranking = kRanking104,
+    },
+    {
+        .id = 105,
+        .problems = 6,
+        .margin = 1.87F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.015 "
+                "and rows / columns > 8.2e-05 "
+                "and elements > 120000 "
+                "and rows > 120",
+        .ranking = kRanking105,
+    },
+    {
+        .id = 106,
+        .problems = 3,
+        .margin = 1.37F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.015 "
+                "and rows / columns <= 1200 "
+                "and columns <= 150 "
+                "and elements <= 262144",
+        .ranking = kRanking106,
+    },
+    {
+        .id = 107,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.015 "
+                "and rows / columns <= 1200 "
+                "and columns <= 150 "
+                "and elements > 262144",
+        .ranking = kRanking107,
+    },
+    {
+        .id = 108,
+        .problems = 1,
+        .margin = 2.36F,
+        .regret = 1.07F,
+        .regret_lo = 1.07F,
+        .regret_hi = 1.07F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.015 "
+                "and rows / columns <= 1200 "
+                "and columns > 150 "
+                "and k <= 64 "
+                "and columns <= 3300 "
+                "and columns <= 180",
+        .ranking = kRanking108,
+    },
+    {
+        .id = 109,
+        .problems = 5,
+        .margin = 1.53F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.015 "
+                "and rows / columns <= 1200 "
+                "and columns > 150 "
+                "and k <= 64 "
+                "and columns <= 3300 "
+                "and columns > 180",
+        .ranking = kRanking109,
+    },
+    {
+        .id = 110,
+        .problems = 2,
+        .margin = 2.08F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.015 "
+                "and rows / columns <= 1200 "
+                "and columns > 150 "
+                "and k <= 64 "
+                "and columns > 3300 "
+                "and k <= 22",
+        .ranking = kRanking110,
+    },
+    {
+        .id = 111,
+        .problems = 1,
+        .margin = 2.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.015 "
+                "and rows / columns <= 1200 "
+                "and columns > 150 "
+                "and k <= 64 "
+                "and columns > 3300 "
+                "and k > 22",
+        .ranking = kRanking111,
+    },
+    {
+        .id = 112,
+        .problems = 1,
+        .margin = 3.08F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.015 "
+                "and rows / columns <= 1200 "
+                "and columns > 150 "
+                "and k > 64 "
+                "and rows / columns <= 0.033",
+        .ranking = kRanking112,
+    },
+    {
+        .id = 113,
+        .problems = 2,
+        .margin = 0.90F,
+        .regret = 1.11F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.21F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.015 "
+                "and rows / columns <= 1200 "
+                "and columns > 150 "
+                "and k > 64 "
+                "and rows / columns > 0.033 "
+                "and columns <= 330",
+        .ranking = kRanking113,
+    },
+    {
+        .id = 114,
+        .problems = 1,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.015 "
+                "and rows / columns <= 1200 "
+                "and columns > 150 "
+                "and k > 64 "
+                "and rows / columns > 0.033 "
+                "and columns > 330 "
+                "and columns / k <= 11",
+        .ranking = kRanking114,
+    },
+    {
+        .id = 115,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.015 "
+                "and rows / columns <= 1200 "
+                "and columns > 150 "
+                "and k > 64 "
+                "and rows / columns > 0.033 "
+                "and columns > 330 "
+                "and columns / k > 11",
+        .ranking = kRanking115,
+    },
+    {
+        .id = 116,
+        .problems = 2,
+        .margin = 2.97F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.015 "
+                "and rows / columns > 1200 "
+                "and results <= 820000",
+        .ranking = kRanking116,
+    },
+    {
+        .id = 117,
+        .problems = 2,
+        .margin = 2.36F,
+        .regret = 1.33F,
+        .regret_lo = 1.07F,
+        .regret_hi = 1.64F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.015 "
+                "and rows / columns > 1200 "
+                "and results > 820000",
+        .ranking = kRanking117,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.layout == MatrixLayout::transposed) {
         if (problem.order == ListOrder::ascending) {
-            if (problem.rows <= 1) {
-                if (problem.elements() <= 1500) {
-                    if (problem.elements() <= 120) {
-                        // warp_sort_rows default
-                        // 2 problems, margin 1.32, regret 1.00 [1.00, 1.00]
+            if (ratio(problem.rows, problem.k) <= 0.1) {
+                if (ratio(problem.rows, problem.columns) <= 0.00082) {
+                    if (problem.elements() <= 32'768) {
+                        // warp_cut_rows room=1
+                        // else block_rows threads=256;per_thread=32
+                        // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
                         return kLeaves[0];
                     } else {
-                        // warp_rows lanes=32
-                        // else warp_cut_rows room=1
-                        // 4 problems, margin 1.19, regret 1.01 [1.00, 1.02]
-                        return kLeaves[1];
-                    }
-                } else {
-                    if (problem.elements() <= 12'000) {
-                        // block_rows threads=256;per_thread=32
-                        // 2 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
-                    } else {
-                        if (product(problem.columns, problem.k) <= 3'300'000) {
-                            if (problem.results() <= 47) {
-                                // split_rows columns=8192
-                                // 1 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                                return kLeaves[3];
+                        if (problem.rows <= 3) {
+                            if (problem.elements() <= 65'536) {
+                                // split_rows columns=2048
+                                // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
+                                return kLeaves[1];
                             } else {
-                                // block_cut_rows per_thread=32
-                                // else split_rows columns=2048
-                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[4];
+                                // split_rows columns=8192
+                                // else radix_sort_rows default
+                                // 4 problems, margin 1.58, regret 1.00 [1.00, 1.00]
+                                return kLeaves[2];
                             }
                         } else {
-                            // split_rows columns=8192
-                            // 1 problems, margin 1.66, regret 1.00 [1.00, 1.00]
+                            if (problem.elements() <= 8'200'000) {
+                                // segmented_radix_sort default
+                                // 3 problems nearby, margin 3.10, regret 1.51 [1.00, 2.51]
+                                return kLeaves[3];
+                            } else {
+                                // warp_select warps=8
+                                // 1 problems nearby, margin 1.88, regret 1.06 [1.06, 1.06]
+                                return kLeaves[4];
+                            }
+                        }
+                    }
+                } else {
+                    if (problem.elements() <= 39'000) {
+                        if (problem.elements() <= 120) {
+                            // warp_sort_rows default
+                            // 2 problems, margin 1.32, regret 1.00 [1.00, 1.00]
                             return kLeaves[5];
+                        } else {
+                            // warp_cut_rows room=1
+                            // else bitonic_sort_rows block=256
+                            // 2 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                            return kLeaves[6];
+                        }
+                    } else {
+                        if (problem.elements() <= 150'000) {
+                            // bitonic_sort_rows block=1024
+                            // 1 problems, margin 1.37, regret 1.00 [1.00, 1.00]
+                            return kLeaves[7];
+                        } else {
+                            // segmented_radix_sort default
+                            // 1 problems nearby, margin 0.73, regret 1.37 [1.37, 1.37]
+                            return kLeaves[8];
                         }
                     }
                 }
             } else {
                 if (problem.columns <= 32'768) {
-                    if (ratio(problem.rows, problem.k) <= 0.12) {
-                        if (problem.columns <= 1800) {
-                            // bitonic_sort_rows block=256
-                            // 1 problems, margin 3.20, regret 1.00 [1.00, 1.00]
-                            return kLeaves[6];
+                    if (problem.elements() <= 15'000) {
+                        if (problem.columns <= 32) {
+                            // rank_sort default
+                            // 3 problems, margin 1.32, regret 1.00 [1.00, 1.00]
+                            return kLeaves[9];
                         } else {
-                            // bitonic_sort_rows block=1024
-                            // 1 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                            return kLeaves[7];
+                            if (problem.columns <= 1500) {
+                                // warp_rows lanes=32
+                                // else bitonic_sort_rows block=256
+                                // 6 problems, margin 1.19, regret 1.00 [1.00, 1.01]
+                                return kLeaves[10];
+                            } else {
+                                // block_rows threads=256;per_thread=32
+                                // else warp_select warps=16
+                                // 2 problems nearby, margin 0.73, regret 1.19 [1.03, 1.37]
+                                return kLeaves[11];
+                            }
                         }
                     } else {
-                        if (ratio(problem.rows, problem.k) <= 1800) {
-                            if (problem.columns <= 39) {
-                                // rank_sort default
-                                // 4 problems, margin 1.43, regret 1.00 [1.00, 1.00]
-                                return kLeaves[8];
-                            } else {
-                                if (problem.rows <= 180'000) {
-                                    if (problem.elements() <= 22'000) {
-                                        if (problem.rows <= 22) {
-                                            // warp_select warps=16
-                                            // 1 problems, margin 0.71, regret 1.42 [1.42, 1.42]
-                                            return kLeaves[9];
+                        if (ratio(problem.rows, problem.k) <= 8192) {
+                            if (problem.elements() <= 22'000'000) {
+                                if (product(problem.columns, problem.k) <= 1'200'000) {
+                                    if (problem.k <= 128) {
+                                        if (problem.columns <= 16) {
+                                            // rank_sort default
+                                            // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[12];
                                         } else {
-                                            // bitonic_sort_rows block=256
-                                            // 2 problems, margin 1.35, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[10];
-                                        }
-                                    } else {
-                                        if (problem.elements() <= 22'000'000) {
-                                            if (product(problem.columns, problem.k) <= 2'700'000) {
-                                                if (problem.k <= 128) {
-                                                    if (problem.elements() <= 6'800'000) {
-                                                        // warp_select warps=16
-                                                        // 34 problems, margin 3.08, regret 1.21 [1.09, 1.36]
-                                                        return kLeaves[11];
-                                                    } else {
-                                                        // warp_select warps=8
-                                                        // 2 problems, margin 4.44, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[12];
-                                                    }
-                                                } else {
-                                                    if (problem.elements() <= 524'288) {
-                                                        // bitonic_sort_rows block=256
-                                                        // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
+                                            if (problem.elements() <= 4'700'000) {
+                                                if (problem.k <= 32) {
+                                                    if (problem.rows <= 18'000) {
+                                                        // block_rows threads=256;per_thread=32
+                                                        // else warp_select warps=16
+                                                        // 29 problems, margin 1.00, regret 1.16 [1.06, 1.31]
                                                         return kLeaves[13];
                                                     } else {
-                                                        // warp_select warps=16
-                                                        // 1 problems, margin 0.82, regret 1.21 [1.21, 1.21]
+                                                        // register_insertion block=64;texture=0
+                                                        // 5 problems nearby, margin 0.67, regret 1.87 [1.26, 2.69]
                                                         return kLeaves[14];
+                                                    }
+                                                } else {
+                                                    if (problem.elements() <= 262'144) {
+                                                        // bitonic_sort_rows block=256
+                                                        // 2 problems, margin 2.48, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[15];
+                                                    } else {
+                                                        // warp_select warps=16
+                                                        // 3 problems, margin 1.31, regret 1.08 [1.00, 1.26]
+                                                        return kLeaves[16];
                                                     }
                                                 }
                                             } else {
-                                                // segmented_radix_sort default
-                                                // 2 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[15];
-                                            }
-                                        } else {
-                                            if (problem.k <= 39) {
-                                                // warp_select warps=4
-                                                // 2 problems, margin 11.42, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[16];
-                                            } else {
-                                                // warp_select warps=16
-                                                // 2 problems, margin 4.35, regret 1.03 [1.02, 1.04]
+                                                // warp_select warps=8
+                                                // 2 problems, margin 4.44, regret 1.00 [1.00, 1.00]
                                                 return kLeaves[17];
+                                            }
+                                        }
+                                    } else {
+                                        if (problem.elements() <= 524'288) {
+                                            // bitonic_sort_rows block=256
+                                            // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[18];
+                                        } else {
+                                            if (problem.results() <= 6'800'000) {
+                                                // warp_select warps=16
+                                                // 3 problems nearby, margin 0.72, regret 1.41 [1.21, 1.62]
+                                                return kLeaves[19];
+                                            } else {
+                                                // bitonic_sort_rows block=256
+                                                // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[20];
                                             }
                                         }
                                     }
                                 } else {
-                                    // global_insertion block=256
-                                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[18];
+                                    if (problem.results() <= 2700) {
+                                        // warp_select warps=16
+                                        // 2 problems nearby, margin 1.99, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[21];
+                                    } else {
+                                        // segmented_radix_sort default
+                                        // 2 problems, margin 1.49, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[22];
+                                    }
+                                }
+                            } else {
+                                if (problem.results() <= 39'000'000) {
+                                    if (problem.k <= 32) {
+                                        // warp_select warps=4
+                                        // 4 problems, margin 7.63, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[23];
+                                    } else {
+                                        if (problem.k <= 100) {
+                                            // warp_select warps=8
+                                            // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[24];
+                                        } else {
+                                            if (product(problem.columns, problem.k) <= 15'000'000) {
+                                                // warp_select warps=16
+                                                // 2 problems, margin 4.35, regret 1.03 [1.02, 1.04]
+                                                return kLeaves[25];
+                                            } else {
+                                                // segmented_radix_sort default
+                                                // 1 problems nearby, margin 0.09, regret 10.76 [10.76, 10.76]
+                                                return kLeaves[26];
+                                            }
+                                        }
+                                    }
+                                } else {
+                                    if (problem.elements() <= 100'000'000) {
+                                        // global_insertion block=256
+                                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[27];
+                                    } else {
+                                        // warp_select warps=8
+                                        // 1 problems nearby, margin 0.50, regret 2.00 [2.00, 2.00]
+                                        return kLeaves[28];
+                                    }
                                 }
                             }
                         } else {
-                            if (product(problem.columns, problem.k) <= 2700) {
+                            if (ratio(problem.rows, problem.columns) <= 64) {
+                                // warp_select warps=4
+                                // 4 problems nearby, margin 3.80, regret 1.26 [1.00, 1.60]
+                                return kLeaves[29];
+                            } else {
                                 // register_insertion block=64;texture=0
                                 // 2 problems, margin 2.13, regret 1.00 [1.00, 1.00]
-                                return kLeaves[19];
-                            } else {
-                                if (problem.elements() <= 330'000'000) {
-                                    // warp_select warps=8
-                                    // 2 problems, margin 1.21, regret 1.03 [1.00, 1.06]
-                                    return kLeaves[20];
-                                } else {
-                                    // warp_select warps=4
-                                    // 1 problems, margin 13.22, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[21];
-                                }
+                                return kLeaves[30];
                             }
                         }
                     }
                 } else {
-                    if (ratio(problem.rows, problem.k) <= 0.027) {
-                        // radix_sort_rows default
-                        // 2 problems, margin 2.34, regret 1.00 [1.00, 1.00]
-                        return kLeaves[22];
-                    } else {
-                        if (problem.elements() <= 536'870'912) {
-                            if (product(problem.columns, problem.k) <= 65'536) {
-                                // warp_select warps=16
-                                // 1 problems, margin 4.42, regret 1.00 [1.00, 1.00]
-                                return kLeaves[23];
-                            } else {
-                                if (product(problem.rows, problem.columns) <= 1'500'000) {
-                                    // warp_select warps=8
-                                    // 4 problems, margin 8.30, regret 1.01 [1.00, 1.04]
-                                    return kLeaves[24];
+                    if (ratio(problem.rows, problem.k) <= 100) {
+                        if (problem.columns <= 100'000) {
+                            if (problem.elements() <= 5'600'000) {
+                                if (problem.results() <= 22'000) {
+                                    // split_rows columns=2048
+                                    // else warp_select warps=16
+                                    // 4 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[31];
                                 } else {
-                                    if (problem.elements() <= 2'097'152) {
-                                        // warp_select warps=16
-                                        // 2 problems, margin 4.35, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[25];
-                                    } else {
-                                        // warp_select warps=8
-                                        // 4 problems, margin 13.15, regret 1.01 [1.00, 1.02]
-                                        return kLeaves[26];
-                                    }
+                                    // segmented_radix_sort default
+                                    // 1 problems nearby, margin 1.38, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[32];
                                 }
+                            } else {
+                                // warp_select warps=8
+                                // 2 problems, margin 7.81, regret 1.00 [1.00, 1.00]
+                                return kLeaves[33];
                             }
                         } else {
-                            // warp_select warps=4
-                            // 4 problems, margin 17.26, regret 1.00 [1.00, 1.00]
-                            return kLeaves[27];
+                            // split_rows columns=8192
+                            // else warp_select warps=8
+                            // 6 problems, margin 1.00, regret 1.01 [1.00, 1.03]
+                            return kLeaves[34];
                         }
+                    } else {
+                        // warp_select warps=4
+                        // 3 problems, margin 15.70, regret 1.00 [1.00, 1.00]
+                        return kLeaves[35];
                     }
                 }
             }
         } else {
-            if (problem.elements() <= 330'000) {
-                if (problem.k <= 56) {
-                    if (ratio(problem.columns, problem.k) <= 128) {
-                        if (ratio(problem.rows, problem.k) <= 2.7) {
-                            // bitonic_sort_rows block=256
-                            // 2 problems, margin 2.20, regret 1.00 [1.00, 1.00]
-                            return kLeaves[28];
-                        } else {
-                            // warp_select warps=8
-                            // 1 problems, margin 0.94, regret 1.08 [1.08, 1.08]
-                            return kLeaves[29];
-                        }
+            if (problem.elements() <= 27'000) {
+                if (problem.columns <= 680) {
+                    if (problem.columns <= 32) {
+                        // rank_sort default
+                        // 1 problems nearby, margin 0.96, regret 1.04 [1.04, 1.04]
+                        return kLeaves[36];
                     } else {
-                        // split_rows columns=8192
-                        // else warp_select warps=16
-                        // 1 problems, margin 1.00, regret 1.25 [1.25, 1.25]
-                        return kLeaves[30];
+                        if (ratio(problem.rows, problem.k) <= 10) {
+                            // bitonic_sort_rows block=256
+                            // 5 problems, margin 1.91, regret 1.00 [1.00, 1.01]
+                            return kLeaves[37];
+                        } else {
+                            // block_rank_merge tile=64
+                            // 1 problems nearby, margin 0.99, regret 1.01 [1.01, 1.01]
+                            return kLeaves[38];
+                        }
                     }
                 } else {
-                    if (ratio(problem.rows, problem.k) <= 0.56) {
-                        if (product(problem.columns, problem.k) <= 120'000) {
-                            // bitonic_sort_rows block=256
-                            // 1 problems, margin 2.80, regret 1.00 [1.00, 1.00]
-                            return kLeaves[31];
-                        } else {
-                            // bitonic_sort_rows block=1024
-                            // 3 problems, margin 2.36, regret 1.00 [1.00, 1.00]
-                            return kLeaves[32];
-                        }
+                    if (ratio(problem.columns, problem.k) <= 470) {
+                        // bitonic_sort_rows block=1024
+                        // 2 problems, margin 1.65, regret 1.00 [1.00, 1.00]
+                        return kLeaves[39];
                     } else {
-                        // segmented_radix_sort default
-                        // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                        return kLeaves[33];
+                        // block_rank_merge tile=256
+                        // 2 problems nearby, margin 0.45, regret 2.49 [1.51, 4.11]
+                        return kLeaves[40];
                     }
                 }
             } else {
-                if (ratio(problem.rows, problem.columns) <= 512) {
-                    if (problem.rows <= 560) {
-                        if (problem.rows <= 1) {
-                            // split_rows columns=8192
-                            // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                            return kLeaves[34];
-                        } else {
-                            if (problem.elements() <= 22'000'000) {
-                                // warp_select warps=16
-                                // 9 problems, margin 3.85, regret 1.01 [1.00, 1.02]
-                                return kLeaves[35];
+                if (ratio(problem.rows, problem.k) <= 8192) {
+                    if (problem.elements() <= 33'000'000) {
+                        if (ratio(problem.rows, problem.k) <= 0.15) {
+                            if (problem.columns <= 10'000) {
+                                // bitonic_sort_rows block=1024
+                                // 1 problems, margin 2.20, regret 1.00 [1.00, 1.00]
+                                return kLeaves[41];
                             } else {
+                                if (problem.rows <= 4) {
+                                    if (problem.results() <= 56) {
+                                        // split_rows columns=8192
+                                        // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[42];
+                                    } else {
+                                        if (product(problem.columns, problem.k) <= 4'700'000) {
+                                            // warp_select warps=16
+                                            // 1 problems nearby, margin 0.24, regret 4.22 [4.22, 4.22]
+                                            return kLeaves[43];
+                                        } else {
+                                            // radix_sort_rows default
+                                            // 1 problems nearby, margin 0.11, regret 9.41 [9.41, 9.41]
+                                            return kLeaves[44];
+                                        }
+                                    }
+                                } else {
+                                    if (problem.rows <= 7) {
+                                        // segmented_radix_sort default
+                                        // 1 problems nearby, margin 0.45, regret 2.20 [2.20, 2.20]
+                                        return kLeaves[45];
+                                    } else {
+                                        // warp_select warps=8
+                                        // 2 problems nearby, margin 1.80, regret 2.20 [1.00, 4.83]
+                                        return kLeaves[46];
+                                    }
+                                }
+                            }
+                        } else {
+                            if (ratio(problem.rows, problem.columns) <= 0.0001) {
                                 // warp_select warps=8
-                                // 1 problems, margin 7.11, regret 1.00 [1.00, 1.00]
-                                return kLeaves[36];
+                                // 3 problems nearby, margin 3.74, regret 1.44 [1.39, 1.50]
+                                return kLeaves[47];
+                            } else {
+                                if (ratio(problem.rows, problem.k) <= 0.68) {
+                                    if (problem.columns <= 4700) {
+                                        if (problem.elements() <= 180'000) {
+                                            // bitonic_sort_rows block=1024
+                                            // 1 problems nearby, margin 0.85, regret 1.18 [1.18, 1.18]
+                                            return kLeaves[48];
+                                        } else {
+                                            // segmented_radix_sort default
+                                            // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[49];
+                                        }
+                                    } else {
+                                        if (problem.columns <= 5600) {
+                                            // bitonic_sort_rows block=1024
+                                            // 1 problems nearby, margin 0.85, regret 1.18 [1.18, 1.18]
+                                            return kLeaves[50];
+                                        } else {
+                                            // warp_select warps=16
+                                            // 2 problems nearby, margin 4.58, regret 1.03 [1.00, 1.07]
+                                            return kLeaves[51];
+                                        }
+                                    }
+                                } else {
+                                    if (problem.rows <= 16'384) {
+                                        if (problem.elements() <= 39'000) {
+                                            // bitonic_sort_rows block=256
+                                            // 1 problems nearby, margin 0.81, regret 1.24 [1.24, 1.24]
+                                            return kLeaves[52];
+                                        } else {
+                                            if (problem.k <= 470) {
+                                                if (problem.columns <= 16) {
+                                                    // rank_sort default
+                                                    // 1 problems nearby, margin 0.08, regret 12.51 [12.51, 12.51]
+                                                    return kLeaves[53];
+                                                } else {
+                                                    // warp_select warps=16
+                                                    // 11 problems, margin 4.09, regret 1.01 [1.00, 1.02]
+                                                    return kLeaves[54];
+                                                }
+                                            } else {
+                                                // segmented_radix_sort default
+                                                // 1 problems nearby, margin 0.53, regret 1.87 [1.87, 1.87]
+                                                return kLeaves[55];
+                                            }
+                                        }
+                                    } else {
+                                        // register_insertion block=64;texture=0
+                                        // else warp_select warps=16
+                                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[56];
+                                    }
+                                }
                             }
                         }
                     } else {
-                        if (ratio(problem.columns, problem.k) <= 1000) {
-                            if (problem.k <= 150) {
-                                if (ratio(problem.rows, problem.k) <= 8192) {
-                                    // warp_select warps=8
-                                    // 1 problems, margin 2.81, regret 1.03 [1.03, 1.03]
-                                    return kLeaves[37];
-                                } else {
-                                    // register_insertion block=32;texture=0
-                                    // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[38];
-                                }
-                            } else {
-                                // warp_select warps=16
-                                // 2 problems, margin 5.36, regret 1.00 [1.00, 1.00]
-                                return kLeaves[39];
-                            }
-                        } else {
+                        if (problem.k <= 32) {
                             if (problem.k <= 1) {
                                 // warp_select warps=8
                                 // 1 problems, margin 2.49, regret 1.00 [1.00, 1.00]
-                                return kLeaves[40];
+                                return kLeaves[57];
                             } else {
                                 // warp_select warps=4
                                 // 7 problems, margin 13.91, regret 1.00 [1.00, 1.00]
-                                return kLeaves[41];
+                                return kLeaves[58];
+                            }
+                        } else {
+                            if (problem.k <= 330) {
+                                // warp_select warps=8
+                                // 1 problems, margin 7.11, regret 1.00 [1.00, 1.00]
+                                return kLeaves[59];
+                            } else {
+                                // warp_select warps=16
+                                // 2 problems nearby, margin 5.36, regret 1.00 [1.00, 1.00]
+                                return kLeaves[60];
                             }
                         }
                     }
                 } else {
-                    // register_insertion block=256;texture=0
-                    // 2 problems, margin 1.93, regret 1.00 [1.00, 1.00]
-                    return kLeaves[42];
+                    if (problem.columns <= 560) {
+                        // register_insertion block=64;texture=0
+                        // 3 problems, margin 2.25, regret 1.00 [1.00, 1.00]
+                        return kLeaves[61];
+                    } else {
+                        // warp_select warps=4
+                        // 2 problems nearby, margin 4.43, regret 1.05 [1.00, 1.11]
+                        return kLeaves[62];
+                    }
                 }
             }
         }
     } else {
         if (problem.order == ListOrder::ascending) {
-            if (ratio(problem.rows, problem.columns) <= 0.0012) {
+            if (ratio(problem.rows, problem.columns) <= 0.00082) {
                 if (ratio(problem.rows, problem.columns) <= 8.2e-05) {
                     if (problem.elements() <= 56'000) {
                         // block_rows threads=512;per_thread=32
                         // 4 problems, margin 1.06, regret 1.03 [1.00, 1.08]
-                        return kLeaves[43];
+                        return kLeaves[63];
                     } else {
-                        if (problem.k <= 68) {
-                            if (ratio(problem.columns, problem.k) <= 220'000) {
-                                // split_rows columns=2048
-                                // 4 problems, margin 2.37, regret 1.00 [1.00, 1.00]
-                                return kLeaves[44];
-                            } else {
-                                // split_rows columns=8192
-                                // 1 problems, margin 2.20, regret 1.00 [1.00, 1.00]
-                                return kLeaves[45];
-                            }
-                        } else {
-                            // block_cut_rows per_thread=32
-                            // else split_rows columns=8192
-                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[46];
-                        }
+                        // split_rows columns=8192
+                        // 6 problems, margin 2.31, regret 1.03 [1.00, 1.05]
+                        return kLeaves[64];
                     }
                 } else {
-                    if (product(problem.columns, problem.k) <= 1'200'000) {
-                        if (ratio(problem.rows, problem.columns) <= 0.00027) {
-                            // split_rows columns=8192
-                            // else block_rows threads=256;per_thread=32
-                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[47];
-                        } else {
-                            // warp_cut_rows room=1
-                            // else block_rows threads=256;per_thread=32
-                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[48];
-                        }
+                    if (problem.columns <= 27'000) {
+                        // warp_cut_rows room=1
+                        // else block_rows threads=256;per_thread=32
+                        // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                        return kLeaves[65];
                     } else {
                         if (problem.results() <= 560) {
-                            // split_rows columns=2048
-                            // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                            return kLeaves[49];
+                            if (problem.elements() <= 22'000'000) {
+                                // split_rows columns=2048
+                                // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
+                                return kLeaves[66];
+                            } else {
+                                // block_rows threads=256;per_thread=32
+                                // 2 problems nearby, margin 1.64, regret 1.06 [1.02, 1.10]
+                                return kLeaves[67];
+                            }
                         } else {
-                            // block_rows threads=512;per_thread=32
-                            // 5 problems, margin 1.44, regret 1.00 [1.00, 1.00]
-                            return kLeaves[50];
+                            if (problem.rows <= 100) {
+                                // block_rows threads=512;per_thread=32
+                                // 5 problems, margin 1.44, regret 1.00 [1.00, 1.00]
+                                return kLeaves[68];
+                            } else {
+                                // block_rows threads=256;per_thread=32
+                                // 4 problems nearby, margin 1.82, regret 1.11 [1.04, 1.21]
+                                return kLeaves[69];
+                            }
                         }
                     }
                 }
             } else {
-                if (problem.columns <= 5600) {
-                    if (problem.k <= 32) {
-                        if (ratio(problem.rows, problem.columns) <= 1000) {
+                if (problem.k <= 27) {
+                    if (ratio(problem.rows, problem.columns) <= 1500) {
+                        if (problem.columns <= 6800) {
                             if (ratio(problem.columns, problem.k) <= 11) {
-                                if (ratio(problem.rows, problem.columns) <= 100) {
-                                    if (product(problem.columns, problem.k) <= 5600) {
+                                if (problem.rows <= 6800) {
+                                    if (problem.columns <= 120) {
                                         // warp_sort_rows default
                                         // 4 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[51];
+                                        return kLeaves[70];
                                     } else {
                                         // warp_rows lanes=32
                                         // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[52];
+                                        return kLeaves[71];
                                     }
                                 } else {
                                     // warp_rows lanes=8
                                     // 2 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[53];
+                                    return kLeaves[72];
                                 }
                             } else {
-                                if (problem.columns <= 2048) {
-                                    if (ratio(problem.rows, problem.columns) <= 39) {
-                                        if (product(problem.columns, problem.k) <= 10'000) {
-                                            // warp_rows lanes=32
-                                            // 19 problems, margin 1.30, regret 1.00 [1.00, 1.01]
-                                            return kLeaves[54];
+                                if (product(problem.columns, problem.k) <= 10'000) {
+                                    if (ratio(problem.rows, problem.columns) <= 256) {
+                                        if (problem.columns <= 330) {
+                                            if (ratio(problem.rows, problem.k) <= 560) {
+                                                // warp_rows lanes=32
+                                                // 4 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[73];
+                                            } else {
+                                                // warp_rows lanes=16
+                                                // 2 problems, margin 1.41, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[74];
+                                            }
                                         } else {
-                                            // warp_cut_rows room=1
-                                            // 1 problems, margin 0.77, regret 1.30 [1.30, 1.30]
-                                            return kLeaves[55];
+                                            // warp_rows lanes=32
+                                            // else block_rows threads=128;per_thread=16
+                                            // 15 problems, margin 1.31, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[75];
                                         }
                                     } else {
                                         // warp_rows lanes=16
-                                        // 1 problems, margin 1.52, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[56];
+                                        // 6 problems nearby, margin 1.75, regret 1.43 [1.10, 2.03]
+                                        return kLeaves[76];
                                     }
                                 } else {
-                                    // block_rows threads=128;per_thread=32
-                                    // 3 problems, margin 1.34, regret 1.01 [1.00, 1.03]
-                                    return kLeaves[57];
+                                    if (problem.k <= 7) {
+                                        // block_rows threads=128;per_thread=16
+                                        // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[77];
+                                    } else {
+                                        if (ratio(problem.columns, problem.k) <= 560) {
+                                            if (ratio(problem.columns, problem.k) <= 256) {
+                                                if (problem.results() <= 820) {
+                                                    // warp_cut_rows room=1
+                                                    // else block_rows threads=128;per_thread=16
+                                                    // 4 problems nearby, margin 0.94, regret 1.19 [1.06, 1.35]
+                                                    return kLeaves[78];
+                                                } else {
+                                                    // warp_rows lanes=32
+                                                    // else block_rows threads=128;per_thread=32
+                                                    // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[79];
+                                                }
+                                            } else {
+                                                // block_rows threads=128;per_thread=16
+                                                // 1 problems, margin 1.81, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[80];
+                                            }
+                                        } else {
+                                            // block_rows threads=256;per_thread=32
+                                            // 1 problems, margin 1.77, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[81];
+                                        }
+                                    }
                                 }
                             }
                         } else {
-                            if (problem.columns <= 16) {
-                                // global_insertion block=256
-                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[58];
-                            } else {
-                                if (ratio(problem.rows, problem.k) <= 220'000) {
-                                    // warp_rows lanes=8
-                                    // 1 problems, margin 1.97, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[59];
+                            if (problem.rows <= 680) {
+                                if (problem.rows <= 64) {
+                                    // block_rows threads=512;per_thread=32
+                                    // 3 problems, margin 1.64, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[82];
                                 } else {
-                                    // warp_rows lanes=4
-                                    // 1 problems, margin 2.35, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[60];
+                                    // block_rows threads=256;per_thread=32
+                                    // 2 problems, margin 1.60, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[83];
+                                }
+                            } else {
+                                // block_rows threads=128;per_thread=32
+                                // 7 problems, margin 2.78, regret 1.00 [1.00, 1.00]
+                                return kLeaves[84];
+                            }
+                        }
+                    } else {
+                        if (problem.elements() <= 1'200'000) {
+                            // global_insertion block=256
+                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[85];
+                        } else {
+                            if (product(problem.columns, problem.k) <= 180) {
+                                // warp_rows lanes=4
+                                // 1 problems, margin 2.35, regret 1.00 [1.00, 1.00]
+                                return kLeaves[86];
+                            } else {
+                                // warp_rows lanes=4
+                                // else warp_rows lanes=8
+                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                return kLeaves[87];
+                            }
+                        }
+                    }
+                } else {
+                    if (problem.columns <= 2048) {
+                        if (ratio(problem.columns, problem.k) <= 2.7) {
+                            // warp_sort_rows default
+                            // else warp_cut_rows room=1
+                            // 5 problems, margin 1.59, regret 1.00 [1.00, 1.00]
+                            return kLeaves[88];
+                        } else {
+                            if (problem.elements() <= 15'000'000) {
+                                // warp_rows lanes=8
+                                // else warp_cut_rows room=1
+                                // 8 problems, margin 1.00, regret 1.02 [1.00, 1.05]
+                                return kLeaves[89];
+                            } else {
+                                if (ratio(problem.columns, problem.k) <= 3) {
+                                    // block_cut_rows per_thread=16
+                                    // 1 problems nearby, margin 0.41, regret 2.41 [2.41, 2.41]
+                                    return kLeaves[90];
+                                } else {
+                                    // warp_rows lanes=32
+                                    // else warp_cut_rows room=1
+                                    // else block_cut_rows per_thread=16
+                                    // 6 problems nearby, margin 0.97, regret 1.49 [1.16, 2.02]
+                                    return kLeaves[91];
                                 }
                             }
                         }
                     } else {
-                        if (ratio(problem.columns, problem.k) <= 1.5) {
-                            // warp_sort_rows default
-                            // 2 problems, margin 1.89, regret 1.00 [1.00, 1.00]
-                            return kLeaves[61];
-                        } else {
-                            if (problem.columns <= 150) {
-                                // warp_sort_rows default
-                                // 1 problems, margin 1.29, regret 1.00 [1.00, 1.00]
-                                return kLeaves[62];
+                        if (ratio(problem.rows, problem.k) <= 0.68) {
+                            if (problem.results() <= 27'000) {
+                                if (problem.columns <= 3900) {
+                                    // block_rows threads=256;per_thread=16
+                                    // 1 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[92];
+                                } else {
+                                    // split_rows columns=8192
+                                    // else block_rows threads=256;per_thread=32
+                                    // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[93];
+                                }
                             } else {
-                                if (problem.columns <= 2700) {
-                                    if (ratio(problem.columns, problem.k) <= 16) {
-                                        if (ratio(problem.rows, problem.k) <= 1) {
-                                            // warp_cut_rows room=1
-                                            // else block_cut_rows per_thread=32
-                                            // 4 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[63];
-                                        } else {
-                                            if (ratio(problem.rows, problem.k) <= 1.2) {
-                                                // warp_sort_rows default
-                                                // 1 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[64];
-                                            } else {
-                                                // warp_cut_rows room=1
-                                                // 5 problems, margin 2.09, regret 1.01 [1.00, 1.03]
-                                                return kLeaves[65];
-                                            }
-                                        }
-                                    } else {
-                                        // warp_rows lanes=32
-                                        // 1 problems, margin 0.87, regret 1.15 [1.15, 1.15]
-                                        return kLeaves[66];
-                                    }
+                                // block_cut_rows per_thread=16
+                                // 1 problems, margin 1.23, regret 1.00 [1.00, 1.00]
+                                return kLeaves[94];
+                            }
+                        } else {
+                            if (ratio(problem.columns, problem.k) <= 39) {
+                                // block_cut_rows per_thread=32
+                                // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
+                                return kLeaves[95];
+                            } else {
+                                if (problem.results() <= 120'000) {
+                                    // block_rows threads=256;per_thread=32
+                                    // 9 problems nearby, margin 3.67, regret 1.49 [1.16, 2.18]
+                                    return kLeaves[96];
                                 } else {
                                     // block_rows threads=128;per_thread=32
-                                    // 1 problems, margin 0.99, regret 1.21 [1.21, 1.21]
-                                    return kLeaves[67];
+                                    // 2 problems, margin 3.78, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[97];
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        } else {
+            if (ratio(problem.rows, problem.columns) <= 0.015) {
+                if (ratio(problem.rows, problem.columns) <= 8.2e-05) {
+                    if (problem.columns <= 39'000) {
+                        // block_rows threads=256;per_thread=32
+                        // 2 problems nearby, margin 5.90, regret 1.83 [1.60, 2.09]
+                        return kLeaves[98];
+                    } else {
+                        // split_rows columns=8192
+                        // 1 problems, margin 2.05, regret 1.02 [1.02, 1.02]
+                        return kLeaves[99];
+                    }
+                } else {
+                    if (problem.elements() <= 120'000) {
+                        if (problem.elements() <= 390) {
+                            // warp_sort_rows default
+                            // 1 problems nearby, margin 0.65, regret 1.53 [1.53, 1.53]
+                            return kLeaves[100];
+                        } else {
+                            // block_cut_rows per_thread=16
+                            // 2 problems, margin 1.33, regret 1.00 [1.00, 1.00]
+                            return kLeaves[101];
+                        }
+                    } else {
+                        if (problem.rows <= 120) {
+                            if (ratio(problem.columns, problem.k) <= 120) {
+                                // block_rows threads=256;per_thread=32
+                                // 1 problems nearby, margin 1.80, regret 1.00 [1.00, 1.00]
+                                return kLeaves[102];
+                            } else {
+                                if (problem.k <= 100) {
+                                    // block_rows threads=512;per_thread=32
+                                    // 5 problems, margin 1.92, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[103];
+                                } else {
+                                    // split_rows columns=8192
+                                    // 1 problems nearby, margin 2.05, regret 1.02 [1.02, 1.02]
+                                    return kLeaves[104];
+                                }
+                            }
+                        } else {
+                            // block_rows threads=256;per_thread=32
+                            // 6 problems, margin 1.87, regret 1.00 [1.00, 1.01]
+                            return kLeaves[105];
+                        }
+                    }
+                }
+            } else {
+                if (ratio(problem.rows, problem.columns) <= 1200) {
+                    if (problem.columns <= 150) {
+                        if (problem.elements() <= 262'144) {
+                            // warp_sort_rows default
+                            // 3 problems, margin 1.37, regret 1.00 [1.00, 1.00]
+                            return kLeaves[106];
+                        } else {
+                            // warp_rows lanes=16
+                            // else warp_cut_rows room=1
+                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[107];
+                        }
+                    } else {
+                        if (problem.k <= 64) {
+                            if (problem.columns <= 3300) {
+                                if (problem.columns <= 180) {
+                                    // warp_rows lanes=8
+                                    // 1 problems nearby, margin 2.36, regret 1.07 [1.07, 1.07]
+                                    return kLeaves[108];
+                                } else {
+                                    // warp_rows lanes=32
+                                    // else block_rows threads=128;per_thread=16
+                                    // 5 problems, margin 1.53, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[109];
+                                }
+                            } else {
+                                if (problem.k <= 22) {
+                                    // block_rows threads=128;per_thread=32
+                                    // 2 problems, margin 2.08, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[110];
+                                } else {
+                                    // block_rows threads=128;per_thread=16
+                                    // 1 problems, margin 2.01, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[111];
+                                }
+                            }
+                        } else {
+                            if (ratio(problem.rows, problem.columns) <= 0.033) {
+                                // block_rows threads=256;per_thread=32
+                                // 1 problems, margin 3.08, regret 1.00 [1.00, 1.00]
+                                return kLeaves[112];
+                            } else {
+                                if (problem.columns <= 330) {
+                                    // warp_sort_rows default
+                                    // 2 problems nearby, margin 0.90, regret 1.11 [1.03, 1.21]
+                                    return kLeaves[113];
+                                } else {
+                                    if (ratio(problem.columns, problem.k) <= 11) {
+                                        // block_cut_rows per_thread=16
+                                        // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[114];
+                                    } else {
+                                        // block_cut_rows per_thread=32
+                                        // else block_rows threads=128;per_thread=16
+                                        // 1 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[115];
+                                    }
                                 }
                             }
                         }
                     }
                 } else {
-                    if (ratio(problem.rows, problem.columns) <= 0.068) {
-                        if (ratio(problem.rows, problem.k) <= 0.12) {
-                            // split_rows columns=8192
-                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                            return kLeaves[68];
-                        } else {
-                            if (ratio(problem.columns, problem.k) <= 11) {
-                                // block_cut_rows per_thread=32
-                                // 1 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                                return kLeaves[69];
-                            } else {
-                                if (problem.elements() <= 220'000'000) {
-                                    if (problem.results() <= 68) {
-                                        // split_rows columns=8192
-                                        // else block_rows threads=512;per_thread=32
-                                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[70];
-                                    } else {
-                                        // block_rows threads=256;per_thread=32
-                                        // 6 problems, margin 1.86, regret 1.02 [1.00, 1.05]
-                                        return kLeaves[71];
-                                    }
-                                } else {
-                                    // block_rows threads=128;per_thread=32
-                                    // 2 problems, margin 2.52, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[72];
-                                }
-                            }
-                        }
+                    if (problem.results() <= 820'000) {
+                        // warp_rows lanes=4
+                        // 2 problems, margin 2.97, regret 1.00 [1.00, 1.00]
+                        return kLeaves[116];
                     } else {
-                        // block_rows threads=128;per_thread=32
-                        // 8 problems, margin 2.79, regret 1.01 [1.00, 1.02]
-                        return kLeaves[73];
+                        // warp_rows lanes=8
+                        // else warp_rows lanes=32
+                        // 2 problems nearby, margin 2.36, regret 1.33 [1.07, 1.64]
+                        return kLeaves[117];
                     }
                 }
             }
-        } else {
-            // warp_rows lanes=32
-            // else block_rows threads=256;per_thread=32
-            // 30 problems, margin 1.15, regret 1.30 [1.16, 1.49]
-            return kLeaves[74];
         }
     }
 }

@@ -34,191 +34,38 @@ namespace espalier::smallest_k::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.24F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.31F},
-    {VariantId::rank_sort, {}, 2.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 66.12F},
-};
-
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.22F},
-    {VariantId::warp_sort_rows, {}, 1.48F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.63F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.78F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.07F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.44F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.89F},
-    {VariantId::global_insertion, {{"block", 256}}, 105.78F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 750.31F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.08F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.08F},
     {VariantId::radix_sort_rows, {}, 3.94F},
+    {VariantId::segmented_radix_sort, {}, 6.50F},
     {VariantId::global_insertion, {{"block", 256}}, 750.31F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.01F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.36F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.98F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.85F},
+    {VariantId::global_insertion, {{"block", 256}}, 134.68F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.92F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.45F},
+    {VariantId::radix_sort_rows, {}, 7.42F},
+    {VariantId::global_insertion, {{"block", 256}}, 131.63F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.39F},
-    {VariantId::radix_sort_rows, {}, 5.19F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.19F},
-    {VariantId::global_insertion, {{"block", 256}}, 909.78F},
+    {VariantId::radix_sort_rows, {}, 3.88F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.27F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.71F},
+    {VariantId::global_insertion, {{"block", 256}}, 614.58F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::radix_sort_rows, {}, 4.38F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 4.82F},
-    {VariantId::warp_select, {{"warps", 16}}, 30.01F},
-    {VariantId::global_insertion, {{"block", 256}}, 3067.06F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::rank_sort, {}, 1.01F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.21F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.29F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.77F},
-    {VariantId::global_insertion, {{"block", 256}}, 6.93F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::rank_sort, {}, 2.97F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.72F},
-    {VariantId::segmented_radix_sort, {}, 4.83F},
-    {VariantId::global_insertion, {{"block", 256}}, 88.89F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.81F},
-    {VariantId::segmented_radix_sort, {}, 2.17F},
-    {VariantId::radix_sort_rows, {}, 6.76F},
-    {VariantId::global_insertion, {{"block", 256}}, 25.86F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.05F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 5.63F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 9.36F},
-    {VariantId::global_insertion, {{"block", 256}}, 80.02F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.06F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.46F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.63F},
-    {VariantId::segmented_radix_sort, {}, 4.44F},
-    {VariantId::global_insertion, {{"block", 256}}, 36.53F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.96F},
-    {VariantId::segmented_radix_sort, {}, 5.20F},
-    {VariantId::rank_sort, {}, 6.52F},
-    {VariantId::global_insertion, {{"block", 256}}, 1110.12F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.51F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::rank_sort, {}, 34.39F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 68.38F},
-    {VariantId::global_insertion, {{"block", 256}}, 68.38F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.88F},
-    {VariantId::rank_sort, {}, 6.68F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 25.47F},
-    {VariantId::global_insertion, {{"block", 256}}, 279.01F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::radix_sort_rows, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.18F},
-    {VariantId::segmented_radix_sort, {}, 2.39F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 14.52F},
-    {VariantId::global_insertion, {{"block", 256}}, 117.14F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.11F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.10F},
-    {VariantId::segmented_radix_sort, {}, 3.83F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 4.67F},
-    {VariantId::global_insertion, {{"block", 256}}, 46.09F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.03F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.83F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 2.96F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 3.64F},
-    {VariantId::global_insertion, {{"block", 256}}, 15.14F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::segmented_radix_sort, {}, 1.31F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.76F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.51F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 61.91F},
-    {VariantId::global_insertion, {{"block", 256}}, 310.38F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.04F},
-    {VariantId::segmented_radix_sort, {}, 3.69F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 8.85F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 11.87F},
-    {VariantId::global_insertion, {{"block", 256}}, 137.36F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.78F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.53F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 22.44F},
-    {VariantId::global_insertion, {{"block", 256}}, 35.49F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::rank_sort, {}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.27F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.36F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 3.13F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.73F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.02F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.28F},
-    {VariantId::shared_insertion, {{"block", 64}}, 2.43F},
-    {VariantId::local_insertion, {{"block", 256}}, 2.48F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.38F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 1.31F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.96F},
-    {VariantId::rank_sort, {}, 9.64F},
-    {VariantId::global_insertion, {{"block", 256}}, 482.53F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::segmented_radix_sort, {}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.89F},
     {VariantId::radix_sort_rows, {}, 5.39F},
@@ -226,166 +73,707 @@ constexpr Choice<Problem> kRanking23[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1665.83F},
 };
 
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 1.77F},
+    {VariantId::radix_sort_rows, {}, 1.90F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 8.81F},
+    {VariantId::global_insertion, {{"block", 256}}, 195.82F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.89F},
+    {VariantId::radix_sort_rows, {}, 5.39F},
+    {VariantId::warp_select, {{"warps", 16}}, 14.52F},
+    {VariantId::global_insertion, {{"block", 256}}, 1665.83F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
+    {VariantId::radix_sort_rows, {}, 4.38F},
+    {VariantId::warp_select, {{"warps", 16}}, 30.01F},
+    {VariantId::segmented_radix_sort, {}, 90.14F},
+    {VariantId::global_insertion, {{"block", 256}}, 3067.06F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 4.82F},
+    {VariantId::radix_sort_rows, {}, 1.99F},
+    {VariantId::segmented_radix_sort, {}, 5.37F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 26.63F},
+    {VariantId::global_insertion, {{"block", 256}}, 596.60F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::warp_sort_rows, {}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.16F},
+    {VariantId::rank_sort, {}, 3.03F},
+    {VariantId::radix_sort_rows, {}, 8.85F},
+    {VariantId::global_insertion, {{"block", 256}}, 304.41F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 1.31F},
+    {VariantId::radix_sort_rows, {}, 6.97F},
+    {VariantId::rank_sort, {}, 9.64F},
+    {VariantId::global_insertion, {{"block", 256}}, 482.53F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.88F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.32F},
+    {VariantId::radix_sort_rows, {}, 5.40F},
+    {VariantId::global_insertion, {{"block", 256}}, 593.99F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::warp_sort_rows, {}, 6.93F},
+    {VariantId::rank_sort, {}, 1.01F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.21F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.29F},
+    {VariantId::global_insertion, {{"block", 256}}, 6.93F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.01F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.25F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.76F},
+    {VariantId::rank_sort, {}, 3.36F},
+    {VariantId::global_insertion, {{"block", 256}}, 33.93F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 38.45F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.41F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.38F},
+    {VariantId::global_insertion, {{"block", 256}}, 38.45F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.01F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 1.67F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.97F},
+    {VariantId::segmented_radix_sort, {}, 8.25F},
+    {VariantId::global_insertion, {{"block", 256}}, 85.71F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.81F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 3.10F},
+    {VariantId::segmented_radix_sort, {}, 7.01F},
+    {VariantId::radix_sort_rows, {}, 12.56F},
+    {VariantId::global_insertion, {{"block", 256}}, 127.11F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 1.42F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.81F},
+    {VariantId::segmented_radix_sort, {}, 2.17F},
+    {VariantId::global_insertion, {{"block", 256}}, 25.86F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.31F},
+    {VariantId::segmented_radix_sort, {}, 5.52F},
+    {VariantId::rank_sort, {}, 8.35F},
+    {VariantId::global_insertion, {{"block", 256}}, 412.49F},
+};
+
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::rank_sort, {}, 1.00F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.27F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.36F},
+    {VariantId::local_insertion, {{"block", 64}}, 3.11F},
+    {VariantId::global_insertion, {{"block", 256}}, 3.73F},
+};
+
+constexpr Choice<Problem> kRanking20[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.14F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.88F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.53F},
+    {VariantId::rank_sort, {}, 7.83F},
+    {VariantId::global_insertion, {{"block", 256}}, 32.53F},
+};
+
+constexpr Choice<Problem> kRanking21[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.31F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.53F},
+    {VariantId::shared_insertion, {{"block", 64}}, 4.04F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 6.85F},
+    {VariantId::global_insertion, {{"block", 256}}, 8.77F},
+};
+
+constexpr Choice<Problem> kRanking22[] = {
+    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.57F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.42F},
+    {VariantId::segmented_radix_sort, {}, 3.43F},
+    {VariantId::global_insertion, {{"block", 256}}, 61.23F},
+};
+
+constexpr Choice<Problem> kRanking23[] = {
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.43F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.59F},
+    {VariantId::rank_sort, {}, 4.66F},
+    {VariantId::global_insertion, {{"block", 256}}, 27.75F},
+};
+
 constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.06F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 8.09F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 11.18F},
-    {VariantId::segmented_radix_sort, {}, 12.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 37.44F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 1.40F},
+    {VariantId::segmented_radix_sort, {}, 1.51F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.69F},
+    {VariantId::global_insertion, {{"block", 256}}, 46.78F},
 };
 
 constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 7.21F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 12.90F},
-    {VariantId::segmented_radix_sort, {}, 23.87F},
-    {VariantId::global_insertion, {{"block", 256}}, 15.75F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.06F},
+    {VariantId::segmented_radix_sort, {}, 2.35F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 6.17F},
+    {VariantId::global_insertion, {{"block", 256}}, 74.63F},
 };
 
 constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.57F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 14.63F},
-    {VariantId::segmented_radix_sort, {}, 29.09F},
-    {VariantId::global_insertion, {{"block", 256}}, 27.03F},
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.75F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.78F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 43.64F},
+    {VariantId::global_insertion, {{"block", 256}}, 392.62F},
 };
 
 constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.00F},
-    {VariantId::shared_insertion, {{"block", 64}}, 1.89F},
-    {VariantId::local_insertion, {{"block", 256}}, 2.37F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.47F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.31F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.12F},
+    {VariantId::segmented_radix_sort, {}, 4.36F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 9.42F},
+    {VariantId::global_insertion, {{"block", 256}}, 196.70F},
 };
 
 constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 1}}, 1.27F},
-    {VariantId::shared_insertion, {{"block", 64}}, 3.17F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 5.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.07F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 6.19F},
+    {VariantId::segmented_radix_sort, {}, 7.77F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 46.30F},
+    {VariantId::global_insertion, {{"block", 256}}, 195.75F},
 };
 
 constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.64F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 4.50F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 6.20F},
-    {VariantId::segmented_radix_sort, {}, 7.94F},
-    {VariantId::global_insertion, {{"block", 256}}, 43.63F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.35F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.70F},
+    {VariantId::segmented_radix_sort, {}, 5.20F},
+    {VariantId::global_insertion, {{"block", 256}}, 20.88F},
 };
 
 constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.20F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.49F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.24F},
-    {VariantId::global_insertion, {{"block", 256}}, 233.35F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.18F},
+    {VariantId::segmented_radix_sort, {}, 3.55F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 6.76F},
+    {VariantId::global_insertion, {{"block", 256}}, 60.27F},
 };
 
 constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.01F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.11F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.80F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1094.16F},
-    {VariantId::global_insertion, {{"block", 256}}, 1094.16F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.04F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.60F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 3.51F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 4.49F},
+    {VariantId::global_insertion, {{"block", 256}}, 20.69F},
 };
 
 constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.06F},
-    {VariantId::warp_select, {{"warps", 8}}, 11.85F},
-    {VariantId::global_insertion, {{"block", 256}}, 1387.85F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 5.50F},
+    {VariantId::segmented_radix_sort, {}, 10.51F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 19.00F},
+    {VariantId::global_insertion, {{"block", 256}}, 60.22F},
 };
 
 constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.71F},
-    {VariantId::warp_select, {{"warps", 16}}, 23.08F},
-    {VariantId::global_insertion, {{"block", 64}}, 1850.91F},
-    {VariantId::global_insertion, {{"block", 256}}, 1851.04F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.08F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.44F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 5.94F},
+    {VariantId::shared_insertion, {{"block", 64}}, 8.66F},
+    {VariantId::global_insertion, {{"block", 256}}, 15.22F},
 };
 
 constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 405.69F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.04F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.49F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 405.69F},
+    {VariantId::segmented_radix_sort, {}, 1.85F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.20F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.84F},
+    {VariantId::radix_sort_rows, {}, 24.35F},
+    {VariantId::global_insertion, {{"block", 256}}, 731.90F},
 };
 
 constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.18F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.53F},
-    {VariantId::warp_select, {{"warps", 16}}, 30.69F},
-    {VariantId::global_insertion, {{"block", 256}}, 4305.38F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.35F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.86F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.25F},
+    {VariantId::segmented_radix_sort, {}, 3.08F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 13.21F},
+    {VariantId::global_insertion, {{"block", 256}}, 639.54F},
 };
 
 constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.01F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.31F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.85F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.51F},
-    {VariantId::global_insertion, {{"block", 256}}, 1002.05F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.05F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.04F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 9.37F},
+    {VariantId::segmented_radix_sort, {}, 10.86F},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 43.88F},
+    {VariantId::global_insertion, {{"block", 256}}, 113.97F},
 };
 
 constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.07F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.12F},
-    {VariantId::global_insertion, {{"block", 256}}, 458.55F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.10F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.09F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 5.52F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 10.62F},
+    {VariantId::shared_insertion, {{"block", 64}}, 14.19F},
+    {VariantId::global_insertion, {{"block", 256}}, 19.07F},
 };
 
 constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 2.54F},
-    {VariantId::warp_select, {{"warps", 8}}, 4.57F},
-    {VariantId::global_insertion, {{"block", 64}}, 243.51F},
-    {VariantId::global_insertion, {{"block", 256}}, 260.92F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 7.78F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 11.94F},
+    {VariantId::shared_insertion, {{"block", 64}}, 17.78F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.20F},
 };
 
 constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::warp_sort_rows, {}, 1.01F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.43F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 3.88F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 4.57F},
-    {VariantId::global_insertion, {{"block", 256}}, 102.89F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.65F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 6.56F},
+    {VariantId::segmented_radix_sort, {}, 25.94F},
+    {VariantId::global_insertion, {{"block", 256}}, 28.30F},
 };
 
 constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.19F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.38F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.44F},
-    {VariantId::global_insertion, {{"block", 256}}, 3975.38F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.37F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 14.71F},
+    {VariantId::radix_sort_rows, {}, 35.30F},
+    {VariantId::global_insertion, {{"block", 256}}, 255.95F},
 };
 
 constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.02F},
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.49F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.91F},
-    {VariantId::global_insertion, {{"block", 256}}, 6191.58F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 2.64F},
+    {VariantId::shared_insertion, {{"block", 256}}, 4.56F},
+    {VariantId::local_insertion, {{"block", 256}}, 8.03F},
+    {VariantId::global_insertion, {{"block", 256}}, 19.61F},
 };
 
 constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.00F},
-    {VariantId::warp_sort_rows, {}, 1.26F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.47F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.76F},
-    {VariantId::global_insertion, {{"block", 256}}, 40.48F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
+    {VariantId::shared_insertion, {{"block", 256}}, 2.23F},
+    {VariantId::local_insertion, {{"block", 256}}, 2.25F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.29F},
+    {VariantId::global_insertion, {{"block", 256}}, 3.16F},
 };
 
 constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.06F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.56F},
-    {VariantId::warp_sort_rows, {}, 1.93F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.67F},
-    {VariantId::global_insertion, {{"block", 256}}, 163.60F},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.00F},
+    {VariantId::shared_insertion, {{"block", 256}}, 1.85F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.91F},
+    {VariantId::local_insertion, {{"block", 256}}, 2.44F},
+    {VariantId::global_insertion, {{"block", 256}}, 3.38F},
 };
 
 constexpr Choice<Problem> kRanking44[] = {
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.27F},
+    {VariantId::shared_insertion, {{"block", 256}}, 3.35F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 6.27F},
+    {VariantId::global_insertion, {{"block", 256}}, 8.07F},
+};
+
+constexpr Choice<Problem> kRanking45[] = {
+    {VariantId::rank_sort, {}, 1.05F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.22F},
+    {VariantId::global_insertion, {{"block", 256}}, 2.08F},
+};
+
+constexpr Choice<Problem> kRanking46[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::rank_sort, {}, 1.70F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.85F},
+    {VariantId::segmented_radix_sort, {}, 7.52F},
+    {VariantId::global_insertion, {{"block", 256}}, 30.10F},
+};
+
+constexpr Choice<Problem> kRanking47[] = {
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.04F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.25F},
+    {VariantId::rank_sort, {}, 2.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 8.33F},
+};
+
+constexpr Choice<Problem> kRanking48[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::radix_sort_rows, {}, 1.21F},
+    {VariantId::segmented_radix_sort, {}, 2.31F},
+    {VariantId::rank_sort, {}, 5.00F},
+    {VariantId::global_insertion, {{"block", 256}}, 604.97F},
+};
+
+constexpr Choice<Problem> kRanking49[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 1.81F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.07F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 3.86F},
+    {VariantId::global_insertion, {{"block", 256}}, 77.86F},
+};
+
+constexpr Choice<Problem> kRanking50[] = {
+    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.36F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.03F},
+    {VariantId::segmented_radix_sort, {}, 4.85F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.29F},
+};
+
+constexpr Choice<Problem> kRanking51[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 1.81F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 5.26F},
+    {VariantId::radix_sort_rows, {}, 48.64F},
+    {VariantId::global_insertion, {{"block", 256}}, 77.86F},
+};
+
+constexpr Choice<Problem> kRanking52[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.13F},
+    {VariantId::segmented_radix_sort, {}, 1.94F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.75F},
+    {VariantId::rank_sort, {}, 7.93F},
+    {VariantId::global_insertion, {{"block", 256}}, 362.61F},
+};
+
+constexpr Choice<Problem> kRanking53[] = {
+    {VariantId::radix_sort_rows, {}, 1.21F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.31F},
+    {VariantId::warp_select, {{"warps", 16}}, 8.57F},
+    {VariantId::global_insertion, {{"block", 256}}, 604.97F},
+};
+
+constexpr Choice<Problem> kRanking54[] = {
+    {VariantId::split_rows, {{"columns", 2048}}, 604.97F},
+    {VariantId::radix_sort_rows, {}, 1.21F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.31F},
+    {VariantId::warp_select, {{"warps", 16}}, 8.57F},
+    {VariantId::global_insertion, {{"block", 256}}, 604.97F},
+};
+
+constexpr Choice<Problem> kRanking55[] = {
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.21F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.33F},
+    {VariantId::radix_sort_rows, {}, 12.28F},
+    {VariantId::global_insertion, {{"block", 256}}, 320.46F},
+};
+
+constexpr Choice<Problem> kRanking56[] = {
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.21F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.33F},
+    {VariantId::radix_sort_rows, {}, 12.28F},
+    {VariantId::global_insertion, {{"block", 256}}, 320.46F},
+};
+
+constexpr Choice<Problem> kRanking57[] = {
+    {VariantId::split_rows, {{"columns", 2048}}, 163.45F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 3.15F},
+    {VariantId::radix_sort_rows, {}, 66.63F},
+    {VariantId::global_insertion, {{"block", 256}}, 163.45F},
+};
+
+constexpr Choice<Problem> kRanking58[] = {
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.18F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.36F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.03F},
+    {VariantId::segmented_radix_sort, {}, 4.85F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.29F},
+};
+
+constexpr Choice<Problem> kRanking59[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.27F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.42F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.43F},
+    {VariantId::rank_sort, {}, 9.10F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.18F},
+};
+
+constexpr Choice<Problem> kRanking60[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 1.81F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.07F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 3.86F},
+    {VariantId::global_insertion, {{"block", 256}}, 77.86F},
+};
+
+constexpr Choice<Problem> kRanking61[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.66F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 1.81F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 5.26F},
+    {VariantId::global_insertion, {{"block", 256}}, 77.86F},
+};
+
+constexpr Choice<Problem> kRanking62[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 3.01F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.65F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 3.86F},
+    {VariantId::global_insertion, {{"block", 256}}, 78.45F},
+};
+
+constexpr Choice<Problem> kRanking63[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.55F},
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.33F},
+    {VariantId::rank_sort, {}, 23.00F},
+    {VariantId::global_insertion, {{"block", 256}}, 320.46F},
+};
+
+constexpr Choice<Problem> kRanking64[] = {
+    {VariantId::segmented_radix_sort, {}, 2.30F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.39F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.91F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 20.07F},
+    {VariantId::global_insertion, {{"block", 256}}, 76.79F},
+};
+
+constexpr Choice<Problem> kRanking65[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.46F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 11.54F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 14.86F},
+    {VariantId::global_insertion, {{"block", 256}}, 621.23F},
+};
+
+constexpr Choice<Problem> kRanking66[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 3.33F},
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.21F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 67.49F},
+    {VariantId::global_insertion, {{"block", 256}}, 320.46F},
+};
+
+constexpr Choice<Problem> kRanking67[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.39F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.30F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 8.46F},
+    {VariantId::shared_insertion, {{"block", 32}}, 89.19F},
+    {VariantId::global_insertion, {{"block", 256}}, 76.79F},
+};
+
+constexpr Choice<Problem> kRanking68[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.30F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.91F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 20.07F},
+    {VariantId::global_insertion, {{"block", 256}}, 76.79F},
+};
+
+constexpr Choice<Problem> kRanking69[] = {
+    {VariantId::rank_sort, {}, 13.05F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.01F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 7.37F},
+    {VariantId::global_insertion, {{"block", 256}}, 2.41F},
+};
+
+constexpr Choice<Problem> kRanking70[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.34F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.32F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.89F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 3.88F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 5.51F},
+    {VariantId::global_insertion, {{"block", 256}}, 6.47F},
+};
+
+constexpr Choice<Problem> kRanking71[] = {
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.44F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::shared_insertion, {{"block", 128}}, 4.01F},
+    {VariantId::local_insertion, {{"block", 256}}, 6.98F},
+    {VariantId::global_insertion, {{"block", 256}}, 6.23F},
+};
+
+constexpr Choice<Problem> kRanking72[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.75F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 4.66F},
+    {VariantId::local_insertion, {{"block", 256}}, 16.64F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.07F},
+};
+
+constexpr Choice<Problem> kRanking73[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.49F},
+    {VariantId::shared_insertion, {{"block", 256}}, 3.49F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 4.55F},
+    {VariantId::global_insertion, {{"block", 256}}, 6.23F},
+};
+
+constexpr Choice<Problem> kRanking74[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.18F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::shared_insertion, {{"block", 32}}, 4.61F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 7.10F},
+    {VariantId::segmented_radix_sort, {}, 69.06F},
+    {VariantId::global_insertion, {{"block", 256}}, 6.23F},
+};
+
+constexpr Choice<Problem> kRanking75[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 8.60F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 9.80F},
+    {VariantId::segmented_radix_sort, {}, 38.91F},
+    {VariantId::global_insertion, {{"block", 256}}, 20.07F},
+};
+
+constexpr Choice<Problem> kRanking76[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 10.95F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 10.97F},
+    {VariantId::segmented_radix_sort, {}, 33.21F},
+    {VariantId::global_insertion, {{"block", 256}}, 24.93F},
+};
+
+constexpr Choice<Problem> kRanking77[] = {
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 11.55F},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 13.24F},
+    {VariantId::segmented_radix_sort, {}, 18.98F},
+    {VariantId::global_insertion, {{"block", 256}}, 43.52F},
+};
+
+constexpr Choice<Problem> kRanking78[] = {
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.89F},
+    {VariantId::local_insertion, {{"block", 256}}, 2.46F},
+    {VariantId::shared_insertion, {{"block", 256}}, 2.46F},
+    {VariantId::global_insertion, {{"block", 256}}, 2.41F},
+};
+
+constexpr Choice<Problem> kRanking79[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 343.29F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.01F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.43F},
+    {VariantId::warp_select, {{"warps", 16}}, 7.13F},
+    {VariantId::global_insertion, {{"block", 256}}, 343.29F},
+};
+
+constexpr Choice<Problem> kRanking80[] = {
+    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.32F},
+    {VariantId::warp_select, {{"warps", 16}}, 25.37F},
+    {VariantId::global_insertion, {{"block", 256}}, 2324.74F},
+};
+
+constexpr Choice<Problem> kRanking81[] = {
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.01F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.15F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.59F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.03F},
+    {VariantId::global_insertion, {{"block", 256}}, 713.09F},
+};
+
+constexpr Choice<Problem> kRanking82[] = {
+    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.48F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.76F},
+    {VariantId::global_insertion, {{"block", 256}}, 1270.64F},
+};
+
+constexpr Choice<Problem> kRanking83[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.01F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.97F},
+    {VariantId::warp_select, {{"warps", 16}}, 13.52F},
+    {VariantId::global_insertion, {{"block", 64}}, 1311.86F},
+    {VariantId::global_insertion, {{"block", 256}}, 1311.72F},
+};
+
+constexpr Choice<Problem> kRanking84[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.12F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.08F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.49F},
+    {VariantId::warp_select, {{"warps", 8}}, 11.67F},
+    {VariantId::global_insertion, {{"block", 64}}, 980.88F},
+    {VariantId::global_insertion, {{"block", 256}}, 1013.28F},
+};
+
+constexpr Choice<Problem> kRanking85[] = {
+    {VariantId::warp_sort_rows, {}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.15F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.92F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.64F},
+    {VariantId::global_insertion, {{"block", 256}}, 101.69F},
+};
+
+constexpr Choice<Problem> kRanking86[] = {
+    {VariantId::warp_rows, {{"lanes", 8}}, 1.00F},
+    {VariantId::warp_sort_rows, {}, 1.01F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.48F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 3.70F},
+    {VariantId::global_insertion, {{"block", 256}}, 224.42F},
+};
+
+constexpr Choice<Problem> kRanking87[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.53F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.54F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.48F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.13F},
+    {VariantId::warp_select, {{"warps", 16}}, 20.11F},
+    {VariantId::global_insertion, {{"block", 256}}, 2276.55F},
+};
+
+constexpr Choice<Problem> kRanking88[] = {
+    {VariantId::warp_rows, {{"lanes", 8}}, 1.00F},
+    {VariantId::warp_sort_rows, {}, 1.26F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.47F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.46F},
+    {VariantId::global_insertion, {{"block", 256}}, 40.48F},
+};
+
+constexpr Choice<Problem> kRanking89[] = {
+    {VariantId::warp_sort_rows, {}, 1.08F},
+    {VariantId::warp_cut_rows, {{"room", 2}}, 1.15F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.21F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.92F},
+    {VariantId::global_insertion, {{"block", 256}}, 13.68F},
+};
+
+constexpr Choice<Problem> kRanking90[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.06F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.43F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.95F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.54F},
+    {VariantId::warp_select, {{"warps", 16}}, 8.06F},
+    {VariantId::global_insertion, {{"block", 256}}, 199.86F},
+};
+
+constexpr Choice<Problem> kRanking91[] = {
     {VariantId::warp_rows, {{"lanes", 4}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 8}}, 1.17F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.92F},
@@ -393,7 +781,7 @@ constexpr Choice<Problem> kRanking44[] = {
     {VariantId::global_insertion, {{"block", 256}}, 34.79F},
 };
 
-constexpr Choice<Problem> kRanking45[] = {
+constexpr Choice<Problem> kRanking92[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.30F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.32F},
@@ -401,24 +789,31 @@ constexpr Choice<Problem> kRanking45[] = {
     {VariantId::global_insertion, {{"block", 256}}, 7.17F},
 };
 
-constexpr Choice<Problem> kRanking46[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.03F},
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.01F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.23F},
-    {VariantId::warp_sort_rows, {}, 1.23F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.40F},
+constexpr Choice<Problem> kRanking93[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::warp_sort_rows, {}, 1.14F},
+    {VariantId::warp_cut_rows, {{"room", 2}}, 1.18F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.39F},
+    {VariantId::global_insertion, {{"block", 256}}, 1.84F},
 };
 
-constexpr Choice<Problem> kRanking47[] = {
-    {VariantId::warp_rows, {{"lanes", 4}}, 7.15F},
+constexpr Choice<Problem> kRanking94[] = {
+    {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.27F},
+    {VariantId::warp_sort_rows, {}, 1.33F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.68F},
+    {VariantId::global_insertion, {{"block", 256}}, 15.82F},
+};
+
+constexpr Choice<Problem> kRanking95[] = {
     {VariantId::warp_rows, {{"lanes", 8}}, 1.00F},
     {VariantId::warp_sort_rows, {}, 1.53F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.61F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.47F},
     {VariantId::global_insertion, {{"block", 256}}, 7.15F},
 };
 
-constexpr Choice<Problem> kRanking48[] = {
+constexpr Choice<Problem> kRanking96[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.11F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.34F},
@@ -426,31 +821,31 @@ constexpr Choice<Problem> kRanking48[] = {
     {VariantId::global_insertion, {{"block", 256}}, 44.68F},
 };
 
-constexpr Choice<Problem> kRanking49[] = {
+constexpr Choice<Problem> kRanking97[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.13F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.30F},
-    {VariantId::warp_sort_rows, {}, 1.98F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.77F},
     {VariantId::global_insertion, {{"block", 256}}, 71.00F},
 };
 
-constexpr Choice<Problem> kRanking50[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.01F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.17F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.26F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 672.73F},
-};
-
-constexpr Choice<Problem> kRanking51[] = {
+constexpr Choice<Problem> kRanking98[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.16F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.20F},
-    {VariantId::warp_select, {{"warps", 16}}, 12.18F},
-    {VariantId::global_insertion, {{"block", 256}}, 248.28F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.14F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.30F},
+    {VariantId::warp_select, {{"warps", 16}}, 11.83F},
+    {VariantId::global_insertion, {{"block", 256}}, 341.33F},
 };
 
-constexpr Choice<Problem> kRanking52[] = {
+constexpr Choice<Problem> kRanking99[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.15F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.21F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.45F},
+    {VariantId::global_insertion, {{"block", 256}}, 701.51F},
+};
+
+constexpr Choice<Problem> kRanking100[] = {
     {VariantId::warp_rows, {{"lanes", 16}}, 27.89F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.35F},
@@ -458,7 +853,7 @@ constexpr Choice<Problem> kRanking52[] = {
     {VariantId::global_insertion, {{"block", 256}}, 27.89F},
 };
 
-constexpr Choice<Problem> kRanking53[] = {
+constexpr Choice<Problem> kRanking101[] = {
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.49F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.38F},
@@ -466,7 +861,7 @@ constexpr Choice<Problem> kRanking53[] = {
     {VariantId::global_insertion, {{"block", 256}}, 180.28F},
 };
 
-constexpr Choice<Problem> kRanking54[] = {
+constexpr Choice<Problem> kRanking102[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.32F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.82F},
@@ -474,15 +869,31 @@ constexpr Choice<Problem> kRanking54[] = {
     {VariantId::global_insertion, {{"block", 256}}, 449.46F},
 };
 
-constexpr Choice<Problem> kRanking55[] = {
+constexpr Choice<Problem> kRanking103[] = {
     {VariantId::warp_rows, {{"lanes", 4}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 8}}, 1.02F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 3.53F},
-    {VariantId::warp_sort_rows, {}, 4.19F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 3.58F},
+    {VariantId::warp_select, {{"warps", 4}}, 5.39F},
     {VariantId::global_insertion, {{"block", 256}}, 8.02F},
 };
 
-constexpr Choice<Problem> kRanking56[] = {
+constexpr Choice<Problem> kRanking104[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.27F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.40F},
+    {VariantId::warp_select, {{"warps", 16}}, 35.73F},
+    {VariantId::global_insertion, {{"block", 256}}, 9282.50F},
+};
+
+constexpr Choice<Problem> kRanking105[] = {
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.56F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.93F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.23F},
+    {VariantId::global_insertion, {{"block", 256}}, 515.33F},
+};
+
+constexpr Choice<Problem> kRanking106[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.02F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.35F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.88F},
@@ -490,373 +901,375 @@ constexpr Choice<Problem> kRanking56[] = {
     {VariantId::global_insertion, {{"block", 256}}, 871.22F},
 };
 
-constexpr Choice<Problem> kRanking57[] = {
+constexpr Choice<Problem> kRanking107[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.92F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.53F},
     {VariantId::split_rows, {{"columns", 2048}}, 4.64F},
     {VariantId::warp_select, {{"warps", 16}}, 16.04F},
     {VariantId::global_insertion, {{"block", 256}}, 1807.23F},
 };
 
-constexpr Choice<Problem> kRanking58[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.13F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.30F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.92F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.44F},
-    {VariantId::global_insertion, {{"block", 256}}, 259.58F},
+constexpr Choice<Problem> kRanking108[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.05F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.55F},
+    {VariantId::split_rows, {{"columns", 2048}}, 3.01F},
+    {VariantId::warp_select, {{"warps", 8}}, 4.01F},
+    {VariantId::global_insertion, {{"block", 256}}, 98.40F},
 };
 
-constexpr Choice<Problem> kRanking59[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.01F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.70F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.07F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 60.59F},
-};
-
-constexpr Choice<Problem> kRanking60[] = {
+constexpr Choice<Problem> kRanking109[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.01F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.54F},
-    {VariantId::warp_select, {{"warps", 8}}, 4.31F},
-    {VariantId::global_insertion, {{"block", 256}}, 30.00F},
+    {VariantId::split_rows, {{"columns", 2048}}, 3.53F},
+    {VariantId::warp_select, {{"warps", 8}}, 4.32F},
+    {VariantId::global_insertion, {{"block", 256}}, 32.61F},
 };
 
-constexpr Choice<Problem> kRanking61[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.28F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 2.19F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.99F},
+constexpr Choice<Problem> kRanking110[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 877.88F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.63F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.45F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.49F},
+    {VariantId::warp_select, {{"warps", 8}}, 5.10F},
+    {VariantId::global_insertion, {{"block", 256}}, 877.88F},
+};
+
+constexpr Choice<Problem> kRanking111[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.90F},
+    {VariantId::warp_select, {{"warps", 8}}, 10.57F},
+    {VariantId::global_insertion, {{"block", 64}}, 882.07F},
+    {VariantId::global_insertion, {{"block", 256}}, 882.14F},
+};
+
+constexpr Choice<Problem> kRanking112[] = {
+    {VariantId::split_rows, {{"columns", 2048}}, 1.64F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 5.13F},
+    {VariantId::global_insertion, {{"block", 64}}, 387.11F},
+    {VariantId::global_insertion, {{"block", 256}}, 386.75F},
+};
+
+constexpr Choice<Problem> kRanking113[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.93F},
+    {VariantId::warp_select, {{"warps", 16}}, 19.38F},
+    {VariantId::split_rows, {{"columns", 2048}}, 502.78F},
+    {VariantId::global_insertion, {{"block", 256}}, 502.78F},
+};
+
+constexpr Choice<Problem> kRanking114[] = {
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.38F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.24F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.74F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.23F},
+    {VariantId::global_insertion, {{"block", 256}}, 584.10F},
+};
+
+constexpr Choice<Problem> kRanking115[] = {
+    {VariantId::split_rows, {{"columns", 2048}}, 2.63F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.17F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.72F},
+    {VariantId::global_insertion, {{"block", 64}}, 857.65F},
+    {VariantId::global_insertion, {{"block", 256}}, 873.64F},
+};
+
+constexpr Choice<Problem> kRanking116[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 8192}}, 2.27F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.46F},
+    {VariantId::global_insertion, {{"block", 256}}, 873.64F},
+};
+
+constexpr Choice<Problem> kRanking117[] = {
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.23F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.68F},
+    {VariantId::split_rows, {{"columns", 8192}}, 2.78F},
+    {VariantId::global_insertion, {{"block", 64}}, 188.66F},
+    {VariantId::global_insertion, {{"block", 256}}, 195.33F},
+};
+
+constexpr Choice<Problem> kRanking118[] = {
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.37F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.73F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.04F},
+    {VariantId::global_insertion, {{"block", 256}}, 416.57F},
+};
+
+constexpr Choice<Problem> kRanking119[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.05F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.37F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.99F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.93F},
+    {VariantId::global_insertion, {{"block", 256}}, 533.22F},
+};
+
+constexpr Choice<Problem> kRanking120[] = {
+    {VariantId::warp_sort_rows, {}, 1.50F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.27F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.32F},
+    {VariantId::global_insertion, {{"block", 256}}, 12.90F},
+};
+
+constexpr Choice<Problem> kRanking121[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1335.51F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.20F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.56F},
+    {VariantId::global_insertion, {{"block", 256}}, 1335.51F},
+};
+
+constexpr Choice<Problem> kRanking122[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.68F},
+    {VariantId::split_rows, {{"columns", 8192}}, 2.78F},
+    {VariantId::global_insertion, {{"block", 64}}, 188.66F},
+    {VariantId::global_insertion, {{"block", 256}}, 195.33F},
+};
+
+constexpr Choice<Problem> kRanking123[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.21F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.49F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.82F},
-    {VariantId::global_insertion, {{"block", 256}}, 103.11F},
+    {VariantId::warp_select, {{"warps", 16}}, 8.13F},
+    {VariantId::global_insertion, {{"block", 256}}, 5506.72F},
+};
+
+constexpr Choice<Problem> kRanking124[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.17F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.75F},
+    {VariantId::warp_select, {{"warps", 16}}, 7.34F},
+    {VariantId::global_insertion, {{"block", 256}}, 1000.20F},
+};
+
+constexpr Choice<Problem> kRanking125[] = {
+    {VariantId::warp_sort_rows, {}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.36F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.37F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.51F},
+    {VariantId::global_insertion, {{"block", 256}}, 9.99F},
+};
+
+constexpr Choice<Problem> kRanking126[] = {
+    {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
+    {VariantId::warp_sort_rows, {}, 1.14F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.79F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.96F},
+    {VariantId::global_insertion, {{"block", 256}}, 11.18F},
+};
+
+constexpr Choice<Problem> kRanking127[] = {
+    {VariantId::warp_rows, {{"lanes", 4}}, 4.83F},
+    {VariantId::warp_rows, {{"lanes", 8}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.27F},
+    {VariantId::warp_sort_rows, {}, 1.73F},
+    {VariantId::global_insertion, {{"block", 256}}, 4.83F},
+};
+
+constexpr Choice<Problem> kRanking128[] = {
+    {VariantId::warp_sort_rows, {}, 1.50F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.27F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.32F},
+    {VariantId::global_insertion, {{"block", 256}}, 12.90F},
+};
+
+constexpr Choice<Problem> kRanking129[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.21F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.14F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.77F},
+    {VariantId::warp_sort_rows, {}, 2.31F},
+    {VariantId::global_insertion, {{"block", 256}}, 29.52F},
+};
+
+constexpr Choice<Problem> kRanking130[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.17F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.90F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.10F},
+    {VariantId::global_insertion, {{"block", 256}}, 12.75F},
+};
+
+constexpr Choice<Problem> kRanking131[] = {
+    {VariantId::warp_sort_rows, {}, 1.00F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.25F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.57F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.70F},
+    {VariantId::global_insertion, {{"block", 256}}, 22.48F},
+};
+
+constexpr Choice<Problem> kRanking132[] = {
+    {VariantId::warp_rows, {{"lanes", 16}}, 1.13F},
+    {VariantId::warp_sort_rows, {}, 1.10F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.53F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.55F},
+    {VariantId::global_insertion, {{"block", 256}}, 13.78F},
+};
+
+constexpr Choice<Problem> kRanking133[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.25F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.37F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.43F},
+    {VariantId::global_insertion, {{"block", 256}}, 27.09F},
+};
+
+constexpr Choice<Problem> kRanking134[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.19F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.04F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.13F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.40F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.91F},
+    {VariantId::global_insertion, {{"block", 256}}, 765.66F},
+};
+
+constexpr Choice<Problem> kRanking135[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.51F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.21F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.73F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.87F},
+    {VariantId::warp_select, {{"warps", 8}}, 4.99F},
+    {VariantId::global_insertion, {{"block", 256}}, 353.42F},
+};
+
+constexpr Choice<Problem> kRanking136[] = {
+    {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.79F},
+    {VariantId::warp_sort_rows, {}, 2.61F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.98F},
+    {VariantId::global_insertion, {{"block", 256}}, 5.66F},
+};
+
+constexpr Choice<Problem> kRanking137[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.78F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.93F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 4.49F},
+    {VariantId::global_insertion, {{"block", 256}}, 116.43F},
+};
+
+constexpr Choice<Problem> kRanking138[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.32F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.04F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.31F},
+    {VariantId::split_rows, {{"columns", 8192}}, 2.59F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.98F},
+    {VariantId::global_insertion, {{"block", 256}}, 67.07F},
+};
+
+constexpr Choice<Problem> kRanking139[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1636.47F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.54F},
+    {VariantId::warp_select, {{"warps", 16}}, 8.37F},
+    {VariantId::global_insertion, {{"block", 256}}, 1636.47F},
+};
+
+constexpr Choice<Problem> kRanking140[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.98F},
+    {VariantId::split_rows, {{"columns", 2048}}, 3.86F},
+    {VariantId::warp_select, {{"warps", 8}}, 4.08F},
+    {VariantId::global_insertion, {{"block", 256}}, 71.27F},
+};
+
+constexpr Choice<Problem> kRanking141[] = {
+    {VariantId::warp_rows, {{"lanes", 8}}, 2.87F},
+    {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.64F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.78F},
+    {VariantId::global_insertion, {{"block", 256}}, 2.87F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 1,
-        .margin = 1.24F,
+        .problems = 2,
+        .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows <= 1 "
-                "and elements <= 32768 "
-                "and elements <= 120",
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00068 "
+                "and elements <= 39000 "
+                "and columns / k <= 82",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 1.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows <= 1 "
-                "and elements <= 32768 "
-                "and elements > 120 "
-                "and columns * k <= 1000000 "
-                "and elements <= 470",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 9,
-        .margin = 1.02F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows <= 1 "
-                "and elements <= 32768 "
-                "and elements > 120 "
-                "and columns * k <= 1000000 "
-                "and elements > 470",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows <= 1 "
-                "and elements <= 32768 "
-                "and elements > 120 "
-                "and columns * k > 1000000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 11,
-        .margin = 2.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows <= 1 "
-                "and elements > 32768 "
-                "and columns * k <= 15000000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 3,
-        .margin = 4.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows <= 1 "
-                "and elements > 32768 "
-                "and columns * k > 15000000",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 6,
-        .margin = 1.19F,
+        .problems = 4,
+        .margin = 1.35F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.04F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
-                "and elements <= 32768 "
-                "and columns / k <= 120 "
-                "and columns <= 64",
-        .ranking = kRanking6,
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00068 "
+                "and elements <= 39000 "
+                "and columns / k > 82 "
+                "and columns / k <= 470",
+        .ranking = kRanking1,
     },
     {
-        .id = 7,
-        .problems = 12,
-        .margin = 2.97F,
+        .id = 2,
+        .problems = 2,
+        .margin = 1.48F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
-                "and elements <= 32768 "
-                "and columns / k <= 120 "
-                "and columns > 64 "
-                "and columns <= 1000",
-        .ranking = kRanking7,
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00068 "
+                "and elements <= 39000 "
+                "and columns / k > 82 "
+                "and columns / k > 470",
+        .ranking = kRanking2,
     },
     {
-        .id = 8,
+        .id = 3,
+        .problems = 8,
+        .margin = 2.27F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00068 "
+                "and elements > 39000 "
+                "and columns * k <= 15000000 "
+                "and rows <= 9 "
+                "and results <= 390",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
         .problems = 1,
-        .margin = 1.42F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements <= 32768 "
-                "and columns / k <= 120 "
-                "and columns > 64 "
-                "and columns > 1000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 1,
-        .margin = 0.95F,
-        .regret = 1.05F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements <= 32768 "
-                "and columns / k > 120 "
-                "and rows <= 9",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 3,
-        .margin = 1.38F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.18F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements <= 32768 "
-                "and columns / k > 120 "
-                "and rows > 9",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 3,
-        .margin = 4.96F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements <= 22000000 "
-                "and columns / k <= 3.9 "
-                "and rows / k <= 10",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 1,
-        .margin = 0.66F,
-        .regret = 1.51F,
-        .regret_lo = 1.51F,
-        .regret_hi = 1.51F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements <= 22000000 "
-                "and columns / k <= 3.9 "
-                "and rows / k > 10",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 3,
-        .margin = 2.88F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements <= 22000000 "
-                "and columns / k > 3.9 "
-                "and k <= 220 "
-                "and rows / columns <= 180 "
-                "and columns / k <= 10",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements <= 22000000 "
-                "and columns / k > 3.9 "
-                "and k <= 220 "
-                "and rows / columns <= 180 "
-                "and columns / k > 10 "
-                "and rows / k <= 0.027",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 10,
         .margin = 1.89F,
-        .regret = 1.11F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.21F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements <= 22000000 "
-                "and columns / k > 3.9 "
-                "and k <= 220 "
-                "and rows / columns <= 180 "
-                "and columns / k > 10 "
-                "and rows / k > 0.027 "
-                "and rows <= 8192 "
-                "and columns <= 2048 "
-                "and rows <= 330",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 19,
-        .margin = 1.78F,
-        .regret = 1.03F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements <= 22000000 "
-                "and columns / k > 3.9 "
-                "and k <= 220 "
-                "and rows / columns <= 180 "
-                "and columns / k > 10 "
-                "and rows / k > 0.027 "
-                "and rows <= 8192 "
-                "and columns <= 2048 "
-                "and rows > 330",
-        .ranking = kRanking16,
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00068 "
+                "and elements > 39000 "
+                "and columns * k <= 15000000 "
+                "and rows <= 9 "
+                "and results > 390",
+        .ranking = kRanking4,
     },
     {
-        .id = 17,
-        .problems = 3,
-        .margin = 1.34F,
-        .regret = 1.31F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.24F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements <= 22000000 "
-                "and columns / k > 3.9 "
-                "and k <= 220 "
-                "and rows / columns <= 180 "
-                "and columns / k > 10 "
-                "and rows / k > 0.027 "
-                "and rows <= 8192 "
-                "and columns > 2048 "
-                "and columns / k <= 82",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 52,
-        .margin = 3.54F,
-        .regret = 1.04F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.07F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements <= 22000000 "
-                "and columns / k > 3.9 "
-                "and k <= 220 "
-                "and rows / columns <= 180 "
-                "and columns / k > 10 "
-                "and rows / k > 0.027 "
-                "and rows <= 8192 "
-                "and columns > 2048 "
-                "and columns / k > 82",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
+        .id = 5,
         .problems = 1,
         .margin = 1.77F,
         .regret = 1.00F,
@@ -864,72 +1277,15 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements <= 22000000 "
-                "and columns / k > 3.9 "
-                "and k <= 220 "
-                "and rows / columns <= 180 "
-                "and columns / k > 10 "
-                "and rows / k > 0.027 "
-                "and rows > 8192",
-        .ranking = kRanking19,
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00068 "
+                "and elements > 39000 "
+                "and columns * k <= 15000000 "
+                "and rows > 9",
+        .ranking = kRanking5,
     },
     {
-        .id = 20,
-        .problems = 1,
-        .margin = 1.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements <= 22000000 "
-                "and columns / k > 3.9 "
-                "and k <= 220 "
-                "and rows / columns > 180 "
-                "and elements <= 470000",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 1,
-        .margin = 2.23F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements <= 22000000 "
-                "and columns / k > 3.9 "
-                "and k <= 220 "
-                "and rows / columns > 180 "
-                "and elements > 470000",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 1,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements <= 22000000 "
-                "and columns / k > 3.9 "
-                "and k > 220 "
-                "and columns <= 3900",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
+        .id = 6,
         .problems = 1,
         .margin = 1.89F,
         .regret = 1.00F,
@@ -937,82 +1293,204 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements <= 22000000 "
-                "and columns / k > 3.9 "
-                "and k > 220 "
-                "and columns > 3900",
-        .ranking = kRanking23,
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00068 "
+                "and elements > 39000 "
+                "and columns * k > 15000000 "
+                "and columns <= 47000",
+        .ranking = kRanking6,
     },
     {
-        .id = 24,
-        .problems = 1,
-        .margin = 7.66F,
-        .regret = 1.06F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.06F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements > 22000000 "
-                "and rows / k <= 22000 "
-                "and k <= 10 "
-                "and elements <= 82000000",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 5,
-        .margin = 7.21F,
+        .id = 7,
+        .problems = 3,
+        .margin = 4.38F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements > 22000000 "
-                "and rows / k <= 22000 "
-                "and k <= 10 "
-                "and elements > 82000000",
-        .ranking = kRanking25,
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00068 "
+                "and elements > 39000 "
+                "and columns * k > 15000000 "
+                "and columns > 47000 "
+                "and elements <= 2700000",
+        .ranking = kRanking7,
     },
     {
-        .id = 26,
-        .problems = 8,
-        .margin = 7.23F,
-        .regret = 1.03F,
+        .id = 8,
+        .problems = 2,
+        .margin = 0.41F,
+        .regret = 4.82F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
+        .regret_hi = 23.21F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements > 22000000 "
-                "and rows / k <= 22000 "
-                "and k > 10",
-        .ranking = kRanking26,
+                "and rows / k <= 0.1 "
+                "and rows / columns <= 0.00068 "
+                "and elements > 39000 "
+                "and columns * k > 15000000 "
+                "and columns > 47000 "
+                "and elements > 2700000",
+        .ranking = kRanking8,
     },
     {
-        .id = 27,
-        .problems = 6,
+        .id = 9,
+        .problems = 4,
+        .margin = 1.24F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k <= 0.1 "
+                "and rows / columns > 0.00068 "
+                "and columns <= 6800 "
+                "and columns <= 2048",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 1,
+        .margin = 1.31F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k <= 0.1 "
+                "and rows / columns > 0.00068 "
+                "and columns <= 6800 "
+                "and columns > 2048",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 2,
         .margin = 1.88F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k <= 0.1 "
+                "and rows / columns > 0.00068 "
+                "and columns > 6800",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 6,
+        .margin = 1.00F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements <= 39000 "
+                "and columns <= 1200 "
+                "and columns <= 56",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 13,
+        .margin = 1.13F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements > 22000000 "
-                "and rows / k > 22000 "
-                "and results <= 27000000",
-        .ranking = kRanking27,
+                "and rows / k > 0.1 "
+                "and elements <= 39000 "
+                "and columns <= 1200 "
+                "and columns > 56 "
+                "and columns / k <= 256",
+        .ranking = kRanking13,
     },
     {
-        .id = 28,
+        .id = 14,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements <= 39000 "
+                "and columns <= 1200 "
+                "and columns > 56 "
+                "and columns / k > 256",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
+        .problems = 4,
+        .margin = 1.44F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements <= 39000 "
+                "and columns > 1200 "
+                "and results <= 180 "
+                "and elements <= 27000",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 2,
+        .margin = 1.71F,
+        .regret = 1.81F,
+        .regret_lo = 1.00F,
+        .regret_hi = 3.28F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements <= 39000 "
+                "and columns > 1200 "
+                "and results <= 180 "
+                "and elements > 27000",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
+        .problems = 1,
+        .margin = 1.42F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements <= 39000 "
+                "and columns > 1200 "
+                "and results > 180",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
+        .problems = 7,
+        .margin = 3.31F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k <= 9 "
+                "and rows / k <= 56",
+        .ranking = kRanking18,
+    },
+    {
+        .id = 19,
         .problems = 1,
         .margin = 1.27F,
         .regret = 1.00F,
@@ -1020,213 +1498,1217 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows > 1 "
-                "and elements > 32768 "
-                "and elements > 22000000 "
-                "and rows / k > 22000 "
-                "and results > 27000000",
-        .ranking = kRanking28,
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k <= 9 "
+                "and rows / k > 56 "
+                "and elements <= 56000",
+        .ranking = kRanking19,
     },
     {
-        .id = 29,
-        .problems = 17,
-        .margin = 3.78F,
-        .regret = 1.64F,
-        .regret_lo = 1.28F,
-        .regret_hi = 2.22F,
-        .path = "layout == transposed and order != ascending",
-        .ranking = kRanking29,
+        .id = 20,
+        .problems = 6,
+        .margin = 1.65F,
+        .regret = 1.14F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.30F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k <= 9 "
+                "and rows / k > 56 "
+                "and elements > 56000 "
+                "and rows <= 22000",
+        .ranking = kRanking20,
     },
     {
-        .id = 30,
-        .problems = 1,
-        .margin = 1.20F,
+        .id = 21,
+        .problems = 4,
+        .margin = 1.17F,
+        .regret = 1.31F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.90F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k <= 9 "
+                "and rows / k > 56 "
+                "and elements > 56000 "
+                "and rows > 22000",
+        .ranking = kRanking21,
+    },
+    {
+        .id = 22,
+        .problems = 2,
+        .margin = 1.57F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed "
+        .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0027 "
-                "and rows / columns <= 0.00018 "
-                "and columns * k <= 18000000 "
-                "and elements <= 32768",
-        .ranking = kRanking30,
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k <= 150 "
+                "and elements <= 56000 "
+                "and results <= 220 "
+                "and elements <= 47000",
+        .ranking = kRanking22,
     },
     {
-        .id = 31,
-        .problems = 16,
-        .margin = 2.10F,
-        .regret = 1.01F,
+        .id = 23,
+        .problems = 1,
+        .margin = 1.43F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0027 "
-                "and rows / columns <= 0.00018 "
-                "and columns * k <= 18000000 "
-                "and elements > 32768 "
-                "and elements <= 5600000",
-        .ranking = kRanking31,
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k <= 150 "
+                "and elements <= 56000 "
+                "and results <= 220 "
+                "and elements > 47000",
+        .ranking = kRanking23,
     },
     {
-        .id = 32,
+        .id = 24,
+        .problems = 1,
+        .margin = 1.40F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k <= 150 "
+                "and elements <= 56000 "
+                "and results > 220",
+        .ranking = kRanking24,
+    },
+    {
+        .id = 25,
         .problems = 1,
         .margin = 2.06F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed "
+        .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0027 "
-                "and rows / columns <= 0.00018 "
-                "and columns * k <= 18000000 "
-                "and elements > 32768 "
-                "and elements > 5600000",
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k <= 150 "
+                "and elements > 56000 "
+                "and rows <= 10000 "
+                "and rows / columns <= 0.068 "
+                "and columns / k <= 82 "
+                "and elements <= 220000",
+        .ranking = kRanking25,
+    },
+    {
+        .id = 26,
+        .problems = 1,
+        .margin = 1.75F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k <= 150 "
+                "and elements > 56000 "
+                "and rows <= 10000 "
+                "and rows / columns <= 0.068 "
+                "and columns / k <= 82 "
+                "and elements > 220000",
+        .ranking = kRanking26,
+    },
+    {
+        .id = 27,
+        .problems = 41,
+        .margin = 2.61F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k <= 150 "
+                "and elements > 56000 "
+                "and rows <= 10000 "
+                "and rows / columns <= 0.068 "
+                "and columns / k > 82 "
+                "and rows / k <= 56",
+        .ranking = kRanking27,
+    },
+    {
+        .id = 28,
+        .problems = 6,
+        .margin = 5.98F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.10F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k <= 150 "
+                "and elements > 56000 "
+                "and rows <= 10000 "
+                "and rows / columns <= 0.068 "
+                "and columns / k > 82 "
+                "and rows / k > 56",
+        .ranking = kRanking28,
+    },
+    {
+        .id = 29,
+        .problems = 2,
+        .margin = 1.35F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k <= 150 "
+                "and elements > 56000 "
+                "and rows <= 10000 "
+                "and rows / columns > 0.068 "
+                "and rows <= 330 "
+                "and results <= 330",
+        .ranking = kRanking29,
+    },
+    {
+        .id = 30,
+        .problems = 6,
+        .margin = 2.18F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k <= 150 "
+                "and elements > 56000 "
+                "and rows <= 10000 "
+                "and rows / columns > 0.068 "
+                "and rows <= 330 "
+                "and results > 330",
+        .ranking = kRanking30,
+    },
+    {
+        .id = 31,
+        .problems = 25,
+        .margin = 2.51F,
+        .regret = 1.04F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.07F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k <= 150 "
+                "and elements > 56000 "
+                "and rows <= 10000 "
+                "and rows / columns > 0.068 "
+                "and rows > 330 "
+                "and columns / k <= 6800",
+        .ranking = kRanking31,
+    },
+    {
+        .id = 32,
+        .problems = 1,
+        .margin = 5.50F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k <= 150 "
+                "and elements > 56000 "
+                "and rows <= 10000 "
+                "and rows / columns > 0.068 "
+                "and rows > 330 "
+                "and columns / k > 6800",
         .ranking = kRanking32,
     },
     {
         .id = 33,
-        .problems = 1,
-        .margin = 1.71F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
+        .problems = 5,
+        .margin = 2.26F,
+        .regret = 1.08F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.15F,
+        .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0027 "
-                "and rows / columns <= 0.00018 "
-                "and columns * k > 18000000",
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k <= 150 "
+                "and elements > 56000 "
+                "and rows > 10000",
         .ranking = kRanking33,
     },
     {
         .id = 34,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
-        .path = "layout != transposed "
+        .problems = 7,
+        .margin = 1.73F,
+        .regret = 1.85F,
+        .regret_lo = 1.30F,
+        .regret_hi = 2.68F,
+        .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0027 "
-                "and rows / columns > 0.00018 "
-                "and columns <= 22000 "
-                "and columns * k <= 1500000",
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k > 150 "
+                "and rows <= 680",
         .ranking = kRanking34,
     },
     {
         .id = 35,
-        .problems = 2,
-        .margin = 1.18F,
-        .regret = 1.00F,
+        .problems = 3,
+        .margin = 0.79F,
+        .regret = 2.35F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
+        .regret_hi = 6.21F,
+        .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0027 "
-                "and rows / columns > 0.00018 "
-                "and columns <= 22000 "
-                "and columns * k > 1500000",
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 22000000 "
+                "and columns / k > 9 "
+                "and k > 150 "
+                "and rows > 680",
         .ranking = kRanking35,
     },
     {
         .id = 36,
-        .problems = 7,
-        .margin = 1.29F,
-        .regret = 1.01F,
+        .problems = 6,
+        .margin = 8.94F,
+        .regret = 1.05F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
+        .regret_hi = 1.13F,
+        .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0027 "
-                "and rows / columns > 0.00018 "
-                "and columns > 22000 "
-                "and rows <= 180 "
-                "and columns / k <= 8192",
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements > 22000000 "
+                "and columns * k <= 10000000 "
+                "and k <= 10 "
+                "and rows <= 2200",
         .ranking = kRanking36,
     },
     {
         .id = 37,
-        .problems = 1,
-        .margin = 0.93F,
-        .regret = 1.07F,
-        .regret_lo = 1.07F,
-        .regret_hi = 1.07F,
-        .path = "layout != transposed "
+        .problems = 5,
+        .margin = 4.90F,
+        .regret = 1.10F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.15F,
+        .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0027 "
-                "and rows / columns > 0.00018 "
-                "and columns > 22000 "
-                "and rows <= 180 "
-                "and columns / k > 8192",
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements > 22000000 "
+                "and columns * k <= 10000000 "
+                "and k <= 10 "
+                "and rows > 2200 "
+                "and columns <= 8192",
         .ranking = kRanking37,
     },
     {
         .id = 38,
-        .problems = 1,
-        .margin = 2.54F,
+        .problems = 6,
+        .margin = 7.76F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed "
+        .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / columns <= 0.0027 "
-                "and rows / columns > 0.00018 "
-                "and columns > 22000 "
-                "and rows > 180",
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements > 22000000 "
+                "and columns * k <= 10000000 "
+                "and k <= 10 "
+                "and rows > 2200 "
+                "and columns > 8192",
         .ranking = kRanking38,
     },
     {
         .id = 39,
-        .problems = 12,
-        .margin = 1.42F,
-        .regret = 1.01F,
+        .problems = 7,
+        .margin = 6.34F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
+        .regret_hi = 1.08F,
+        .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0027 "
-                "and columns / k <= 9 "
-                "and columns / k <= 2.7 "
-                "and rows / columns <= 4096 "
-                "and columns <= 470",
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements > 22000000 "
+                "and columns * k <= 10000000 "
+                "and k > 10",
         .ranking = kRanking39,
     },
     {
         .id = 40,
-        .problems = 1,
-        .margin = 1.19F,
+        .problems = 5,
+        .margin = 2.37F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed "
+        .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0027 "
-                "and columns / k <= 9 "
-                "and columns / k <= 2.7 "
-                "and rows / columns <= 4096 "
-                "and columns > 470 "
-                "and rows / columns <= 0.033",
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements > 22000000 "
+                "and columns * k > 10000000",
         .ranking = kRanking40,
     },
     {
         .id = 41,
         .problems = 1,
-        .margin = 0.98F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
+        .margin = 2.30F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0027 "
-                "and columns / k <= 9 "
-                "and columns / k <= 2.7 "
-                "and rows / columns <= 4096 "
-                "and columns > 470 "
-                "and rows / columns > 0.033",
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k > 10000 "
+                "and rows / columns <= 64",
         .ranking = kRanking41,
     },
     {
         .id = 42,
+        .problems = 2,
+        .margin = 2.21F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k > 10000 "
+                "and rows / columns > 64 "
+                "and k <= 27 "
+                "and columns * k <= 1000",
+        .ranking = kRanking42,
+    },
+    {
+        .id = 43,
+        .problems = 5,
+        .margin = 1.85F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k > 10000 "
+                "and rows / columns > 64 "
+                "and k <= 27 "
+                "and columns * k > 1000",
+        .ranking = kRanking43,
+    },
+    {
+        .id = 44,
+        .problems = 1,
+        .margin = 1.27F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and rows / k > 0.1 "
+                "and elements > 39000 "
+                "and rows / k > 10000 "
+                "and rows / columns > 64 "
+                "and k > 27",
+        .ranking = kRanking44,
+    },
+    {
+        .id = 45,
+        .problems = 1,
+        .margin = 0.95F,
+        .regret = 1.05F,
+        .regret_lo = 1.05F,
+        .regret_hi = 1.05F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements <= 27000 "
+                "and columns / k <= 220 "
+                "and columns <= 1800 "
+                "and columns / k <= 56 "
+                "and columns <= 32",
+        .ranking = kRanking45,
+    },
+    {
+        .id = 46,
+        .problems = 3,
+        .margin = 1.70F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements <= 27000 "
+                "and columns / k <= 220 "
+                "and columns <= 1800 "
+                "and columns / k <= 56 "
+                "and columns > 32",
+        .ranking = kRanking46,
+    },
+    {
+        .id = 47,
+        .problems = 1,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements <= 27000 "
+                "and columns / k <= 220 "
+                "and columns <= 1800 "
+                "and columns / k > 56",
+        .ranking = kRanking47,
+    },
+    {
+        .id = 48,
+        .problems = 1,
+        .margin = 1.21F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements <= 27000 "
+                "and columns / k <= 220 "
+                "and columns > 1800 "
+                "and elements <= 4096",
+        .ranking = kRanking48,
+    },
+    {
+        .id = 49,
+        .problems = 1,
+        .margin = 1.81F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements <= 27000 "
+                "and columns / k <= 220 "
+                "and columns > 1800 "
+                "and elements > 4096",
+        .ranking = kRanking49,
+    },
+    {
+        .id = 50,
+        .problems = 1,
+        .margin = 1.32F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed and order != ascending and elements <= 27000 and columns / k > 220",
+        .ranking = kRanking50,
+    },
+    {
+        .id = 51,
+        .problems = 1,
+        .margin = 1.81F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k <= 0.68 "
+                "and columns / k <= 1024 "
+                "and k <= 32",
+        .ranking = kRanking51,
+    },
+    {
+        .id = 52,
+        .problems = 2,
+        .margin = 1.72F,
+        .regret = 1.13F,
+        .regret_lo = 1.05F,
+        .regret_hi = 1.21F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k <= 0.68 "
+                "and columns / k <= 1024 "
+                "and k > 32 "
+                "and columns <= 3900",
+        .ranking = kRanking52,
+    },
+    {
+        .id = 53,
+        .problems = 1,
+        .margin = 0.82F,
+        .regret = 1.21F,
+        .regret_lo = 1.21F,
+        .regret_hi = 1.21F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k <= 0.68 "
+                "and columns / k <= 1024 "
+                "and k > 32 "
+                "and columns > 3900 "
+                "and elements <= 39000",
+        .ranking = kRanking53,
+    },
+    {
+        .id = 54,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.21F,
+        .regret_lo = 1.21F,
+        .regret_hi = 1.21F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k <= 0.68 "
+                "and columns / k <= 1024 "
+                "and k > 32 "
+                "and columns > 3900 "
+                "and elements > 39000 "
+                "and rows <= 32 "
+                "and rows <= 6",
+        .ranking = kRanking54,
+    },
+    {
+        .id = 55,
+        .problems = 1,
+        .margin = 1.21F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k <= 0.68 "
+                "and columns / k <= 1024 "
+                "and k > 32 "
+                "and columns > 3900 "
+                "and elements > 39000 "
+                "and rows <= 32 "
+                "and rows > 6",
+        .ranking = kRanking55,
+    },
+    {
+        .id = 56,
+        .problems = 1,
+        .margin = 1.21F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k <= 0.68 "
+                "and columns / k <= 1024 "
+                "and k > 32 "
+                "and columns > 3900 "
+                "and elements > 39000 "
+                "and rows > 32",
+        .ranking = kRanking56,
+    },
+    {
+        .id = 57,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k <= 0.68 "
+                "and columns / k > 1024",
+        .ranking = kRanking57,
+    },
+    {
+        .id = 58,
+        .problems = 1,
+        .margin = 1.12F,
+        .regret = 1.18F,
+        .regret_lo = 1.18F,
+        .regret_hi = 1.18F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k > 0.68 "
+                "and columns * k <= 3900 "
+                "and results <= 47",
+        .ranking = kRanking58,
+    },
+    {
+        .id = 59,
+        .problems = 2,
+        .margin = 1.13F,
+        .regret = 1.27F,
+        .regret_lo = 1.21F,
+        .regret_hi = 1.32F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k > 0.68 "
+                "and columns * k <= 3900 "
+                "and results > 47",
+        .ranking = kRanking59,
+    },
+    {
+        .id = 60,
+        .problems = 1,
+        .margin = 1.81F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k > 0.68 "
+                "and columns * k > 3900 "
+                "and elements <= 5600000 "
+                "and k <= 100 "
+                "and elements <= 47000",
+        .ranking = kRanking60,
+    },
+    {
+        .id = 61,
+        .problems = 1,
+        .margin = 0.38F,
+        .regret = 2.66F,
+        .regret_lo = 2.66F,
+        .regret_hi = 2.66F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k > 0.68 "
+                "and columns * k > 3900 "
+                "and elements <= 5600000 "
+                "and k <= 100 "
+                "and elements > 47000 "
+                "and elements <= 120000",
+        .ranking = kRanking61,
+    },
+    {
+        .id = 62,
+        .problems = 3,
+        .margin = 3.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k > 0.68 "
+                "and columns * k > 3900 "
+                "and elements <= 5600000 "
+                "and k <= 100 "
+                "and elements > 47000 "
+                "and elements > 120000",
+        .ranking = kRanking62,
+    },
+    {
+        .id = 63,
+        .problems = 1,
+        .margin = 0.64F,
+        .regret = 1.55F,
+        .regret_lo = 1.55F,
+        .regret_hi = 1.55F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k > 0.68 "
+                "and columns * k > 3900 "
+                "and elements <= 5600000 "
+                "and k > 100 "
+                "and columns <= 2700",
+        .ranking = kRanking63,
+    },
+    {
+        .id = 64,
+        .problems = 1,
+        .margin = 0.43F,
+        .regret = 2.30F,
+        .regret_lo = 2.30F,
+        .regret_hi = 2.30F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k > 0.68 "
+                "and columns * k > 3900 "
+                "and elements <= 5600000 "
+                "and k > 100 "
+                "and columns > 2700",
+        .ranking = kRanking64,
+    },
+    {
+        .id = 65,
+        .problems = 1,
+        .margin = 2.46F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k > 0.68 "
+                "and columns * k > 3900 "
+                "and elements > 5600000 "
+                "and columns * k <= 6800000 "
+                "and k <= 82",
+        .ranking = kRanking65,
+    },
+    {
+        .id = 66,
+        .problems = 1,
+        .margin = 0.30F,
+        .regret = 3.33F,
+        .regret_lo = 3.33F,
+        .regret_hi = 3.33F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k > 0.68 "
+                "and columns * k > 3900 "
+                "and elements > 5600000 "
+                "and columns * k <= 6800000 "
+                "and k > 82 "
+                "and elements <= 47000000",
+        .ranking = kRanking66,
+    },
+    {
+        .id = 67,
+        .problems = 1,
+        .margin = 1.66F,
+        .regret = 1.39F,
+        .regret_lo = 1.39F,
+        .regret_hi = 1.39F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k > 0.68 "
+                "and columns * k > 3900 "
+                "and elements > 5600000 "
+                "and columns * k <= 6800000 "
+                "and k > 82 "
+                "and elements > 47000000",
+        .ranking = kRanking67,
+    },
+    {
+        .id = 68,
+        .problems = 1,
+        .margin = 2.30F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k <= 128 "
+                "and rows / k > 0.68 "
+                "and columns * k > 3900 "
+                "and elements > 5600000 "
+                "and columns * k > 6800000",
+        .ranking = kRanking68,
+    },
+    {
+        .id = 69,
+        .problems = 1,
+        .margin = 0.08F,
+        .regret = 13.05F,
+        .regret_lo = 13.05F,
+        .regret_hi = 13.05F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k > 128 "
+                "and rows / k <= 22000 "
+                "and elements <= 3300000 "
+                "and results <= 220000 "
+                "and elements <= 68000",
+        .ranking = kRanking69,
+    },
+    {
+        .id = 70,
+        .problems = 3,
+        .margin = 1.42F,
+        .regret = 1.34F,
+        .regret_lo = 1.00F,
+        .regret_hi = 2.01F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k > 128 "
+                "and rows / k <= 22000 "
+                "and elements <= 3300000 "
+                "and results <= 220000 "
+                "and elements > 68000",
+        .ranking = kRanking70,
+    },
+    {
+        .id = 71,
+        .problems = 1,
+        .margin = 0.69F,
+        .regret = 1.44F,
+        .regret_lo = 1.44F,
+        .regret_hi = 1.44F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k > 128 "
+                "and rows / k <= 22000 "
+                "and elements <= 3300000 "
+                "and results > 220000",
+        .ranking = kRanking71,
+    },
+    {
+        .id = 72,
+        .problems = 1,
+        .margin = 1.21F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k > 128 "
+                "and rows / k <= 22000 "
+                "and elements > 3300000 "
+                "and columns / k <= 4700 "
+                "and results <= 15000",
+        .ranking = kRanking72,
+    },
+    {
+        .id = 73,
+        .problems = 1,
+        .margin = 1.44F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k > 128 "
+                "and rows / k <= 22000 "
+                "and elements > 3300000 "
+                "and columns / k <= 4700 "
+                "and results > 15000 "
+                "and columns * k <= 32768",
+        .ranking = kRanking73,
+    },
+    {
+        .id = 74,
+        .problems = 1,
+        .margin = 1.22F,
+        .regret = 1.18F,
+        .regret_lo = 1.18F,
+        .regret_hi = 1.18F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k > 128 "
+                "and rows / k <= 22000 "
+                "and elements > 3300000 "
+                "and columns / k <= 4700 "
+                "and results > 15000 "
+                "and columns * k > 32768 "
+                "and columns <= 1500",
+        .ranking = kRanking74,
+    },
+    {
+        .id = 75,
+        .problems = 1,
+        .margin = 8.60F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k > 128 "
+                "and rows / k <= 22000 "
+                "and elements > 3300000 "
+                "and columns / k <= 4700 "
+                "and results > 15000 "
+                "and columns * k > 32768 "
+                "and columns > 1500",
+        .ranking = kRanking75,
+    },
+    {
+        .id = 76,
+        .problems = 2,
+        .margin = 10.95F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k > 128 "
+                "and rows / k <= 22000 "
+                "and elements > 3300000 "
+                "and columns / k > 4700 "
+                "and rows / columns <= 0.082",
+        .ranking = kRanking76,
+    },
+    {
+        .id = 77,
+        .problems = 1,
+        .margin = 11.55F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k > 128 "
+                "and rows / k <= 22000 "
+                "and elements > 3300000 "
+                "and columns / k > 4700 "
+                "and rows / columns > 0.082",
+        .ranking = kRanking77,
+    },
+    {
+        .id = 78,
+        .problems = 1,
+        .margin = 1.88F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 27000 "
+                "and rows / k > 128 "
+                "and rows / k > 22000",
+        .ranking = kRanking78,
+    },
+    {
+        .id = 79,
+        .problems = 3,
+        .margin = 1.00F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns <= 0.0015 "
+                "and columns <= 56000 "
+                "and columns <= 18000",
+        .ranking = kRanking79,
+    },
+    {
+        .id = 80,
+        .problems = 1,
+        .margin = 1.32F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns <= 0.0015 "
+                "and columns <= 56000 "
+                "and columns > 18000 "
+                "and rows / k <= 0.0056",
+        .ranking = kRanking80,
+    },
+    {
+        .id = 81,
+        .problems = 9,
+        .margin = 1.14F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns <= 0.0015 "
+                "and columns <= 56000 "
+                "and columns > 18000 "
+                "and rows / k > 0.0056",
+        .ranking = kRanking81,
+    },
+    {
+        .id = 82,
+        .problems = 12,
+        .margin = 2.47F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns <= 0.0015 "
+                "and columns > 56000 "
+                "and results <= 220",
+        .ranking = kRanking82,
+    },
+    {
+        .id = 83,
+        .problems = 3,
+        .margin = 1.95F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns <= 0.0015 "
+                "and columns > 56000 "
+                "and results > 220 "
+                "and rows / columns <= 0.00056",
+        .ranking = kRanking83,
+    },
+    {
+        .id = 84,
+        .problems = 6,
+        .margin = 1.47F,
+        .regret = 1.12F,
+        .regret_lo = 1.08F,
+        .regret_hi = 1.17F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns <= 0.0015 "
+                "and columns > 56000 "
+                "and results > 220 "
+                "and rows / columns > 0.00056",
+        .ranking = kRanking84,
+    },
+    {
+        .id = 85,
+        .problems = 4,
+        .margin = 1.15F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k <= 9 "
+                "and columns / k <= 2.7 "
+                "and rows / columns <= 4096 "
+                "and columns * k <= 524288 "
+                "and elements <= 47000",
+        .ranking = kRanking85,
+    },
+    {
+        .id = 86,
+        .problems = 10,
+        .margin = 1.13F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k <= 9 "
+                "and columns / k <= 2.7 "
+                "and rows / columns <= 4096 "
+                "and columns * k <= 524288 "
+                "and elements > 47000",
+        .ranking = kRanking86,
+    },
+    {
+        .id = 87,
+        .problems = 5,
+        .margin = 0.65F,
+        .regret = 1.33F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.99F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k <= 9 "
+                "and columns / k <= 2.7 "
+                "and rows / columns <= 4096 "
+                "and columns * k > 524288",
+        .ranking = kRanking87,
+    },
+    {
+        .id = 88,
         .problems = 1,
         .margin = 1.26F,
         .regret = 1.00F,
@@ -1234,29 +2716,46 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0027 "
+                "and rows / columns > 0.0015 "
                 "and columns / k <= 9 "
                 "and columns / k <= 2.7 "
                 "and rows / columns > 4096",
-        .ranking = kRanking42,
+        .ranking = kRanking88,
     },
     {
-        .id = 43,
-        .problems = 14,
+        .id = 89,
+        .problems = 7,
+        .margin = 1.05F,
+        .regret = 1.08F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.13F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k <= 9 "
+                "and columns / k > 2.7 "
+                "and rows / k <= 18000 "
+                "and columns <= 120",
+        .ranking = kRanking89,
+    },
+    {
+        .id = 90,
+        .problems = 15,
         .margin = 2.02F,
         .regret = 1.06F,
         .regret_lo = 1.02F,
         .regret_hi = 1.11F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0027 "
+                "and rows / columns > 0.0015 "
                 "and columns / k <= 9 "
                 "and columns / k > 2.7 "
-                "and rows / k <= 18000",
-        .ranking = kRanking43,
+                "and rows / k <= 18000 "
+                "and columns > 120",
+        .ranking = kRanking90,
     },
     {
-        .id = 44,
+        .id = 91,
         .problems = 6,
         .margin = 4.13F,
         .regret = 1.12F,
@@ -1264,14 +2763,14 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.41F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0027 "
+                "and rows / columns > 0.0015 "
                 "and columns / k <= 9 "
                 "and columns / k > 2.7 "
                 "and rows / k > 18000",
-        .ranking = kRanking44,
+        .ranking = kRanking91,
     },
     {
-        .id = 45,
+        .id = 92,
         .problems = 1,
         .margin = 1.30F,
         .regret = 1.00F,
@@ -1279,159 +2778,35 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0027 "
+                "and rows / columns > 0.0015 "
                 "and columns / k > 9 "
                 "and columns <= 2700 "
                 "and rows / columns <= 2700 "
                 "and k <= 150 "
                 "and elements <= 470",
-        .ranking = kRanking45,
+        .ranking = kRanking92,
     },
     {
-        .id = 46,
-        .problems = 2,
-        .margin = 1.19F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0027 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and k <= 150 "
-                "and elements > 470 "
-                "and columns <= 256 "
-                "and results <= 10000",
-        .ranking = kRanking46,
-    },
-    {
-        .id = 47,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0027 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and k <= 150 "
-                "and elements > 470 "
-                "and columns <= 256 "
-                "and results > 10000",
-        .ranking = kRanking47,
-    },
-    {
-        .id = 48,
+        .id = 93,
         .problems = 1,
-        .margin = 1.11F,
+        .margin = 1.14F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0027 "
+                "and rows / columns > 0.0015 "
                 "and columns / k > 9 "
                 "and columns <= 2700 "
                 "and rows / columns <= 2700 "
                 "and k <= 150 "
                 "and elements > 470 "
-                "and columns > 256 "
-                "and rows / k <= 0.18",
-        .ranking = kRanking48,
+                "and columns <= 256 "
+                "and elements <= 32768",
+        .ranking = kRanking93,
     },
     {
-        .id = 49,
-        .problems = 10,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0027 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and k <= 150 "
-                "and elements > 470 "
-                "and columns > 256 "
-                "and rows / k > 0.18 "
-                "and rows * columns <= 470000 "
-                "and columns <= 1024",
-        .ranking = kRanking49,
-    },
-    {
-        .id = 50,
-        .problems = 2,
-        .margin = 1.16F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0027 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and k <= 150 "
-                "and elements > 470 "
-                "and columns > 256 "
-                "and rows / k > 0.18 "
-                "and rows * columns <= 470000 "
-                "and columns > 1024 "
-                "and columns <= 1200",
-        .ranking = kRanking50,
-    },
-    {
-        .id = 51,
-        .problems = 2,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0027 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and k <= 150 "
-                "and elements > 470 "
-                "and columns > 256 "
-                "and rows / k > 0.18 "
-                "and rows * columns <= 470000 "
-                "and columns > 1024 "
-                "and columns > 1200",
-        .ranking = kRanking51,
-    },
-    {
-        .id = 52,
-        .problems = 25,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0027 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and k <= 150 "
-                "and elements > 470 "
-                "and columns > 256 "
-                "and rows / k > 0.18 "
-                "and rows * columns > 470000 "
-                "and k <= 120",
-        .ranking = kRanking52,
-    },
-    {
-        .id = 53,
+        .id = 94,
         .problems = 1,
         .margin = 1.27F,
         .regret = 1.00F,
@@ -1439,66 +2814,19 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0027 "
+                "and rows / columns > 0.0015 "
                 "and columns / k > 9 "
                 "and columns <= 2700 "
                 "and rows / columns <= 2700 "
                 "and k <= 150 "
                 "and elements > 470 "
-                "and columns > 256 "
-                "and rows / k > 0.18 "
-                "and rows * columns > 470000 "
-                "and k > 120",
-        .ranking = kRanking53,
+                "and columns <= 256 "
+                "and elements > 32768 "
+                "and results <= 120000",
+        .ranking = kRanking94,
     },
     {
-        .id = 54,
-        .problems = 1,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0027 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns <= 2700 "
-                "and k > 150",
-        .ranking = kRanking54,
-    },
-    {
-        .id = 55,
-        .problems = 8,
-        .margin = 2.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0027 "
-                "and columns / k > 9 "
-                "and columns <= 2700 "
-                "and rows / columns > 2700",
-        .ranking = kRanking55,
-    },
-    {
-        .id = 56,
-        .problems = 8,
-        .margin = 1.32F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0027 "
-                "and columns / k > 9 "
-                "and columns > 2700 "
-                "and rows <= 330",
-        .ranking = kRanking56,
-    },
-    {
-        .id = 57,
+        .id = 95,
         .problems = 2,
         .margin = 1.53F,
         .regret = 1.00F,
@@ -1506,311 +2834,1334 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0027 "
+                "and rows / columns > 0.0015 "
+                "and columns / k > 9 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and k <= 150 "
+                "and elements > 470 "
+                "and columns <= 256 "
+                "and elements > 32768 "
+                "and results > 120000",
+        .ranking = kRanking95,
+    },
+    {
+        .id = 96,
+        .problems = 1,
+        .margin = 1.11F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k > 9 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and k <= 150 "
+                "and elements > 470 "
+                "and columns > 256 "
+                "and rows / k <= 0.18",
+        .ranking = kRanking96,
+    },
+    {
+        .id = 97,
+        .problems = 10,
+        .margin = 1.13F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k > 9 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and k <= 150 "
+                "and elements > 470 "
+                "and columns > 256 "
+                "and rows / k > 0.18 "
+                "and elements <= 330000 "
+                "and columns <= 1024",
+        .ranking = kRanking97,
+    },
+    {
+        .id = 98,
+        .problems = 3,
+        .margin = 1.14F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k > 9 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and k <= 150 "
+                "and elements > 470 "
+                "and columns > 256 "
+                "and rows / k > 0.18 "
+                "and elements <= 330000 "
+                "and columns > 1024",
+        .ranking = kRanking98,
+    },
+    {
+        .id = 99,
+        .problems = 1,
+        .margin = 1.15F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k > 9 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and k <= 150 "
+                "and elements > 470 "
+                "and columns > 256 "
+                "and rows / k > 0.18 "
+                "and elements > 330000 "
+                "and columns * k <= 131072 "
+                "and rows <= 330",
+        .ranking = kRanking99,
+    },
+    {
+        .id = 100,
+        .problems = 25,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k > 9 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and k <= 150 "
+                "and elements > 470 "
+                "and columns > 256 "
+                "and rows / k > 0.18 "
+                "and elements > 330000 "
+                "and columns * k <= 131072 "
+                "and rows > 330",
+        .ranking = kRanking100,
+    },
+    {
+        .id = 101,
+        .problems = 1,
+        .margin = 1.27F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k > 9 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and k <= 150 "
+                "and elements > 470 "
+                "and columns > 256 "
+                "and rows / k > 0.18 "
+                "and elements > 330000 "
+                "and columns * k > 131072",
+        .ranking = kRanking101,
+    },
+    {
+        .id = 102,
+        .problems = 1,
+        .margin = 1.32F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k > 9 "
+                "and columns <= 2700 "
+                "and rows / columns <= 2700 "
+                "and k > 150",
+        .ranking = kRanking102,
+    },
+    {
+        .id = 103,
+        .problems = 8,
+        .margin = 2.06F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k > 9 "
+                "and columns <= 2700 "
+                "and rows / columns > 2700",
+        .ranking = kRanking103,
+    },
+    {
+        .id = 104,
+        .problems = 1,
+        .margin = 1.27F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k > 9 "
+                "and columns > 2700 "
+                "and rows <= 330 "
+                "and rows / k <= 0.068",
+        .ranking = kRanking104,
+    },
+    {
+        .id = 105,
+        .problems = 2,
+        .margin = 1.56F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k > 9 "
+                "and columns > 2700 "
+                "and rows <= 330 "
+                "and rows / k > 0.068 "
+                "and rows / columns <= 0.0027",
+        .ranking = kRanking105,
+    },
+    {
+        .id = 106,
+        .problems = 8,
+        .margin = 1.32F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.05F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
+                "and columns / k > 9 "
+                "and columns > 2700 "
+                "and rows <= 330 "
+                "and rows / k > 0.068 "
+                "and rows / columns > 0.0027",
+        .ranking = kRanking106,
+    },
+    {
+        .id = 107,
+        .problems = 2,
+        .margin = 1.53F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.0015 "
                 "and columns / k > 9 "
                 "and columns > 2700 "
                 "and rows > 330 "
                 "and columns / k <= 22",
-        .ranking = kRanking57,
+        .ranking = kRanking107,
     },
     {
-        .id = 58,
-        .problems = 7,
-        .margin = 1.15F,
-        .regret = 1.13F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.27F,
+        .id = 108,
+        .problems = 21,
+        .margin = 1.48F,
+        .regret = 1.05F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.11F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0027 "
+                "and rows / columns > 0.0015 "
                 "and columns / k > 9 "
                 "and columns > 2700 "
                 "and rows > 330 "
                 "and columns / k > 22 "
-                "and elements <= 27000000 "
-                "and rows / k <= 82",
-        .ranking = kRanking58,
+                "and elements <= 27000000",
+        .ranking = kRanking108,
     },
     {
-        .id = 59,
-        .problems = 14,
-        .margin = 1.68F,
+        .id = 109,
+        .problems = 26,
+        .margin = 3.38F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "layout != transposed "
                 "and order == ascending "
-                "and rows / columns > 0.0027 "
-                "and columns / k > 9 "
-                "and columns > 2700 "
-                "and rows > 330 "
-                "and columns / k > 22 "
-                "and elements <= 27000000 "
-                "and rows / k > 82",
-        .ranking = kRanking59,
-    },
-    {
-        .id = 60,
-        .problems = 25,
-        .margin = 2.84F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.0027 "
+                "and rows / columns > 0.0015 "
                 "and columns / k > 9 "
                 "and columns > 2700 "
                 "and rows > 330 "
                 "and columns / k > 22 "
                 "and elements > 27000000",
-        .ranking = kRanking60,
+        .ranking = kRanking109,
     },
     {
-        .id = 61,
-        .problems = 27,
-        .margin = 1.20F,
-        .regret = 1.27F,
-        .regret_lo = 1.15F,
-        .regret_hi = 1.42F,
-        .path = "layout != transposed and order != ascending",
-        .ranking = kRanking61,
+        .id = 110,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.63F,
+        .regret_lo = 1.02F,
+        .regret_hi = 2.63F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.001 "
+                "and rows / columns <= 0.0001 "
+                "and k <= 56",
+        .ranking = kRanking110,
+    },
+    {
+        .id = 111,
+        .problems = 1,
+        .margin = 1.90F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.001 "
+                "and rows / columns <= 0.0001 "
+                "and k > 56",
+        .ranking = kRanking111,
+    },
+    {
+        .id = 112,
+        .problems = 1,
+        .margin = 0.61F,
+        .regret = 1.64F,
+        .regret_lo = 1.64F,
+        .regret_hi = 1.64F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.001 "
+                "and rows / columns > 0.0001 "
+                "and elements <= 67108864 "
+                "and k <= 2",
+        .ranking = kRanking112,
+    },
+    {
+        .id = 113,
+        .problems = 2,
+        .margin = 1.93F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.001 "
+                "and rows / columns > 0.0001 "
+                "and elements <= 67108864 "
+                "and k > 2 "
+                "and elements <= 3900000 "
+                "and elements <= 15000",
+        .ranking = kRanking113,
+    },
+    {
+        .id = 114,
+        .problems = 2,
+        .margin = 0.90F,
+        .regret = 1.38F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.90F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.001 "
+                "and rows / columns > 0.0001 "
+                "and elements <= 67108864 "
+                "and k > 2 "
+                "and elements <= 3900000 "
+                "and elements > 15000",
+        .ranking = kRanking114,
+    },
+    {
+        .id = 115,
+        .problems = 1,
+        .margin = 0.38F,
+        .regret = 2.63F,
+        .regret_lo = 2.63F,
+        .regret_hi = 2.63F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.001 "
+                "and rows / columns > 0.0001 "
+                "and elements <= 67108864 "
+                "and k > 2 "
+                "and elements > 3900000 "
+                "and elements <= 4700000",
+        .ranking = kRanking115,
+    },
+    {
+        .id = 116,
+        .problems = 1,
+        .margin = 2.27F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.001 "
+                "and rows / columns > 0.0001 "
+                "and elements <= 67108864 "
+                "and k > 2 "
+                "and elements > 3900000 "
+                "and elements > 4700000",
+        .ranking = kRanking116,
+    },
+    {
+        .id = 117,
+        .problems = 1,
+        .margin = 2.18F,
+        .regret = 1.23F,
+        .regret_lo = 1.23F,
+        .regret_hi = 1.23F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.001 "
+                "and rows / columns > 0.0001 "
+                "and elements > 67108864",
+        .ranking = kRanking117,
+    },
+    {
+        .id = 118,
+        .problems = 2,
+        .margin = 1.37F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns <= 0.015 "
+                "and rows / columns <= 0.012 "
+                "and k <= 5 "
+                "and columns / k <= 10000",
+        .ranking = kRanking118,
+    },
+    {
+        .id = 119,
+        .problems = 3,
+        .margin = 1.88F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.11F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns <= 0.015 "
+                "and rows / columns <= 0.012 "
+                "and k <= 5 "
+                "and columns / k > 10000",
+        .ranking = kRanking119,
+    },
+    {
+        .id = 120,
+        .problems = 1,
+        .margin = 0.67F,
+        .regret = 1.50F,
+        .regret_lo = 1.50F,
+        .regret_hi = 1.50F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns <= 0.015 "
+                "and rows / columns <= 0.012 "
+                "and k > 5 "
+                "and elements <= 47000000 "
+                "and elements <= 390",
+        .ranking = kRanking120,
+    },
+    {
+        .id = 121,
+        .problems = 3,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns <= 0.015 "
+                "and rows / columns <= 0.012 "
+                "and k > 5 "
+                "and elements <= 47000000 "
+                "and elements > 390",
+        .ranking = kRanking121,
+    },
+    {
+        .id = 122,
+        .problems = 1,
+        .margin = 2.68F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns <= 0.015 "
+                "and rows / columns <= 0.012 "
+                "and k > 5 "
+                "and elements > 47000000",
+        .ranking = kRanking122,
+    },
+    {
+        .id = 123,
+        .problems = 1,
+        .margin = 1.21F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns <= 0.015 "
+                "and rows / columns > 0.012 "
+                "and results <= 3900",
+        .ranking = kRanking123,
+    },
+    {
+        .id = 124,
+        .problems = 2,
+        .margin = 2.35F,
+        .regret = 1.17F,
+        .regret_lo = 1.13F,
+        .regret_hi = 1.21F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns <= 0.015 "
+                "and rows / columns > 0.012 "
+                "and results > 3900",
+        .ranking = kRanking124,
+    },
+    {
+        .id = 125,
+        .problems = 1,
+        .margin = 1.36F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k <= 12 "
+                "and k <= 27 "
+                "and elements <= 150000",
+        .ranking = kRanking125,
+    },
+    {
+        .id = 126,
+        .problems = 1,
+        .margin = 1.14F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k <= 12 "
+                "and k <= 27 "
+                "and elements > 150000 "
+                "and results <= 27000",
+        .ranking = kRanking126,
+    },
+    {
+        .id = 127,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k <= 12 "
+                "and k <= 27 "
+                "and elements > 150000 "
+                "and results > 27000",
+        .ranking = kRanking127,
+    },
+    {
+        .id = 128,
+        .problems = 1,
+        .margin = 0.67F,
+        .regret = 1.50F,
+        .regret_lo = 1.50F,
+        .regret_hi = 1.50F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k <= 12 "
+                "and k > 27 "
+                "and columns * k <= 27000 "
+                "and columns <= 100",
+        .ranking = kRanking128,
+    },
+    {
+        .id = 129,
+        .problems = 2,
+        .margin = 0.95F,
+        .regret = 1.21F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.45F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k <= 12 "
+                "and k > 27 "
+                "and columns * k <= 27000 "
+                "and columns > 100",
+        .ranking = kRanking129,
+    },
+    {
+        .id = 130,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k <= 12 "
+                "and k > 27 "
+                "and columns * k > 27000",
+        .ranking = kRanking130,
+    },
+    {
+        .id = 131,
+        .problems = 2,
+        .margin = 1.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k > 12 "
+                "and rows / columns <= 330 "
+                "and columns <= 128 "
+                "and elements <= 6800",
+        .ranking = kRanking131,
+    },
+    {
+        .id = 132,
+        .problems = 2,
+        .margin = 0.97F,
+        .regret = 1.13F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.28F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k > 12 "
+                "and rows / columns <= 330 "
+                "and columns <= 128 "
+                "and elements > 6800",
+        .ranking = kRanking132,
+    },
+    {
+        .id = 133,
+        .problems = 4,
+        .margin = 1.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k > 12 "
+                "and rows / columns <= 330 "
+                "and columns > 128 "
+                "and columns * k <= 262144 "
+                "and elements <= 680000000 "
+                "and rows / k <= 680 "
+                "and columns <= 2048",
+        .ranking = kRanking133,
+    },
+    {
+        .id = 134,
+        .problems = 3,
+        .margin = 2.01F,
+        .regret = 1.19F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.46F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k > 12 "
+                "and rows / columns <= 330 "
+                "and columns > 128 "
+                "and columns * k <= 262144 "
+                "and elements <= 680000000 "
+                "and rows / k <= 680 "
+                "and columns > 2048 "
+                "and elements <= 4700000",
+        .ranking = kRanking134,
+    },
+    {
+        .id = 135,
+        .problems = 2,
+        .margin = 1.15F,
+        .regret = 1.51F,
+        .regret_lo = 1.09F,
+        .regret_hi = 2.09F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k > 12 "
+                "and rows / columns <= 330 "
+                "and columns > 128 "
+                "and columns * k <= 262144 "
+                "and elements <= 680000000 "
+                "and rows / k <= 680 "
+                "and columns > 2048 "
+                "and elements > 4700000",
+        .ranking = kRanking135,
+    },
+    {
+        .id = 136,
+        .problems = 2,
+        .margin = 1.79F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k > 12 "
+                "and rows / columns <= 330 "
+                "and columns > 128 "
+                "and columns * k <= 262144 "
+                "and elements <= 680000000 "
+                "and rows / k > 680 "
+                "and columns <= 256",
+        .ranking = kRanking136,
+    },
+    {
+        .id = 137,
+        .problems = 2,
+        .margin = 1.31F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k > 12 "
+                "and rows / columns <= 330 "
+                "and columns > 128 "
+                "and columns * k <= 262144 "
+                "and elements <= 680000000 "
+                "and rows / k > 680 "
+                "and columns > 256",
+        .ranking = kRanking137,
+    },
+    {
+        .id = 138,
+        .problems = 2,
+        .margin = 1.74F,
+        .regret = 1.32F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.75F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k > 12 "
+                "and rows / columns <= 330 "
+                "and columns > 128 "
+                "and columns * k <= 262144 "
+                "and elements > 680000000",
+        .ranking = kRanking138,
+    },
+    {
+        .id = 139,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k > 12 "
+                "and rows / columns <= 330 "
+                "and columns > 128 "
+                "and columns * k > 262144 "
+                "and elements <= 8200000",
+        .ranking = kRanking139,
+    },
+    {
+        .id = 140,
+        .problems = 3,
+        .margin = 3.86F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k > 12 "
+                "and rows / columns <= 330 "
+                "and columns > 128 "
+                "and columns * k > 262144 "
+                "and elements > 8200000",
+        .ranking = kRanking140,
+    },
+    {
+        .id = 141,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.001 "
+                "and rows / columns > 0.015 "
+                "and columns / k > 12 "
+                "and rows / columns > 330",
+        .ranking = kRanking141,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.layout == MatrixLayout::transposed) {
         if (problem.order == ListOrder::ascending) {
-            if (problem.rows <= 1) {
-                if (problem.elements() <= 32'768) {
-                    if (problem.elements() <= 120) {
-                        // warp_sort_rows default
-                        // 1 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                        return kLeaves[0];
-                    } else {
-                        if (product(problem.columns, problem.k) <= 1'000'000) {
-                            if (problem.elements() <= 470) {
-                                // warp_rows lanes=32
-                                // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+            if (ratio(problem.rows, problem.k) <= 0.1) {
+                if (ratio(problem.rows, problem.columns) <= 0.00068) {
+                    if (problem.elements() <= 39'000) {
+                        if (ratio(problem.columns, problem.k) <= 82) {
+                            // block_cut_rows per_thread=32
+                            // 2 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                            return kLeaves[0];
+                        } else {
+                            if (ratio(problem.columns, problem.k) <= 470) {
+                                // block_rows threads=256;per_thread=32
+                                // 4 problems, margin 1.35, regret 1.01 [1.00, 1.04]
                                 return kLeaves[1];
                             } else {
-                                // warp_cut_rows room=1
-                                // else block_rows threads=256;per_thread=32
-                                // 9 problems, margin 1.02, regret 1.03 [1.01, 1.05]
+                                // block_rows threads=512;per_thread=32
+                                // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
                                 return kLeaves[2];
                             }
+                        }
+                    } else {
+                        if (product(problem.columns, problem.k) <= 15'000'000) {
+                            if (problem.rows <= 9) {
+                                if (problem.results() <= 390) {
+                                    // split_rows columns=2048
+                                    // else radix_sort_rows default
+                                    // 8 problems, margin 2.27, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[3];
+                                } else {
+                                    // segmented_radix_sort default
+                                    // 1 problems nearby, margin 1.89, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[4];
+                                }
+                            } else {
+                                // warp_select warps=16
+                                // 1 problems, margin 1.77, regret 1.00 [1.00, 1.00]
+                                return kLeaves[5];
+                            }
                         } else {
-                            // split_rows columns=8192
-                            // else block_cut_rows per_thread=32
-                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[3];
+                            if (problem.columns <= 47'000) {
+                                // segmented_radix_sort default
+                                // 1 problems nearby, margin 1.89, regret 1.00 [1.00, 1.00]
+                                return kLeaves[6];
+                            } else {
+                                if (problem.elements() <= 2'700'000) {
+                                    // split_rows columns=8192
+                                    // 3 problems, margin 4.38, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[7];
+                                } else {
+                                    // warp_select warps=16
+                                    // 2 problems nearby, margin 0.41, regret 4.82 [1.00, 23.21]
+                                    return kLeaves[8];
+                                }
+                            }
                         }
                     }
                 } else {
-                    if (product(problem.columns, problem.k) <= 15'000'000) {
-                        // split_rows columns=2048
-                        // 11 problems, margin 2.39, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
+                    if (problem.columns <= 6800) {
+                        if (problem.columns <= 2048) {
+                            // warp_sort_rows default
+                            // else bitonic_sort_rows block=256
+                            // 4 problems, margin 1.24, regret 1.00 [1.00, 1.00]
+                            return kLeaves[9];
+                        } else {
+                            // bitonic_sort_rows block=1024
+                            // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
+                            return kLeaves[10];
+                        }
                     } else {
-                        // split_rows columns=8192
-                        // 3 problems, margin 4.38, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
+                        // segmented_radix_sort default
+                        // 2 problems, margin 1.88, regret 1.00 [1.00, 1.00]
+                        return kLeaves[11];
                     }
                 }
             } else {
-                if (problem.elements() <= 32'768) {
-                    if (ratio(problem.columns, problem.k) <= 120) {
-                        if (problem.columns <= 64) {
-                            // rank_sort default
-                            // 6 problems, margin 1.19, regret 1.01 [1.00, 1.04]
-                            return kLeaves[6];
+                if (problem.elements() <= 39'000) {
+                    if (problem.columns <= 1200) {
+                        if (problem.columns <= 56) {
+                            // warp_sort_rows default
+                            // else rank_sort default
+                            // 6 problems, margin 1.00, regret 1.01 [1.00, 1.04]
+                            return kLeaves[12];
                         } else {
-                            if (problem.columns <= 1000) {
-                                // bitonic_sort_rows block=256
-                                // 12 problems, margin 2.97, regret 1.00 [1.00, 1.00]
-                                return kLeaves[7];
+                            if (ratio(problem.columns, problem.k) <= 256) {
+                                // warp_rows lanes=32
+                                // else bitonic_sort_rows block=256
+                                // 13 problems, margin 1.13, regret 1.00 [1.00, 1.01]
+                                return kLeaves[13];
                             } else {
-                                // bitonic_sort_rows block=1024
-                                // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                                return kLeaves[8];
+                                // warp_cut_rows room=1
+                                // else block_rank_merge tile=256
+                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                return kLeaves[14];
                             }
                         }
                     } else {
-                        if (problem.rows <= 9) {
-                            // warp_select warps=16
-                            // 1 problems, margin 0.95, regret 1.05 [1.05, 1.05]
-                            return kLeaves[9];
+                        if (problem.results() <= 180) {
+                            if (problem.elements() <= 27'000) {
+                                // block_rows threads=256;per_thread=32
+                                // else block_rank_merge tile=256
+                                // 4 problems, margin 1.44, regret 1.00 [1.00, 1.01]
+                                return kLeaves[15];
+                            } else {
+                                // warp_select warps=16
+                                // 2 problems nearby, margin 1.71, regret 1.81 [1.00, 3.28]
+                                return kLeaves[16];
+                            }
                         } else {
-                            // block_rank_merge tile=256
-                            // 3 problems, margin 1.38, regret 1.06 [1.00, 1.18]
-                            return kLeaves[10];
+                            // bitonic_sort_rows block=1024
+                            // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
+                            return kLeaves[17];
                         }
                     }
                 } else {
-                    if (problem.elements() <= 22'000'000) {
-                        if (ratio(problem.columns, problem.k) <= 3.9) {
-                            if (ratio(problem.rows, problem.k) <= 10) {
-                                // bitonic_sort_rows block=256
-                                // 3 problems, margin 4.96, regret 1.00 [1.00, 1.00]
-                                return kLeaves[11];
-                            } else {
-                                // warp_select warps=16
-                                // 1 problems, margin 0.66, regret 1.51 [1.51, 1.51]
-                                return kLeaves[12];
-                            }
-                        } else {
-                            if (problem.k <= 220) {
-                                if (ratio(problem.rows, problem.columns) <= 180) {
-                                    if (ratio(problem.columns, problem.k) <= 10) {
-                                        // bitonic_sort_rows block=256
-                                        // 3 problems, margin 2.88, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[13];
+                    if (ratio(problem.rows, problem.k) <= 10'000) {
+                        if (problem.elements() <= 22'000'000) {
+                            if (ratio(problem.columns, problem.k) <= 9) {
+                                if (ratio(problem.rows, problem.k) <= 56) {
+                                    // bitonic_sort_rows block=256
+                                    // 7 problems, margin 3.31, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[18];
+                                } else {
+                                    if (problem.elements() <= 56'000) {
+                                        // rank_sort default
+                                        // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[19];
                                     } else {
-                                        if (ratio(problem.rows, problem.k) <= 0.027) {
-                                            // radix_sort_rows default
-                                            // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[14];
+                                        if (problem.rows <= 22'000) {
+                                            // warp_select warps=16
+                                            // 6 problems nearby, margin 1.65, regret 1.14 [1.00, 1.30]
+                                            return kLeaves[20];
                                         } else {
-                                            if (problem.rows <= 8192) {
-                                                if (problem.columns <= 2048) {
-                                                    if (problem.rows <= 330) {
-                                                        // bitonic_sort_rows block=256
-                                                        // 10 problems, margin 1.89, regret 1.11 [1.03, 1.21]
-                                                        return kLeaves[15];
+                                            // warp_select warps=8
+                                            // 4 problems nearby, margin 1.17, regret 1.31 [1.04, 1.90]
+                                            return kLeaves[21];
+                                        }
+                                    }
+                                }
+                            } else {
+                                if (problem.k <= 150) {
+                                    if (problem.elements() <= 56'000) {
+                                        if (problem.results() <= 220) {
+                                            if (problem.elements() <= 47'000) {
+                                                // block_rank_merge tile=256
+                                                // 2 problems, margin 1.57, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[22];
+                                            } else {
+                                                // block_rank_merge tile=64
+                                                // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[23];
+                                            }
+                                        } else {
+                                            // warp_select warps=16
+                                            // 1 problems, margin 1.40, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[24];
+                                        }
+                                    } else {
+                                        if (problem.rows <= 10'000) {
+                                            if (ratio(problem.rows, problem.columns) <= 0.068) {
+                                                if (ratio(problem.columns, problem.k) <= 82) {
+                                                    if (problem.elements() <= 220'000) {
+                                                        // bitonic_sort_rows block=1024
+                                                        // 1 problems, margin 2.06, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[25];
                                                     } else {
-                                                        // warp_select warps=16
-                                                        // 19 problems, margin 1.78, regret 1.03 [1.00, 1.08]
-                                                        return kLeaves[16];
+                                                        // segmented_radix_sort default
+                                                        // 1 problems, margin 1.75, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[26];
                                                     }
                                                 } else {
-                                                    if (ratio(problem.columns, problem.k) <= 82) {
-                                                        // segmented_radix_sort default
-                                                        // 3 problems, margin 1.34, regret 1.31 [1.00, 2.24]
-                                                        return kLeaves[17];
+                                                    if (ratio(problem.rows, problem.k) <= 56) {
+                                                        // split_rows columns=2048
+                                                        // else warp_select warps=16
+                                                        // 41 problems, margin 2.61, regret 1.00 [1.00, 1.01]
+                                                        return kLeaves[27];
                                                     } else {
-                                                        // warp_select warps=16
-                                                        // 52 problems, margin 3.54, regret 1.04 [1.02, 1.07]
-                                                        return kLeaves[18];
+                                                        // warp_select warps=8
+                                                        // 6 problems, margin 5.98, regret 1.03 [1.00, 1.10]
+                                                        return kLeaves[28];
                                                     }
                                                 }
                                             } else {
-                                                // warp_select warps=8
-                                                // 1 problems, margin 1.77, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[19];
+                                                if (problem.rows <= 330) {
+                                                    if (problem.results() <= 330) {
+                                                        // block_rank_merge tile=64
+                                                        // 2 problems, margin 1.35, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[29];
+                                                    } else {
+                                                        // bitonic_sort_rows block=256
+                                                        // 6 problems, margin 2.18, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[30];
+                                                    }
+                                                } else {
+                                                    if (ratio(problem.columns, problem.k) <= 6800) {
+                                                        // warp_select warps=16
+                                                        // 25 problems, margin 2.51, regret 1.04 [1.01, 1.07]
+                                                        return kLeaves[31];
+                                                    } else {
+                                                        // warp_select warps=4
+                                                        // 1 problems, margin 5.50, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[32];
+                                                    }
+                                                }
                                             }
+                                        } else {
+                                            // warp_select warps=8
+                                            // 5 problems nearby, margin 2.26, regret 1.08 [1.02, 1.15]
+                                            return kLeaves[33];
                                         }
                                     }
                                 } else {
-                                    if (problem.elements() <= 470'000) {
-                                        // rank_sort default
-                                        // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[20];
+                                    if (problem.rows <= 680) {
+                                        // segmented_radix_sort default
+                                        // 7 problems nearby, margin 1.73, regret 1.85 [1.30, 2.68]
+                                        return kLeaves[34];
                                     } else {
-                                        // register_insertion block=256;texture=0
-                                        // 1 problems, margin 2.23, regret 1.02 [1.02, 1.02]
-                                        return kLeaves[21];
+                                        // warp_select warps=16
+                                        // 3 problems nearby, margin 0.79, regret 2.35 [1.00, 6.21]
+                                        return kLeaves[35];
                                     }
                                 }
-                            } else {
-                                if (problem.columns <= 3900) {
-                                    // bitonic_sort_rows block=1024
-                                    // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[22];
+                            }
+                        } else {
+                            if (product(problem.columns, problem.k) <= 10'000'000) {
+                                if (problem.k <= 10) {
+                                    if (problem.rows <= 2200) {
+                                        // warp_select warps=8
+                                        // 6 problems nearby, margin 8.94, regret 1.05 [1.00, 1.13]
+                                        return kLeaves[36];
+                                    } else {
+                                        if (problem.columns <= 8192) {
+                                            // warp_select warps=8
+                                            // 5 problems nearby, margin 4.90, regret 1.10 [1.04, 1.15]
+                                            return kLeaves[37];
+                                        } else {
+                                            // warp_select warps=4
+                                            // 6 problems, margin 7.76, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[38];
+                                        }
+                                    }
                                 } else {
-                                    // segmented_radix_sort default
-                                    // 1 problems, margin 1.89, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[23];
+                                    // warp_select warps=8
+                                    // 7 problems, margin 6.34, regret 1.03 [1.00, 1.08]
+                                    return kLeaves[39];
                                 }
+                            } else {
+                                // warp_select warps=16
+                                // 5 problems nearby, margin 2.37, regret 1.00 [1.00, 1.00]
+                                return kLeaves[40];
                             }
                         }
                     } else {
-                        if (ratio(problem.rows, problem.k) <= 22'000) {
-                            if (problem.k <= 10) {
-                                if (problem.elements() <= 82'000'000) {
-                                    // warp_select warps=8
-                                    // 1 problems, margin 7.66, regret 1.06 [1.06, 1.06]
-                                    return kLeaves[24];
-                                } else {
-                                    // warp_select warps=4
-                                    // 5 problems, margin 7.21, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[25];
-                                }
-                            } else {
-                                // warp_select warps=8
-                                // 8 problems, margin 7.23, regret 1.03 [1.00, 1.07]
-                                return kLeaves[26];
-                            }
+                        if (ratio(problem.rows, problem.columns) <= 64) {
+                            // warp_select warps=8
+                            // 1 problems, margin 2.30, regret 1.00 [1.00, 1.00]
+                            return kLeaves[41];
                         } else {
-                            if (problem.results() <= 27'000'000) {
-                                // register_insertion block=256;texture=0
-                                // 6 problems, margin 1.88, regret 1.00 [1.00, 1.01]
-                                return kLeaves[27];
+                            if (problem.k <= 27) {
+                                if (product(problem.columns, problem.k) <= 1000) {
+                                    // register_insertion block=64;texture=0
+                                    // 2 problems, margin 2.21, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[42];
+                                } else {
+                                    // register_insertion block=256;texture=0
+                                    // 5 problems, margin 1.85, regret 1.00 [1.00, 1.01]
+                                    return kLeaves[43];
+                                }
                             } else {
                                 // warp_select warps=4
                                 // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                return kLeaves[28];
+                                return kLeaves[44];
                             }
                         }
                     }
                 }
             }
         } else {
-            // warp_select warps=16
-            // 17 problems, margin 3.78, regret 1.64 [1.28, 2.22]
-            return kLeaves[29];
+            if (problem.elements() <= 27'000) {
+                if (ratio(problem.columns, problem.k) <= 220) {
+                    if (problem.columns <= 1800) {
+                        if (ratio(problem.columns, problem.k) <= 56) {
+                            if (problem.columns <= 32) {
+                                // rank_sort default
+                                // 1 problems nearby, margin 0.95, regret 1.05 [1.05, 1.05]
+                                return kLeaves[45];
+                            } else {
+                                // bitonic_sort_rows block=256
+                                // 3 problems, margin 1.70, regret 1.00 [1.00, 1.01]
+                                return kLeaves[46];
+                            }
+                        } else {
+                            // block_rank_merge tile=64
+                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                            return kLeaves[47];
+                        }
+                    } else {
+                        if (problem.elements() <= 4096) {
+                            // bitonic_sort_rows block=1024
+                            // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
+                            return kLeaves[48];
+                        } else {
+                            // warp_select warps=16
+                            // 1 problems nearby, margin 1.81, regret 1.00 [1.00, 1.00]
+                            return kLeaves[49];
+                        }
+                    }
+                } else {
+                    // block_rank_merge tile=256
+                    // 1 problems, margin 1.32, regret 1.00 [1.00, 1.00]
+                    return kLeaves[50];
+                }
+            } else {
+                if (ratio(problem.rows, problem.k) <= 128) {
+                    if (ratio(problem.rows, problem.k) <= 0.68) {
+                        if (ratio(problem.columns, problem.k) <= 1024) {
+                            if (problem.k <= 32) {
+                                // warp_select warps=16
+                                // 1 problems nearby, margin 1.81, regret 1.00 [1.00, 1.00]
+                                return kLeaves[51];
+                            } else {
+                                if (problem.columns <= 3900) {
+                                    // bitonic_sort_rows block=1024
+                                    // 2 problems nearby, margin 1.72, regret 1.13 [1.05, 1.21]
+                                    return kLeaves[52];
+                                } else {
+                                    if (problem.elements() <= 39'000) {
+                                        // radix_sort_rows default
+                                        // 1 problems nearby, margin 0.82, regret 1.21 [1.21, 1.21]
+                                        return kLeaves[53];
+                                    } else {
+                                        if (problem.rows <= 32) {
+                                            if (problem.rows <= 6) {
+                                                // split_rows columns=2048
+                                                // else radix_sort_rows default
+                                                // 1 problems nearby, margin 1.00, regret 1.21 [1.21, 1.21]
+                                                return kLeaves[54];
+                                            } else {
+                                                // segmented_radix_sort default
+                                                // 1 problems nearby, margin 1.21, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[55];
+                                            }
+                                        } else {
+                                            // segmented_radix_sort default
+                                            // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[56];
+                                        }
+                                    }
+                                }
+                            }
+                        } else {
+                            // split_rows columns=2048
+                            // else warp_select warps=16
+                            // 2 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[57];
+                        }
+                    } else {
+                        if (product(problem.columns, problem.k) <= 3900) {
+                            if (problem.results() <= 47) {
+                                // block_rank_merge tile=64
+                                // 1 problems nearby, margin 1.12, regret 1.18 [1.18, 1.18]
+                                return kLeaves[58];
+                            } else {
+                                // bitonic_sort_rows block=256
+                                // 2 problems nearby, margin 1.13, regret 1.27 [1.21, 1.32]
+                                return kLeaves[59];
+                            }
+                        } else {
+                            if (problem.elements() <= 5'600'000) {
+                                if (problem.k <= 100) {
+                                    if (problem.elements() <= 47'000) {
+                                        // warp_select warps=16
+                                        // 1 problems nearby, margin 1.81, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[60];
+                                    } else {
+                                        if (problem.elements() <= 120'000) {
+                                            // bitonic_sort_rows block=256
+                                            // 1 problems nearby, margin 0.38, regret 2.66 [2.66, 2.66]
+                                            return kLeaves[61];
+                                        } else {
+                                            // warp_select warps=16
+                                            // 3 problems, margin 3.01, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[62];
+                                        }
+                                    }
+                                } else {
+                                    if (problem.columns <= 2700) {
+                                        // bitonic_sort_rows block=256
+                                        // 1 problems nearby, margin 0.64, regret 1.55 [1.55, 1.55]
+                                        return kLeaves[63];
+                                    } else {
+                                        // segmented_radix_sort default
+                                        // 1 problems nearby, margin 0.43, regret 2.30 [2.30, 2.30]
+                                        return kLeaves[64];
+                                    }
+                                }
+                            } else {
+                                if (product(problem.columns, problem.k) <= 6'800'000) {
+                                    if (problem.k <= 82) {
+                                        // warp_select warps=8
+                                        // 1 problems, margin 2.46, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[65];
+                                    } else {
+                                        if (problem.elements() <= 47'000'000) {
+                                            // warp_select warps=16
+                                            // 1 problems nearby, margin 0.30, regret 3.33 [3.33, 3.33]
+                                            return kLeaves[66];
+                                        } else {
+                                            // warp_select warps=8
+                                            // 1 problems nearby, margin 1.66, regret 1.39 [1.39, 1.39]
+                                            return kLeaves[67];
+                                        }
+                                    }
+                                } else {
+                                    // warp_select warps=16
+                                    // 1 problems, margin 2.30, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[68];
+                                }
+                            }
+                        }
+                    }
+                } else {
+                    if (ratio(problem.rows, problem.k) <= 22'000) {
+                        if (problem.elements() <= 3'300'000) {
+                            if (problem.results() <= 220'000) {
+                                if (problem.elements() <= 68'000) {
+                                    // rank_sort default
+                                    // 1 problems nearby, margin 0.08, regret 13.05 [13.05, 13.05]
+                                    return kLeaves[69];
+                                } else {
+                                    // warp_select warps=16
+                                    // 3 problems nearby, margin 1.42, regret 1.34 [1.00, 2.01]
+                                    return kLeaves[70];
+                                }
+                            } else {
+                                // register_insertion block=64;texture=0
+                                // 1 problems nearby, margin 0.69, regret 1.44 [1.44, 1.44]
+                                return kLeaves[71];
+                            }
+                        } else {
+                            if (ratio(problem.columns, problem.k) <= 4700) {
+                                if (problem.results() <= 15'000) {
+                                    // warp_select warps=16
+                                    // 1 problems nearby, margin 1.21, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[72];
+                                } else {
+                                    if (product(problem.columns, problem.k) <= 32'768) {
+                                        // warp_select warps=8
+                                        // 1 problems, margin 1.44, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[73];
+                                    } else {
+                                        if (problem.columns <= 1500) {
+                                            // warp_select warps=16
+                                            // 1 problems nearby, margin 1.22, regret 1.18 [1.18, 1.18]
+                                            return kLeaves[74];
+                                        } else {
+                                            // warp_select warps=8
+                                            // 1 problems nearby, margin 8.60, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[75];
+                                        }
+                                    }
+                                }
+                            } else {
+                                if (ratio(problem.rows, problem.columns) <= 0.082) {
+                                    // warp_select warps=8
+                                    // 2 problems, margin 10.95, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[76];
+                                } else {
+                                    // warp_select warps=4
+                                    // 1 problems, margin 11.55, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[77];
+                                }
+                            }
+                        }
+                    } else {
+                        // register_insertion block=64;texture=0
+                        // 1 problems, margin 1.88, regret 1.00 [1.00, 1.00]
+                        return kLeaves[78];
+                    }
+                }
+            }
         }
     } else {
         if (problem.order == ListOrder::ascending) {
-            if (ratio(problem.rows, problem.columns) <= 0.0027) {
-                if (ratio(problem.rows, problem.columns) <= 0.00018) {
-                    if (product(problem.columns, problem.k) <= 18'000'000) {
-                        if (problem.elements() <= 32'768) {
-                            // block_rows threads=512;per_thread=32
-                            // 1 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                            return kLeaves[30];
-                        } else {
-                            if (problem.elements() <= 5'600'000) {
-                                // split_rows columns=2048
-                                // 16 problems, margin 2.10, regret 1.01 [1.00, 1.01]
-                                return kLeaves[31];
-                            } else {
-                                // split_rows columns=8192
-                                // 1 problems, margin 2.06, regret 1.00 [1.00, 1.00]
-                                return kLeaves[32];
-                            }
-                        }
+            if (ratio(problem.rows, problem.columns) <= 0.0015) {
+                if (problem.columns <= 56'000) {
+                    if (problem.columns <= 18'000) {
+                        // warp_cut_rows room=1
+                        // else block_rows threads=256;per_thread=32
+                        // 3 problems, margin 1.00, regret 1.01 [1.00, 1.04]
+                        return kLeaves[79];
                     } else {
-                        // split_rows columns=8192
-                        // 1 problems, margin 1.71, regret 1.00 [1.00, 1.00]
-                        return kLeaves[33];
+                        if (ratio(problem.rows, problem.k) <= 0.0056) {
+                            // split_rows columns=2048
+                            // 1 problems, margin 1.32, regret 1.00 [1.00, 1.00]
+                            return kLeaves[80];
+                        } else {
+                            // block_rows threads=512;per_thread=32
+                            // 9 problems, margin 1.14, regret 1.01 [1.00, 1.03]
+                            return kLeaves[81];
+                        }
                     }
                 } else {
-                    if (problem.columns <= 22'000) {
-                        if (product(problem.columns, problem.k) <= 1'500'000) {
-                            // warp_cut_rows room=1
-                            // else block_rows threads=256;per_thread=32
-                            // 3 problems, margin 1.00, regret 1.04 [1.00, 1.12]
-                            return kLeaves[34];
-                        } else {
-                            // block_cut_rows per_thread=32
-                            // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                            return kLeaves[35];
-                        }
+                    if (problem.results() <= 220) {
+                        // split_rows columns=2048
+                        // 12 problems, margin 2.47, regret 1.00 [1.00, 1.00]
+                        return kLeaves[82];
                     } else {
-                        if (problem.rows <= 180) {
-                            if (ratio(problem.columns, problem.k) <= 8192) {
-                                // block_rows threads=512;per_thread=32
-                                // 7 problems, margin 1.29, regret 1.01 [1.00, 1.03]
-                                return kLeaves[36];
-                            } else {
-                                // split_rows columns=8192
-                                // 1 problems, margin 0.93, regret 1.07 [1.07, 1.07]
-                                return kLeaves[37];
-                            }
+                        if (ratio(problem.rows, problem.columns) <= 0.00056) {
+                            // split_rows columns=8192
+                            // 3 problems, margin 1.95, regret 1.01 [1.00, 1.03]
+                            return kLeaves[83];
                         } else {
-                            // block_rows threads=128;per_thread=32
-                            // 1 problems, margin 2.54, regret 1.00 [1.00, 1.00]
-                            return kLeaves[38];
+                            // block_rows threads=256;per_thread=32
+                            // 6 problems nearby, margin 1.47, regret 1.12 [1.08, 1.17]
+                            return kLeaves[84];
                         }
                     }
                 }
@@ -1818,37 +4169,45 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (ratio(problem.columns, problem.k) <= 9) {
                     if (ratio(problem.columns, problem.k) <= 2.7) {
                         if (ratio(problem.rows, problem.columns) <= 4096) {
-                            if (problem.columns <= 470) {
-                                // warp_sort_rows default
-                                // 12 problems, margin 1.42, regret 1.01 [1.00, 1.03]
-                                return kLeaves[39];
-                            } else {
-                                if (ratio(problem.rows, problem.columns) <= 0.033) {
+                            if (product(problem.columns, problem.k) <= 524'288) {
+                                if (problem.elements() <= 47'000) {
                                     // warp_sort_rows default
-                                    // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[40];
+                                    // 4 problems, margin 1.15, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[85];
                                 } else {
-                                    // warp_cut_rows room=1
-                                    // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
-                                    return kLeaves[41];
+                                    // warp_rows lanes=8
+                                    // else warp_sort_rows default
+                                    // 10 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[86];
                                 }
+                            } else {
+                                // warp_cut_rows room=1
+                                // else block_cut_rows per_thread=32
+                                // 5 problems nearby, margin 0.65, regret 1.33 [1.03, 1.99]
+                                return kLeaves[87];
                             }
                         } else {
                             // warp_rows lanes=8
                             // 1 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                            return kLeaves[42];
+                            return kLeaves[88];
                         }
                     } else {
                         if (ratio(problem.rows, problem.k) <= 18'000) {
-                            // warp_cut_rows room=1
-                            // else block_cut_rows per_thread=32
-                            // 14 problems, margin 2.02, regret 1.06 [1.02, 1.11]
-                            return kLeaves[43];
+                            if (problem.columns <= 120) {
+                                // warp_sort_rows default
+                                // 7 problems nearby, margin 1.05, regret 1.08 [1.04, 1.13]
+                                return kLeaves[89];
+                            } else {
+                                // warp_cut_rows room=1
+                                // else block_cut_rows per_thread=32
+                                // 15 problems, margin 2.02, regret 1.06 [1.02, 1.11]
+                                return kLeaves[90];
+                            }
                         } else {
                             // warp_rows lanes=4
                             // else warp_rows lanes=8
                             // 6 problems, margin 4.13, regret 1.12 [1.00, 1.41]
-                            return kLeaves[44];
+                            return kLeaves[91];
                         }
                     }
                 } else {
@@ -1858,51 +4217,56 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (problem.elements() <= 470) {
                                     // warp_sort_rows default
                                     // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[45];
+                                    return kLeaves[92];
                                 } else {
                                     if (problem.columns <= 256) {
-                                        if (problem.results() <= 10'000) {
+                                        if (problem.elements() <= 32'768) {
                                             // warp_rows lanes=32
-                                            // 2 problems, margin 1.19, regret 1.03 [1.00, 1.05]
-                                            return kLeaves[46];
+                                            // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[93];
                                         } else {
-                                            // warp_rows lanes=4
-                                            // else warp_rows lanes=8
-                                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[47];
+                                            if (problem.results() <= 120'000) {
+                                                // warp_rows lanes=16
+                                                // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[94];
+                                            } else {
+                                                // warp_rows lanes=8
+                                                // 2 problems, margin 1.53, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[95];
+                                            }
                                         }
                                     } else {
                                         if (ratio(problem.rows, problem.k) <= 0.18) {
                                             // warp_cut_rows room=1
                                             // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[48];
+                                            return kLeaves[96];
                                         } else {
-                                            if (product(problem.rows, problem.columns) <= 470'000) {
+                                            if (problem.elements() <= 330'000) {
                                                 if (problem.columns <= 1024) {
                                                     // warp_rows lanes=32
                                                     // 10 problems, margin 1.13, regret 1.00 [1.00, 1.01]
-                                                    return kLeaves[49];
+                                                    return kLeaves[97];
                                                 } else {
-                                                    if (problem.columns <= 1200) {
-                                                        // block_rows threads=256;per_thread=16
-                                                        // 2 problems, margin 1.16, regret 1.01 [1.00, 1.02]
-                                                        return kLeaves[50];
-                                                    } else {
-                                                        // block_rows threads=128;per_thread=16
-                                                        // 2 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[51];
-                                                    }
+                                                    // block_rows threads=128;per_thread=16
+                                                    // 3 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[98];
                                                 }
                                             } else {
-                                                if (problem.k <= 120) {
-                                                    // warp_rows lanes=16
-                                                    // else warp_rows lanes=32
-                                                    // 25 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[52];
+                                                if (product(problem.columns, problem.k) <= 131'072) {
+                                                    if (problem.rows <= 330) {
+                                                        // block_rows threads=256;per_thread=16
+                                                        // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[99];
+                                                    } else {
+                                                        // warp_rows lanes=16
+                                                        // else warp_rows lanes=32
+                                                        // 25 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[100];
+                                                    }
                                                 } else {
                                                     // warp_cut_rows room=2
                                                     // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[53];
+                                                    return kLeaves[101];
                                                 }
                                             }
                                         }
@@ -1911,39 +4275,45 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             } else {
                                 // warp_cut_rows room=1
                                 // 1 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                                return kLeaves[54];
+                                return kLeaves[102];
                             }
                         } else {
                             // warp_rows lanes=4
                             // else warp_rows lanes=8
                             // 8 problems, margin 2.06, regret 1.00 [1.00, 1.00]
-                            return kLeaves[55];
+                            return kLeaves[103];
                         }
                     } else {
                         if (problem.rows <= 330) {
-                            // block_rows threads=256;per_thread=32
-                            // 8 problems, margin 1.32, regret 1.02 [1.01, 1.05]
-                            return kLeaves[56];
+                            if (ratio(problem.rows, problem.k) <= 0.068) {
+                                // block_cut_rows per_thread=32
+                                // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                                return kLeaves[104];
+                            } else {
+                                if (ratio(problem.rows, problem.columns) <= 0.0027) {
+                                    // block_rows threads=512;per_thread=32
+                                    // 2 problems, margin 1.56, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[105];
+                                } else {
+                                    // block_rows threads=256;per_thread=32
+                                    // 8 problems, margin 1.32, regret 1.02 [1.01, 1.05]
+                                    return kLeaves[106];
+                                }
+                            }
                         } else {
                             if (ratio(problem.columns, problem.k) <= 22) {
                                 // block_cut_rows per_thread=32
                                 // 2 problems, margin 1.53, regret 1.00 [1.00, 1.00]
-                                return kLeaves[57];
+                                return kLeaves[107];
                             } else {
                                 if (problem.elements() <= 27'000'000) {
-                                    if (ratio(problem.rows, problem.k) <= 82) {
-                                        // block_rows threads=128;per_thread=32
-                                        // 7 problems, margin 1.15, regret 1.13 [1.03, 1.27]
-                                        return kLeaves[58];
-                                    } else {
-                                        // block_rows threads=128;per_thread=16
-                                        // 14 problems, margin 1.68, regret 1.01 [1.00, 1.02]
-                                        return kLeaves[59];
-                                    }
+                                    // block_rows threads=128;per_thread=16
+                                    // 21 problems, margin 1.48, regret 1.05 [1.01, 1.11]
+                                    return kLeaves[108];
                                 } else {
                                     // block_rows threads=128;per_thread=32
-                                    // 25 problems, margin 2.84, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[60];
+                                    // 26 problems, margin 3.38, regret 1.01 [1.00, 1.02]
+                                    return kLeaves[109];
                                 }
                             }
                         }
@@ -1951,10 +4321,201 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 }
             }
         } else {
-            // warp_rows lanes=32
-            // else block_rows threads=256;per_thread=32
-            // 27 problems, margin 1.20, regret 1.27 [1.15, 1.42]
-            return kLeaves[61];
+            if (ratio(problem.rows, problem.columns) <= 0.001) {
+                if (ratio(problem.rows, problem.columns) <= 0.0001) {
+                    if (problem.k <= 56) {
+                        // block_cut_rows per_thread=32
+                        // else split_rows columns=2048
+                        // 2 problems nearby, margin 1.00, regret 1.63 [1.02, 2.63]
+                        return kLeaves[110];
+                    } else {
+                        // split_rows columns=8192
+                        // 1 problems, margin 1.90, regret 1.00 [1.00, 1.00]
+                        return kLeaves[111];
+                    }
+                } else {
+                    if (problem.elements() <= 67'108'864) {
+                        if (problem.k <= 2) {
+                            // split_rows columns=2048
+                            // 1 problems nearby, margin 0.61, regret 1.64 [1.64, 1.64]
+                            return kLeaves[112];
+                        } else {
+                            if (problem.elements() <= 3'900'000) {
+                                if (problem.elements() <= 15'000) {
+                                    // block_cut_rows per_thread=16
+                                    // 2 problems, margin 1.93, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[113];
+                                } else {
+                                    // block_rows threads=512;per_thread=32
+                                    // 2 problems nearby, margin 0.90, regret 1.38 [1.00, 1.90]
+                                    return kLeaves[114];
+                                }
+                            } else {
+                                if (problem.elements() <= 4'700'000) {
+                                    // split_rows columns=2048
+                                    // 1 problems nearby, margin 0.38, regret 2.63 [2.63, 2.63]
+                                    return kLeaves[115];
+                                } else {
+                                    // block_rows threads=256;per_thread=32
+                                    // 1 problems, margin 2.27, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[116];
+                                }
+                            }
+                        }
+                    } else {
+                        // block_rows threads=512;per_thread=32
+                        // 1 problems nearby, margin 2.18, regret 1.23 [1.23, 1.23]
+                        return kLeaves[117];
+                    }
+                }
+            } else {
+                if (ratio(problem.rows, problem.columns) <= 0.015) {
+                    if (ratio(problem.rows, problem.columns) <= 0.012) {
+                        if (problem.k <= 5) {
+                            if (ratio(problem.columns, problem.k) <= 10'000) {
+                                // block_rows threads=512;per_thread=32
+                                // 2 problems, margin 1.37, regret 1.00 [1.00, 1.00]
+                                return kLeaves[118];
+                            } else {
+                                // block_rows threads=256;per_thread=32
+                                // 3 problems nearby, margin 1.88, regret 1.05 [1.00, 1.11]
+                                return kLeaves[119];
+                            }
+                        } else {
+                            if (problem.elements() <= 47'000'000) {
+                                if (problem.elements() <= 390) {
+                                    // warp_sort_rows default
+                                    // 1 problems nearby, margin 0.67, regret 1.50 [1.50, 1.50]
+                                    return kLeaves[120];
+                                } else {
+                                    // block_cut_rows per_thread=16
+                                    // else block_rows threads=256;per_thread=32
+                                    // 3 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[121];
+                                }
+                            } else {
+                                // block_rows threads=128;per_thread=16
+                                // 1 problems, margin 2.68, regret 1.00 [1.00, 1.00]
+                                return kLeaves[122];
+                            }
+                        }
+                    } else {
+                        if (problem.results() <= 3900) {
+                            // block_cut_rows per_thread=32
+                            // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
+                            return kLeaves[123];
+                        } else {
+                            // block_rows threads=256;per_thread=32
+                            // 2 problems nearby, margin 2.35, regret 1.17 [1.13, 1.21]
+                            return kLeaves[124];
+                        }
+                    }
+                } else {
+                    if (ratio(problem.columns, problem.k) <= 12) {
+                        if (problem.k <= 27) {
+                            if (problem.elements() <= 150'000) {
+                                // warp_sort_rows default
+                                // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
+                                return kLeaves[125];
+                            } else {
+                                if (problem.results() <= 27'000) {
+                                    // warp_rows lanes=16
+                                    // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[126];
+                                } else {
+                                    // warp_rows lanes=4
+                                    // else warp_rows lanes=8
+                                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[127];
+                                }
+                            }
+                        } else {
+                            if (product(problem.columns, problem.k) <= 27'000) {
+                                if (problem.columns <= 100) {
+                                    // warp_sort_rows default
+                                    // 1 problems nearby, margin 0.67, regret 1.50 [1.50, 1.50]
+                                    return kLeaves[128];
+                                } else {
+                                    // warp_rows lanes=32
+                                    // 2 problems nearby, margin 0.95, regret 1.21 [1.00, 1.45]
+                                    return kLeaves[129];
+                                }
+                            } else {
+                                // warp_cut_rows room=1
+                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                return kLeaves[130];
+                            }
+                        }
+                    } else {
+                        if (ratio(problem.rows, problem.columns) <= 330) {
+                            if (problem.columns <= 128) {
+                                if (problem.elements() <= 6800) {
+                                    // warp_sort_rows default
+                                    // 2 problems, margin 1.25, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[131];
+                                } else {
+                                    // warp_rows lanes=16
+                                    // 2 problems nearby, margin 0.97, regret 1.13 [1.00, 1.28]
+                                    return kLeaves[132];
+                                }
+                            } else {
+                                if (product(problem.columns, problem.k) <= 262'144) {
+                                    if (problem.elements() <= 680'000'000) {
+                                        if (ratio(problem.rows, problem.k) <= 680) {
+                                            if (problem.columns <= 2048) {
+                                                // warp_rows lanes=32
+                                                // 4 problems, margin 1.25, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[133];
+                                            } else {
+                                                if (problem.elements() <= 4'700'000) {
+                                                    // block_rows threads=128;per_thread=32
+                                                    // 3 problems nearby, margin 2.01, regret 1.19 [1.00, 1.46]
+                                                    return kLeaves[134];
+                                                } else {
+                                                    // block_rows threads=128;per_thread=16
+                                                    // 2 problems nearby, margin 1.15, regret 1.51 [1.09, 2.09]
+                                                    return kLeaves[135];
+                                                }
+                                            }
+                                        } else {
+                                            if (problem.columns <= 256) {
+                                                // warp_rows lanes=16
+                                                // 2 problems nearby, margin 1.79, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[136];
+                                            } else {
+                                                // warp_rows lanes=32
+                                                // else block_rows threads=128;per_thread=16
+                                                // 2 problems, margin 1.31, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[137];
+                                            }
+                                        }
+                                    } else {
+                                        // block_rows threads=128;per_thread=32
+                                        // 2 problems nearby, margin 1.74, regret 1.32 [1.00, 1.75]
+                                        return kLeaves[138];
+                                    }
+                                } else {
+                                    if (problem.elements() <= 8'200'000) {
+                                        // block_cut_rows per_thread=32
+                                        // else block_rows threads=256;per_thread=32
+                                        // 1 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[139];
+                                    } else {
+                                        // block_rows threads=128;per_thread=32
+                                        // 3 problems, margin 3.86, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[140];
+                                    }
+                                }
+                            }
+                        } else {
+                            // warp_rows lanes=8
+                            // else warp_rows lanes=16
+                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[141];
+                        }
+                    }
+                }
+            }
         }
     }
 }
