@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -112,8 +113,18 @@ void for_each_swept_cpu(F&& judge) {
 
 bool is_amds(std::string_view key) { return key.starts_with("cpu-zen"); }
 
-/// Another maker's tree knows which variants are fast, but not which blocks fit the caches best.
+/// Of the instruction sets that keys name, a richer one's index is greater.
+std::size_t isa_in(std::string_view key) {
+    constexpr std::array kNames{"-generic-", "-avx2-", "-avx512-", "-avx512vnni-"};
+    const auto named = [&](const char* name) { return key.find(name) != std::string_view::npos; };
+    return static_cast<std::size_t>(std::ranges::find_if(kNames, named) - kNames.begin());
+}
+
+/// Another maker's tree knows which variants are fast, but not which blocks fit the caches best. One of a poorer
+/// instruction set lacks the fastest variants, and is asked where no other was asked for the same ones.
 double most_cost(const std::string& key, const Cost& cost) {
+    const auto is_poorer = [&](const auto& tree) { return isa_in(tree.first) < isa_in(key); };
+    if (std::ranges::all_of(cost.trees, is_poorer)) return cost.baseline;
     const bool own_makers =
         std::ranges::all_of(cost.trees, [&](const auto& tree) { return is_amds(tree.first) == is_amds(key); });
     return own_makers ? 1.10 : 1.20;

@@ -15,12 +15,11 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <string>
 
 #include "device/kernel.hpp"
 #include "kernels/core/variant.hpp"
 #include "kernels/problems/smallest_k.hpp"
-#include "variants/smallest_k/lane_group.cuh"
+#include "variants/smallest_k/lane_rows.cuh"
 #include "variants/smallest_k/packed_sort.cuh"
 #include "variants/smallest_k/row_cut.cuh"
 
@@ -28,19 +27,6 @@ namespace espalier::smallest_k {
 namespace {
 
 using namespace device;
-
-constexpr int kWarps = 4;  ///< per block; they have nothing to do with each other
-
-/// What differs with k: elements that may be left beside the k, and room for all that is taken.
-struct UpTo8 {
-    static constexpr int kMost = 8, kSlack = 3, kCapacity = 16;
-};
-struct UpTo32 {
-    static constexpr int kMost = 32, kSlack = 10, kCapacity = 64;
-};
-struct UpTo128 {
-    static constexpr int kMost = 128, kSlack = 24, kCapacity = 256;
-};
 
 /// What a row has of the shared memory. Lists and orders of rows that are read together meet in no bank.
 template <int lanes, class Size>
@@ -203,59 +189,27 @@ __global__ void __launch_bounds__(kLanes* kWarps)
     if (row < problem.rows) list.write(k, values + row * k, indices + row * k);
 }
 
-struct Instance {
-    int lanes, columns, k;
-    void (*kernel)(Problem, bool, const float*, float*, std::int32_t*);
-};
-
 template <int lanes, int per_lane, class Size>
-constexpr Instance instance() {
+constexpr LaneKernel instance() {
     return {lanes, lanes * per_lane, Size::kMost, select_packed<lanes, per_lane, Size>};
 }
 
 /// By lanes; the first that fits is taken.
 constexpr std::array kInstances{
-    instance<32, 8, UpTo8>(),    instance<32, 16, UpTo8>(),   instance<32, 32, UpTo8>(),   instance<32, 64, UpTo8>(),
-    instance<32, 8, UpTo32>(),   instance<32, 16, UpTo32>(),  instance<32, 32, UpTo32>(),  instance<32, 64, UpTo32>(),
-    instance<32, 16, UpTo128>(), instance<32, 32, UpTo128>(), instance<32, 64, UpTo128>(), instance<16, 8, UpTo8>(),
-    instance<16, 16, UpTo8>(),   instance<16, 32, UpTo8>(),   instance<16, 8, UpTo32>(),   instance<16, 16, UpTo32>(),
-    instance<16, 32, UpTo32>(),  instance<8, 8, UpTo8>(),     instance<8, 16, UpTo8>(),    instance<8, 32, UpTo8>(),
-    instance<8, 8, UpTo32>(),    instance<8, 16, UpTo32>(),   instance<8, 32, UpTo32>(),   instance<4, 8, UpTo8>(),
-    instance<4, 16, UpTo8>(),    instance<4, 32, UpTo8>(),    instance<4, 16, UpTo32>(),   instance<4, 32, UpTo32>()};
-
-const Instance* find_instance(const Problem& problem, int lanes) {
-    for (const Instance& instance : kInstances)
-        if (instance.lanes == lanes && problem.columns <= instance.columns && problem.k <= instance.k) return &instance;
-    return nullptr;
-}
-
-std::int64_t blocks_of(const Problem& problem, int lanes) {
-    const std::int64_t rows = kWarps * kLanes / lanes;
-    return (problem.rows + rows - 1) / rows;
-}
+    instance<32, 8, Small>(),   instance<32, 16, Small>(),  instance<32, 32, Small>(),  instance<32, 64, Small>(),
+    instance<32, 8, Medium>(),  instance<32, 16, Medium>(), instance<32, 32, Medium>(), instance<32, 64, Medium>(),
+    instance<32, 16, Large>(),  instance<32, 32, Large>(),  instance<32, 64, Large>(),  instance<16, 8, Small>(),
+    instance<16, 16, Small>(),  instance<16, 32, Small>(),  instance<16, 8, Medium>(),  instance<16, 16, Medium>(),
+    instance<16, 32, Medium>(), instance<8, 8, Small>(),    instance<8, 16, Small>(),   instance<8, 32, Small>(),
+    instance<8, 8, Medium>(),   instance<8, 16, Medium>(),  instance<8, 32, Medium>(),  instance<4, 8, Small>(),
+    instance<4, 16, Small>(),   instance<4, 32, Small>(),   instance<4, 16, Medium>(),  instance<4, 32, Medium>()};
 
 Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
-    const int lanes = configuration["lanes"];
-    if (!problem.has_rows()) return Support::no("reads rows: needs layout=row_major");
-    if (!find_instance(problem, lanes)) {
-        int columns = 0, k = 0;
-        for (const Instance& instance : kInstances)
-            if (instance.lanes == lanes) columns = std::max(columns, instance.columns), k = std::max(k, instance.k);
-        return Support::no(std::to_string(lanes) + " lanes hold rows of up to " + std::to_string(columns) +
-                           " columns and lists of up to " + std::to_string(k));
-    }
-    if (blocks_of(problem, lanes) > 2147483647) return Support::no("more than 2,147,483,647 blocks exceed the grid");
-    return Support::yes();
+    return supports_lanes(kInstances, problem, configuration["lanes"]);
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
-    if (problem.results() == 0) return;
-    const int lanes = configuration["lanes"];
-    const bool aligned =
-        problem.columns % kVector == 0 && reinterpret_cast<std::uintptr_t>(buffers.distances) % sizeof(float4) == 0;
-    launch(find_instance(problem, lanes)->kernel, dim3(static_cast<unsigned>(blocks_of(problem, lanes))),
-           dim3(kLanes, kWarps), 0, context.stream, problem, aligned, buffers.distances, buffers.values,
-           buffers.indices);
+    run_lanes(kInstances, context, problem, buffers, configuration["lanes"]);
 }
 
 }  // namespace

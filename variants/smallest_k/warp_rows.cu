@@ -5,15 +5,15 @@
 //
 // `lanes` per row: parts of a warp search for the cuts of several short rows at once; the sorts are a whole warp's.
 
+#include <algorithm>
 #include <array>
-#include <string>
-#include <utility>
+#include <cstdint>
 
 #include "device/kernel.hpp"
 #include "kernels/core/variant.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "variants/smallest_k/bitonic_warp.cuh"
-#include "variants/smallest_k/lane_group.cuh"
+#include "variants/smallest_k/lane_rows.cuh"
 #include "variants/smallest_k/order.hpp"
 #include "variants/smallest_k/row_cut.cuh"
 
@@ -21,8 +21,6 @@ namespace espalier::smallest_k {
 namespace {
 
 using namespace device;
-
-constexpr int kWarps = 4;  ///< per block; they have nothing to do with each other
 
 /// Merges 32 sorted entries into a list of which every register holds 32.
 template <int registers>
@@ -36,17 +34,6 @@ __device__ void merge_into(std::uint64_t (&list)[registers], std::uint64_t entry
         if (r + 1 < registers && r + 1 < used) carried = __shfl_xor_sync(kAll, merge_bitonic(larger, lane), kLanes - 1);
     }
 }
-
-/// What differs with k: parts of the row per wanted element, elements that may be left to sort, the list's registers.
-struct Small {  // k <= 8
-    static constexpr int kMost = 8, kSlack = 3, kCapacity = 16;
-};
-struct Medium {  // k <= 32
-    static constexpr int kMost = 32, kSlack = 10, kCapacity = 64;
-};
-struct Large {  // k <= 128
-    static constexpr int kMost = 128, kSlack = 24, kCapacity = 256;
-};
 
 /// Sorts `count` raw entries and writes the first k of them.
 template <class Size>
@@ -118,13 +105,8 @@ __global__ void __launch_bounds__(kLanes* kWarps)
     }
 }
 
-struct Instance {
-    int lanes, columns, k;
-    void (*kernel)(Problem, bool, const float*, float*, std::int32_t*);
-};
-
 template <int lanes, int per_lane, class Size>
-constexpr Instance instance() {
+constexpr LaneKernel instance() {
     return {lanes, lanes * per_lane, Size::kMost, select_rows<lanes, per_lane, Size>};
 }
 
@@ -138,39 +120,12 @@ constexpr std::array kInstances{
     instance<8, 8, Medium>(),   instance<8, 16, Medium>(),  instance<8, 32, Medium>(),  instance<4, 8, Small>(),
     instance<4, 16, Small>(),   instance<4, 32, Small>()};
 
-const Instance* find_instance(const Problem& problem, int lanes) {
-    for (const Instance& instance : kInstances)
-        if (instance.lanes == lanes && problem.columns <= instance.columns && problem.k <= instance.k) return &instance;
-    return nullptr;
-}
-
-std::int64_t blocks_of(const Problem& problem, int lanes) {
-    const std::int64_t rows = kWarps * kLanes / lanes;
-    return (problem.rows + rows - 1) / rows;
-}
-
 Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
-    const int lanes = configuration["lanes"];
-    if (!problem.has_rows()) return Support::no("reads rows: needs layout=row_major");
-    if (!find_instance(problem, lanes)) {
-        int columns = 0, k = 0;
-        for (const Instance& instance : kInstances)
-            if (instance.lanes == lanes) columns = std::max(columns, instance.columns), k = std::max(k, instance.k);
-        return Support::no(std::to_string(lanes) + " lanes hold rows of up to " + std::to_string(columns) +
-                           " columns and lists of up to " + std::to_string(k));
-    }
-    if (blocks_of(problem, lanes) > 2147483647) return Support::no("more than 2,147,483,647 blocks exceed the grid");
-    return Support::yes();
+    return supports_lanes(kInstances, problem, configuration["lanes"]);
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
-    if (problem.results() == 0) return;
-    const int lanes = configuration["lanes"];
-    const bool aligned =
-        problem.columns % kVector == 0 && reinterpret_cast<std::uintptr_t>(buffers.distances) % sizeof(float4) == 0;
-    launch(find_instance(problem, lanes)->kernel, dim3(static_cast<unsigned>(blocks_of(problem, lanes))),
-           dim3(kLanes, kWarps), 0, context.stream, problem, aligned, buffers.distances, buffers.values,
-           buffers.indices);
+    run_lanes(kInstances, context, problem, buffers, configuration["lanes"]);
 }
 
 }  // namespace
