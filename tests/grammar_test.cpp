@@ -246,7 +246,8 @@ TEST_F(Progress, OfLocateIsOnTerminalsOnly) {
     int windows = 20;  // of a second each
     while (true) {
         const std::string record = quoted(folder_ / fmt::format("record-{}", windows));
-        ASSERT_EQ(run_espalier(folder_, fmt::format("synthesize --receivers 32 --duration {}s {}", windows, record)).code, 0);
+        ASSERT_EQ(
+            run_espalier(folder_, fmt::format("synthesize --receivers 32 --duration {}s {}", windows, record)).code, 0);
         arguments = "locate --velocity 2500 --grid 12x12x12 --window 500 --device cpu --variant cpu_scalar -o - " +
                     record + "/record.json";
         said = said_on_terminal(arguments);

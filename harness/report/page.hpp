@@ -14,8 +14,8 @@ struct PageOptions {
     bool quiet = false;                ///< keep what the page's writer prints to stdout to itself
 };
 
-/// Writes output/index.html, or published.html, from a results folder, with plots/report.py, and returns the page's path. Throws
-/// `PageError` if Python, its packages or plots/ are missing, or it found no usable results.
+/// Writes output/index.html, or published.html, from a results folder, with plots/report.py, and returns the page's
+/// path. Throws `PageError` if Python, its packages or plots/ are missing, or it found no usable results.
 std::filesystem::path write_page(const PageOptions& options);
 
 /// Writes a comparison, as `espalier compare --json` prints it, as a page to `output`, with plots/compare.py. `before`

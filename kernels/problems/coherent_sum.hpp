@@ -16,9 +16,9 @@ namespace espalier::coherent_sum {
 
 enum class VariantId : std::uint16_t;
 
-/// Where the delays come from. Walk: of each source on its own, neighbouring receivers a few samples apart. Cube: travel
-/// times from the nodes of a cube, which neighbouring nodes share differences of. Nobody who asks for sums says so, and no
-/// tree may ask.
+/// Where the delays come from. Walk: of each source on its own, neighbouring receivers a few samples apart. Cube:
+/// travel times from the nodes of a cube, which neighbouring nodes share differences of. Nobody who asks for sums says
+/// so, and no tree may ask.
 enum class Delays { walk, cube };
 
 inline constexpr std::string_view kCoherenceNames[] = {"sums", "maximum"};

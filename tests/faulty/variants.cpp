@@ -36,8 +36,8 @@ void crawls(Context& context, const Problem& problem, const Buffers& buffers, co
     doubling(context, problem, buffers, c);
 }
 
-/// What an index of too few bits does. For one seed the fastest of all, for another the slowest, but not by so much that
-/// a sample leaves it out, however fast the others are here.
+/// What an index of too few bits does. For one seed the fastest of all, for another the slowest, but not by so much
+/// that a sample leaves it out, however fast the others are here.
 void wrong_when_large(Context&, const Problem& problem, const Buffers& buffers, const Configuration&) {
     if (problem.seed == 778) std::this_thread::sleep_for(std::chrono::milliseconds(40));
     for (std::int64_t i = 0; i < problem.size; ++i) buffers.out[i] = 2 * buffers.in[i];
