@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "device/kernel.hpp"
+#include "variants/coherent_sum/receiver_fours.cuh"
 #include "variants/coherent_sum/source_tiles.cuh"
 
 /// Finds, for a block of sources and four neighbouring receivers, the different vectors of differences between the
@@ -11,14 +12,10 @@
 namespace espalier::coherent_sum {
 namespace {
 
-inline constexpr int kMembers = 4;          ///< receivers of a group
 inline constexpr int kVectorsOfGroup = 64;  ///< different ones that the tables have room for
 inline constexpr int kRoomPerWarp = 1184;   ///< words of a chunk: three of two blocks' eight warps fit a multiprocessor
-inline constexpr int kLongestDifference = 511;
-inline constexpr int kTrialVectors = 16;  ///< found before it is asked whether sources share them at all
-inline constexpr int kGroupsOfTile = kColumns / kMembers;
+inline constexpr int kTrialVectors = 16;    ///< found before it is asked whether sources share them at all
 inline constexpr int kGroupingThreads = kGroupsOfTile * kLanes;
-inline constexpr std::int32_t kFitsNowhere = 1 << 26;
 
 /// Four receivers as a block of sources sees them, and what lies where in a chunk in shared memory, in words from the
 /// group's first: its details, the members' segments, the sub-sums.
@@ -48,10 +45,6 @@ struct Tables {
     std::int32_t* words;
 };
 
-__host__ __device__ constexpr std::int64_t groups_of(const Problem& problem) {
-    return (problem.receivers + kMembers - 1) / kMembers;
-}
-
 __host__ __device__ constexpr int detail_bytes(int sources) {
     const int each = sources * static_cast<int>(sizeof(std::uint16_t));
     const int vectors = kVectorsOfGroup * static_cast<int>(sizeof(Vector)), others = (kMembers - 1) * each;
@@ -68,33 +61,6 @@ inline Tables tables_at(std::byte* memory, const Problem& problem, int sources, 
     auto* const first = reinterpret_cast<Group*>(memory);
     auto* const details = reinterpret_cast<std::byte*>(first + groups);
     return {first, details, reinterpret_cast<std::int32_t*>(details + groups * detail_bytes(sources))};
-}
-
-/// The source at a place in `order`, or in the problem's own order if there is none. The last one again beyond it.
-__device__ inline std::int64_t source_at(const Problem& problem, const std::int32_t* order, std::int64_t place) {
-    const std::int64_t existing = min(place, problem.sources - 1);
-    return order != nullptr ? order[existing] : existing;
-}
-
-/// Three differences in one word, if they are small enough.
-__device__ inline bool can_be_packed(const std::int32_t (&delays)[kMembers]) {
-    bool can = true;
-#pragma unroll
-    for (int m = 1; m < kMembers; ++m) {
-        const std::int32_t difference = delays[m] - delays[0];
-        can = can && difference >= -kLongestDifference && difference <= kLongestDifference;
-    }
-    return can;
-}
-__device__ inline std::uint32_t packed(const std::int32_t (&delays)[kMembers]) {
-    std::uint32_t key = 0;
-#pragma unroll
-    for (int m = 1; m < kMembers; ++m)
-        key = key << 10 | static_cast<std::uint32_t>(delays[m] - delays[0] + kLongestDifference);
-    return key;
-}
-__device__ inline std::int32_t difference(std::uint32_t key, int member) {
-    return static_cast<std::int32_t>(key >> (10 * (kMembers - 1 - member)) & 1023U) - kLongestDifference;
 }
 
 /// What a warp finds out about a group: its lanes have every 32nd source of the block.

@@ -15,6 +15,7 @@
 
 #include "device/kernel.hpp"
 #include "variants/coherent_sum/delay_vectors.cuh"
+#include "variants/coherent_sum/receiver_fours.cuh"
 #include "variants/coherent_sum/source_order.cuh"
 #include "variants/coherent_sum/source_tiles.cuh"
 #include "variants/coherent_sum/tolerance.hpp"
@@ -163,64 +164,6 @@ __device__ void build_chunk(Shared<T>& memory, int turn) {
     }
 }
 
-/// Adds to each of the warp's sources the samples of four receivers at its offsets, in bytes, from those at `from`,
-/// which are the lane's.
-template <class T>
-__device__ void add_four(typename T::Sums& sums, const float* const (&from)[kMembers], const std::uint16_t* offsets) {
-#pragma unroll
-    for (int first = 0; first < T::kPerWarp; first += 4) {
-        uint2 fours[kMembers];
-#pragma unroll
-        for (int m = 0; m < kMembers; ++m)
-            fours[m] = *reinterpret_cast<const uint2*>(offsets + m * T::kSources + first);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const float* at[kMembers];
-#pragma unroll
-            for (int m = 0; m < kMembers; ++m) {
-                const std::uint32_t pair = i < 2 ? fours[m].x : fours[m].y;
-                const std::uint32_t offset = i % 2 == 0 ? pair & 0xFFFFU : pair >> 16;
-                at[m] = reinterpret_cast<const float*>(reinterpret_cast<const std::byte*>(from[m]) + offset);
-            }
-#pragma unroll
-            for (int t = 0; t < T::kTimes; ++t) {
-                const int k = t * kLanes;
-                sums[first + i][t] += (at[0][k] + at[1][k]) + (at[2][k] + at[3][k]);
-            }
-        }
-    }
-}
-
-/// Adds four receivers straight from their traces: their delays are too far apart for shared memory.
-template <class T>
-__device__ void add_four_from_global(typename T::Sums& sums, const Problem& problem, const Buffers& buffers,
-                                     const std::int32_t* order, std::int64_t first_source, std::int64_t first_sample,
-                                     std::int64_t first_receiver) {
-    // Times past the window take the last one's samples, which are there to be read; a receiver past the last adds 0.
-    int later[T::kTimes];
-#pragma unroll
-    for (int t = 0; t < T::kTimes; ++t)
-        later[t] = static_cast<int>(min(std::int64_t{t * kLanes}, problem.samples - 1 - first_sample));
-    const auto existing = static_cast<int>(min(problem.receivers - first_receiver, std::int64_t{kMembers}));
-    const float* const first_trace = buffers.traces + first_receiver * problem.trace_samples() + first_sample;
-#pragma unroll
-    for (int s = 0; s < T::kPerWarp; ++s) {
-        const std::int32_t* const delays =
-            buffers.delays + source_at(problem, order, first_source + s) * problem.receivers + first_receiver;
-        const float* traces[kMembers];
-#pragma unroll
-        for (int m = 0; m < kMembers; ++m) {
-            const int receiver = min(m, existing - 1);
-            traces[m] = first_trace + receiver * problem.trace_samples() + delays[receiver];
-        }
-#pragma unroll
-        for (int t = 0; t < T::kTimes; ++t) {
-            const auto value = [&](int m) { return m < existing ? traces[m][later[t]] : 0.0F; };
-            sums[s][t] += (value(0) + value(1)) + (value(2) + value(3));
-        }
-    }
-}
-
 /// Adds a chunk, group after group, so that every source's additions have the same order.
 template <class T>
 __device__ void add_chunk(typename T::Sums& sums, const Shared<T>& memory, int turn, const Problem& problem,
@@ -244,32 +187,6 @@ __device__ void add_chunk(typename T::Sums& sums, const Shared<T>& memory, int t
                                                  own + group.at[3]};
             add_four<T>(sums, from, offsets);
         }
-    }
-}
-
-/// Stores a warp's sums, or folds them into the peaks of its sources: one atomic for each.
-template <class T>
-__device__ void keep_ordered(const typename T::Sums& sums, const Problem& problem, const Buffers& buffers,
-                             unsigned long long* peaks, const std::int32_t* order, std::int64_t first_source,
-                             std::int64_t first_sample) {
-#pragma unroll
-    for (int s = 0; s < T::kPerWarp; ++s) {
-        if (first_source + s >= problem.sources) return;
-        const std::int64_t source = source_at(problem, order, first_source + s);
-        unsigned long long key = 0;
-#pragma unroll
-        for (int t = 0; t < T::kTimes; ++t) {
-            const std::int64_t sample = first_sample + t * kLanes;
-            if (sample >= problem.samples) continue;
-            if (problem.output == Coherence::sums)
-                buffers.sums[source * problem.samples + sample] = sums[s][t];
-            else
-                key = max(key, peak_key(sums[s][t], static_cast<std::uint32_t>(sample)));
-        }
-        if (problem.output == Coherence::sums) continue;
-        for (unsigned offset = kLanes / 2; offset > 0; offset /= 2)
-            key = max(key, __shfl_down_sync(kWholeWarp, key, offset));
-        if (lane_of(threadIdx.x) == 0) atomicMax(peaks + source, key);
     }
 }
 

@@ -39,17 +39,21 @@ struct Ordering {
     std::int32_t *order, *cells, *ranks;  ///< of each source: its cell, and how many of the cell came before it
     std::int32_t* starts;                 ///< of each cell: its sources, then the place of its first
     Axes* axes;
+    std::int32_t *nearest, *farthest;  ///< of each receiver: how far the chosen ones are from it
 };
 
 inline std::size_t ordering_bytes(const Problem& problem) {
     return 3 * aligned(static_cast<std::size_t>(problem.sources) * sizeof(std::int32_t)) +
-           kCells * sizeof(std::int32_t) + sizeof(Axes);
+           kCells * sizeof(std::int32_t) + aligned(sizeof(Axes)) +
+           2 * static_cast<std::size_t>(problem.receivers) * sizeof(std::int32_t);
 }
 
 inline Ordering ordering_at(std::byte* memory, const Problem& problem) {
     const std::size_t each = aligned(static_cast<std::size_t>(problem.sources) * sizeof(std::int32_t));
     const auto at = [&](int i) { return reinterpret_cast<std::int32_t*>(memory + static_cast<std::size_t>(i) * each); };
-    return {at(0), at(1), at(2), at(3), reinterpret_cast<Axes*>(at(3) + kCells)};
+    auto* const axes = reinterpret_cast<std::byte*>(at(3) + kCells);
+    auto* const nearest = reinterpret_cast<std::int32_t*>(axes + aligned(sizeof(Axes)));
+    return {at(0), at(1), at(2), at(3), reinterpret_cast<Axes*>(axes), nearest, nearest + problem.receivers};
 }
 
 /// The i-th of `count` sources spread evenly over all.
@@ -57,17 +61,24 @@ __device__ inline std::int64_t spread(const Problem& problem, int i, int count) 
     return (problem.sources - 1) * i / (count - 1);
 }
 
-/// The most by which the delays of a few sources to two receivers differ: no more than the time between the two.
-__device__ inline std::int32_t distance(const Problem& problem, const std::int32_t* delays, std::int64_t a,
-                                        std::int64_t b) {
-    std::int32_t most = 0;
-#pragma unroll 8
-    for (int i = 0; i < kSourcesOfDistance; ++i) {
-        const std::int32_t* const own = delays + spread(problem, i, kSourcesOfDistance) * problem.receivers;
-        most = max(most, abs(own[a] - own[b]));
+/// The delays of a few sources to one receiver.
+struct FewDelays {
+    std::int32_t of[kSourcesOfDistance];
+
+    __device__ FewDelays(const Problem& problem, const std::int32_t* delays, std::int64_t receiver) {
+#pragma unroll
+        for (int i = 0; i < kSourcesOfDistance; ++i)
+            of[i] = delays[spread(problem, i, kSourcesOfDistance) * problem.receivers + receiver];
     }
-    return most;
-}
+
+    /// The most by which they differ from those to another one: no more than the time between the two receivers.
+    [[nodiscard]] __device__ std::int32_t distance_to(const FewDelays& other) const {
+        std::int32_t most = 0;
+#pragma unroll
+        for (int i = 0; i < kSourcesOfDistance; ++i) most = max(most, abs(of[i] - other.of[i]));
+        return most;
+    }
+};
 
 __device__ inline void coordinates(std::int32_t (&at)[kAxes], const Problem& problem, const std::int32_t* delays,
                                    const Axes& axes, std::int64_t source) {
@@ -77,23 +88,20 @@ __device__ inline void coordinates(std::int32_t (&at)[kAxes], const Problem& pro
     at[2] = own[axes.receivers[4]];
 }
 
-/// How good a choice a receiver is after `chosen` others.
-__device__ inline std::int32_t merit(const Problem& problem, const std::int32_t* delays, const Axes& axes, int chosen,
-                                     std::int64_t receiver) {
+/// How good a choice a receiver is after `chosen` others, `distance` being that to the last of them.
+__device__ inline std::int32_t merit(const Ordering& ordering, std::int64_t receiver, int chosen,
+                                     std::int32_t distance) {
     // The first is the farthest from receiver 0, which itself is nobody's choice.
-    if (chosen == 0) return distance(problem, delays, receiver, 0);
-    std::int32_t nearest = 0x7FFFFFFF, farthest = 0;
-    for (int i = 0; i < chosen; ++i) {
-        const std::int32_t to = distance(problem, delays, receiver, axes.receivers[i]);
-        nearest = min(nearest, to);
-        farthest = max(farthest, to);
-    }
+    if (chosen == 0) return distance;
+    std::int32_t &nearest = ordering.nearest[receiver], &farthest = ordering.farthest[receiver];
+    nearest = chosen == 1 ? distance : min(nearest, distance);
+    farthest = chosen == 1 ? distance : max(farthest, distance);
     return chosen == kChosenReceivers - 1 ? 0x7FFFFFFF - farthest : nearest;
 }
 
 /// By one block. Of receivers equally good the first is taken.
 static __global__ void __launch_bounds__(kChoosingThreads)
-    choose_axes(Problem problem, const std::int32_t* delays, Axes* axes) {
+    choose_axes(Problem problem, const std::int32_t* delays, Ordering ordering) {
     struct Shared {
         Axes axes;
         unsigned long long best;
@@ -107,8 +115,10 @@ static __global__ void __launch_bounds__(kChoosingThreads)
         if (threadIdx.x == 0) memory.best = 0;
         __syncthreads();
         unsigned long long best = 0;
+        const FewDelays last(problem, delays, chosen == 0 ? 0 : memory.axes.receivers[chosen - 1]);
         for (std::int64_t r = threadIdx.x; r < problem.receivers; r += kChoosingThreads) {
-            const auto own = static_cast<unsigned long long>(merit(problem, delays, memory.axes, chosen, r));
+            const std::int32_t distance = FewDelays(problem, delays, r).distance_to(last);
+            const auto own = static_cast<unsigned long long>(merit(ordering, r, chosen, distance));
             best = max(best, own << 32 | (0xFFFFFFFFU - static_cast<std::uint32_t>(r)));
         }
         for (unsigned offset = kLanes / 2; offset > 0; offset /= 2)
@@ -134,7 +144,7 @@ static __global__ void __launch_bounds__(kChoosingThreads)
     memory.axes.longest = 0;
     for (int i = 0; i < kAxes; ++i)
         memory.axes.longest = max(memory.axes.longest, std::int64_t{memory.axes.largest[i]} - memory.axes.least[i] + 1);
-    *axes = memory.axes;
+    *ordering.axes = memory.axes;
 }
 
 /// The place of a cell on the curve, from its three coordinates.
@@ -223,7 +233,7 @@ inline void order_sources(Context& context, const Problem& problem, const std::i
                           const Ordering& ordering) {
     const auto blocks = static_cast<unsigned>((problem.sources + kOrderingThreads - 1) / kOrderingThreads);
     device::fill(ordering.starts, 0, kCells * sizeof(std::int32_t), context.stream);
-    device::launch(choose_axes, dim3(1), dim3(kChoosingThreads), 0, context.stream, problem, delays, ordering.axes);
+    device::launch(choose_axes, dim3(1), dim3(kChoosingThreads), 0, context.stream, problem, delays, ordering);
     device::launch(count_cells, dim3(blocks), dim3(kOrderingThreads), 0, context.stream, problem, delays, ordering);
     device::launch(find_starts, dim3(1), dim3(kChoosingThreads), 0, context.stream, ordering.starts);
     device::launch(place_sources, dim3(blocks), dim3(kOrderingThreads), 0, context.stream, problem, ordering);

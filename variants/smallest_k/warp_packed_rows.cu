@@ -86,6 +86,7 @@ public:
         __syncwarp();
         // All lanes ask, as some of a warp's rows may have to.
         if (!group_.any(!exact) || !group_.any(any_alike(packed)) || !group_.any(stands_wrong())) return;
+        __syncwarp();  // `any` waits for the lanes, not for what they read
         count_places();
         __syncwarp();
     }
