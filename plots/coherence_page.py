@@ -172,14 +172,17 @@ class CoherencePage:
                  for device, grid in zip(printed["x"]["values"], printed["series"][0]["values"])]
         for (samples, sources), row in sorted(rows.items()):
             nodes = sources * samples / RATE / self.seconds(row)
-            cells.append([f"**{samples:,} samples, {sources:,} sources: `{row['variant']}`**", number(float(int(nodes)), 3),
+            cube = " of a cube" if row.get("delays") == "cube" else ""
+            cells.append([f"**{samples:,} samples, {sources:,} sources{cube}: `{row['variant']}`**",
+                          number(float(int(nodes)), 3),
                           f"{int(nodes ** (1 / 3) + 1e-9)}^3", number(self.seconds(row) * 1e3),
                           number(samples / RATE / self.seconds(row), 3)])
         text += table(["", "trial sources in real time", "cubic grid", "ms", "real-time factor"], cells)
         text += "\n" + paragraph(
             f"The factor is measured, for a window of that many samples at {RATE} Hz and that many trial sources; the "
             "number of sources in real time is the product of both: extrapolated, though work is proportional to sources. "
-            "Kernels only: reading and copying 3.84 MB for each second of record come on top, which double buffering hides.")
+            "Delays are of the nodes of a cube where it says so, which a real grid has, else of random walks. Kernels only: "
+            "reading and copying 3.84 MB for each second of record come on top, which double buffering hides.")
         return text + self.real_time()
 
     def real_time(self) -> str:

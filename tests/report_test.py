@@ -666,6 +666,13 @@ class CommittedResults(ReportCase):
             self.assertLess(page.stat().st_size, 5e6, page.name)
         self.page()
 
+    def picks_without_a_record(self, key: str, name: str) -> set:
+        """The variants that a leaf ranks first and that came after the unseen problems were measured."""
+        tree = json.loads((self.results / key / f"{name}.tree.json").read_text())
+        picks = {node["ranking"][0]["variant"] for node in tree["nodes"] if "ranking" in node}
+        with open(self.results / key / "unseen" / f"{name}.csv", encoding="utf-8") as file:
+            return picks - {row["variant"] for row in csv.DictReader(file)}
+
     def test_unseen_regret_is_what_judge_found(self):
         devices = self.data()
         checked = 0
@@ -675,6 +682,8 @@ class CommittedResults(ReportCase):
                 regrets = [value for value in family.get("unseen", {}).get("regret", []) if value]
                 if not regrets or "unseen" not in selector.get(name, {}):
                     continue
+                if self.picks_without_a_record(key, name):
+                    continue  # whether such a pick could run judge asks the library, and the page does not know
                 mean = math.exp(sum(map(math.log, regrets)) / len(regrets))
                 self.assertAlmostEqual(mean, selector[name]["unseen"]["regret_geomean"], delta=5e-3, msg=f"{key} {name}")
                 checked += 1
