@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/device/host_cpu.hpp"
@@ -15,6 +18,7 @@
 #include "tests/kernel_support.hpp"
 #include "variants/coherent_sum/delay_vectors.cuh"
 #include "variants/coherent_sum/source_order.cuh"
+#include "variants/coherent_sum/vector_rows.cuh"
 
 namespace espalier::coherent_sum {
 namespace {
@@ -100,7 +104,7 @@ struct Sums {
     std::vector<std::int32_t> sample;
 };
 
-/// By the plain loops, whose order of additions all but shared_subsums keep.
+/// By the plain loops, whose order of additions all but those of four receivers keep.
 Sums expected(const Record& record) {
     const Problem& problem = record.problem;
     Sums all;
@@ -244,6 +248,67 @@ TEST(DelayVectors, OneWordHoldsDifferencesUpTo511) {
     EXPECT_EQ(groups[0].vectors, 2);  // 510 either way
     EXPECT_EQ(groups[1].vectors, 2);  // 511
     EXPECT_EQ(groups[2].vectors, 0);  // 512
+}
+
+/// Of each group of receivers, what global_subsums finds for all sources.
+std::vector<Vectors> vectors_of(const Record& record, std::int64_t window) {
+    const DeviceInfo gpu = device::open(0);
+    const device::Buffer delays = device::upload(record.delays);
+    const device::Buffer memory =
+        device::upload(std::vector<std::byte>(rows_bytes(record.problem, window, gpu), std::byte{0xFF}));
+    const Rows rows = rows_at(static_cast<std::byte*>(memory.data()), record.problem);
+    Context context{gpu};
+    place_all_rows(context, record.problem, delays.as<std::int32_t>(), window, rows);
+    std::vector<Vectors> vectors(static_cast<std::size_t>(coherent_sum::groups_of(record.problem)));
+    device::copy_to_host(vectors.data(), rows.vectors, vectors.size() * sizeof(Vectors));
+    device::synchronize();
+    return vectors;
+}
+
+TEST(VectorRows, ACubesGroupsHaveARowForEachOfTheirVectors) {
+    constexpr int kWindow = 256;
+    const Record cube = record({118, 10, 300}, travel_time);
+    const auto vectors = vectors_of(cube, kWindow);
+    std::vector<std::pair<std::int64_t, std::int64_t>> rows;  // where each begins and ends
+    for (std::size_t g = 0; g < vectors.size(); ++g) {
+        ASSERT_EQ(vectors[g].given_up, 0) << g;
+        std::map<std::array<std::int32_t, 3>, std::pair<std::int32_t, std::int32_t>> ranges;
+        for (std::int64_t s = 0; s < cube.problem.sources; ++s) {
+            const auto first = static_cast<std::int64_t>(g) * kMembers;
+            const auto delay = [&](std::int64_t m) {
+                const std::int64_t existing = first + m < cube.problem.receivers ? first + m : first;
+                return cube.delays[static_cast<std::size_t>(s * cube.problem.receivers + existing)];
+            };
+            const std::array<std::int32_t, 3> key{delay(1) - delay(0), delay(2) - delay(0), delay(3) - delay(0)};
+            auto& [least, largest] = ranges.try_emplace(key, delay(0), delay(0)).first->second;
+            least = std::min(least, delay(0));
+            largest = std::max(largest, delay(0));
+        }
+        std::size_t used = 0;
+        for (int slot = 0; slot < kSlots; ++slot) {
+            const std::uint32_t key = vectors[g].found.keys[slot];
+            if (key == 0) continue;
+            const auto range = ranges.find({difference(key - 1, 1), difference(key - 1, 2), difference(key - 1, 3)});
+            ASSERT_NE(range, ranges.end()) << g;
+            EXPECT_EQ(vectors[g].found.ranges.least(slot), range->second.first);
+            EXPECT_EQ(vectors[g].found.ranges.length(slot), range->second.second - range->second.first);
+            const std::int64_t begin = vectors[g].rows[slot];
+            rows.emplace_back(begin, begin + kWindow + vectors[g].found.ranges.length(slot));
+            ++used;
+        }
+        EXPECT_EQ(used, ranges.size()) << g;
+        EXPECT_LT(used, 64U) << g;  // of 300 sources
+    }
+    std::ranges::sort(rows);
+    for (std::size_t i = 1; i < rows.size(); ++i) EXPECT_LE(rows[i - 1].second, rows[i].first);
+}
+
+TEST(VectorRows, WhatCannotBeSharedIsGivenUp) {
+    const Record unordered = record({32, 10, 300}, [](auto s, auto r) { return scrambled(s, r) % 600; });
+    for (const Vectors& vectors : vectors_of(unordered, 128)) EXPECT_NE(vectors.given_up, 0);
+    // Differences that fit a word, but more vectors than there are places.
+    const Record many = record({8, 10, 700}, [](auto s, auto r) { return scrambled(s, r) % 500; });
+    for (const Vectors& vectors : vectors_of(many, 128)) EXPECT_NE(vectors.given_up, 0);
 }
 
 /// A cube of 10 x 10 x 10 sources, in no order.
