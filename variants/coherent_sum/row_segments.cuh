@@ -154,10 +154,15 @@ private:
         int words = 0;
         for (int first = 0; first < count; first += kLanes) {
             const bool exists = first + lane < count;
-            const int slot = slots[exists ? first + lane : first];
-            const std::int32_t least = ranges.least(slot), begin = least - vectors.found.ranges.least(slot);
+            int slot = 0, own = 0;
+            std::int32_t least = 0, begin = 0;
+            if (exists) {
+                slot = slots[first + lane];
+                least = ranges.least(slot);
+                begin = least - vectors.found.ranges.least(slot);
+                own = rounded(begin % kAlignment + min(ranges.length(slot), kLongestOfGroup) + T::kSamples);
+            }
             const int shift = begin % kAlignment;
-            const int own = exists ? rounded(shift + min(ranges.length(slot), kLongestOfGroup) + T::kSamples) : 0;
             int end = own;
 #pragma unroll
             for (unsigned offset = 1; offset < kLanes; offset *= 2) {

@@ -181,6 +181,7 @@ static __global__ void __launch_bounds__(kGroupThreads)
         if (!gave_up) gave_up = !take_vectors(found, memory.delays, warp * kMembers, existing);
     }
     if (existing <= 0) return;
+    __syncwarp();  // the votes order no memory
     Vectors& all = vectors[group];
     // What the table of all is asked takes long to answer: hardly more often than there are vectors.
     const std::uint16_t* const slots = memory.slots[warp];
