@@ -97,6 +97,22 @@ TEST_F(RaceDetectorTest, AWarpBarrierOrdersOnlyWhatCameBeforeIt) {
     EXPECT_TRUE(access(1, read));
 }
 
+TEST_F(RaceDetectorTest, WhoeverIsOrderedAfterAReadIsSoAfterTheReadsBeforeIt) {
+    EXPECT_FALSE(access(0, read));
+    races_.warp_barrier(0, 0b0011);
+    EXPECT_FALSE(access(1, read));
+    EXPECT_FALSE(access(1, write));
+    EXPECT_FALSE(access(0, read, 8));
+    races_.warp_barrier(0, 0b0011);
+    EXPECT_FALSE(access(1, read, 8));
+    races_.warp_barrier(0, 0b0110);
+    EXPECT_FALSE(access(2, write, 8));
+    EXPECT_FALSE(access(0, read, 16));
+    EXPECT_FALSE(access(1, read, 16));
+    EXPECT_TRUE(access(1, write, 16));
+    EXPECT_EQ(race_->thread, 0U);
+}
+
 TEST_F(RaceDetectorTest, AWriteRacesWithAnyOfTheReaders) {
     for (const unsigned reader : {0U, 1U, 2U}) EXPECT_FALSE(access(reader, read));
     races_.warp_barrier(0, 0b1101);

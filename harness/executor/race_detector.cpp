@@ -77,6 +77,16 @@ std::optional<unsigned> RaceDetector::unordered_reader(const Cell& cell, unsigne
     return std::nullopt;
 }
 
+/// The readers that a read of `thread` is not ordered after: whoever is ordered after that read is so after the others.
+std::uint32_t RaceDetector::lanes_unordered(const Cell& cell, unsigned thread) const {
+    std::uint32_t lanes = 0;
+    for (std::uint32_t rest = cell.read_lanes; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        if (!ordered(cell.read.stamp, thread / 32 * 32 + lane, thread)) lanes |= 1U << lane;
+    }
+    return lanes;
+}
+
 void RaceDetector::record(Cell& cell, const Access& access) const {
     const Event event{{block_, phase_, time_, static_cast<std::uint16_t>(access.thread)}, access.instruction};
     if (access.kind == AccessKind::read) {
@@ -84,7 +94,7 @@ void RaceDetector::record(Cell& cell, const Access& access) const {
         const bool same_warp = !first && cell.read.stamp.thread / 32U == access.thread / 32U;
         cell.read_by_other_warps = !first && (cell.read_by_other_warps || !same_warp);
         if (!same_warp) cell.other_reader = cell.read.stamp.thread;
-        cell.read_lanes = (same_warp ? cell.read_lanes : 0) | 1U << access.thread % 32;
+        cell.read_lanes = (same_warp ? lanes_unordered(cell, access.thread) : 0) | 1U << access.thread % 32;
         cell.read = event;
     } else if (access.kind == AccessKind::write) {
         cell.write = event;

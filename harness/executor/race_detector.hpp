@@ -90,6 +90,7 @@ private:
     [[nodiscard]] bool ordered(const Stamp& earlier, unsigned earlier_thread, unsigned thread) const;
     [[nodiscard]] std::optional<Race> conflict(const Cell& cell, const Access& access) const;
     [[nodiscard]] std::optional<unsigned> unordered_reader(const Cell& cell, unsigned thread) const;
+    [[nodiscard]] std::uint32_t lanes_unordered(const Cell& cell, unsigned thread) const;
     void record(Cell& cell, const Access& access) const;
     [[nodiscard]] bool now(const Stamp& stamp) const { return stamp.block == block_ && stamp.phase == phase_; }
 
