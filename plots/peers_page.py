@@ -13,27 +13,21 @@ HEAD = """# Beside other people's implementations
 Everyone's samples of a problem are interleaved in one run of `scripts/peers`, results checked by the same oracle.
 *Ours* is what today's tree chooses for the problem, not the best of ours; times are medians. Above 1 the ratio says how
 many times as long the fastest peer takes. Where that choice came after the peers were measured, the next of the tree's
-ranking stands in for it, *for* the one that would run. CUB's batched top-k lists the k smallest unsorted and any of equal elements;
-ours are sorted, ties by the lower index. Peers in Python are called within the sweep's own process, on the same
-arrays; k-NN is timed by the processes' clocks, calls and all, on continuous numbers.
+ranking stands in for it, *for* the one that would run. CUB's batched top-k lists the k smallest unsorted and any of
+equal elements; ours are sorted, ties by the lower index. Peers in Python are called within the sweep's own process, on
+the same arrays; k-NN is timed by the processes' clocks, calls and all, on continuous numbers.
 
 """
 
 
-def chosen(tree: trees.Node, family: measured.Family, problem: str) -> measured.Case | None:
-    """The first of the tree's ranking that was measured beside the peers."""
-    timed = {(case.variant, case.configuration): case for case in family.cases
-             if case.problem == problem and case.status == "ok"}
-    return timed.get(trees.first_of(trees.leaf_of(tree, family.complete(problem)), timed))
-
-
-def stands_for(tree: trees.Node, family: measured.Family, problem: str) -> str:
-    """The first of the tree's ranking that can run, if it was not timed beside the peers."""
-    status = {(case.variant, case.configuration): case.status for case in family.cases if case.problem == problem}
-    runs = (choice for choice in trees.choices_of(trees.leaf_of(tree, family.complete(problem)))
-            if status.get(choice) != "unsupported")
-    first = next(runs, None)
-    return "" if first is None or status.get(first) == "ok" else f" for {first[0]}"
+def chosen(tree: trees.Node, family: measured.Family, problem: str) -> tuple[measured.Case | None, str]:
+    """The first of the tree's ranking that was timed beside the peers, and the variant of the first that can run, if that
+    is another one."""
+    cases = {(case.variant, case.configuration): case for case in family.cases if case.problem == problem}
+    can_run = [choice for choice in trees.choices_of(trees.leaf_of(tree, family.complete(problem)))
+               if choice not in cases or cases[choice].status != "unsupported"]
+    timed = next((choice for choice in can_run if choice in cases and cases[choice].status == "ok"), None)
+    return cases.get(timed), "" if timed in can_run[:1] or not can_run else can_run[0][0]
 
 
 def milliseconds(case: measured.Case) -> str:
@@ -43,13 +37,14 @@ def milliseconds(case: measured.Case) -> str:
 def lines_of(family: measured.Family, tree: trees.Node) -> list:
     lines = []
     for problem in family.best():
-        peers, ours, best = family.peers_of(problem), chosen(tree, family, problem), family.winner(problem)
+        peers, best = family.peers_of(problem), family.winner(problem)
+        ours, instead_of = chosen(tree, family, problem)
         if not peers or not ours:
             continue
         ratio = peers[0].time / ours.time
         other = "" if best is ours else f" ({best.variant} {milliseconds(best)})"
-        lines.append((ratio, f"| `{problem}` | {ours.variant}{stands_for(tree, family, problem)} | "
-                             f"{milliseconds(ours)}{other} | "
+        name = f"{ours.variant} for {instead_of}" if instead_of else ours.variant
+        lines.append((ratio, f"| `{problem}` | {name} | {milliseconds(ours)}{other} | "
                              f"{peers[0].variant.removeprefix('peer_')} {milliseconds(peers[0])} | {ratio:.2f} |"))
     return lines
 
