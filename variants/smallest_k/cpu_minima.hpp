@@ -14,11 +14,18 @@
 /// Selection from rows on the CPU, with a bound on the k-th smallest before anything is kept. A block of a row that the
 /// innermost cache holds is parted into more groups than k. The k-th smallest of the groups' minima is not below the
 /// k-th smallest of the row, and with four groups to each of the k little more than k elements lie up to it, in
-/// whatever order they come: descending rows cost what random ones do.
+/// whatever order they come: descending rows cost what random ones do. The first block, a short one, is always bounded.
+/// A later one begins with a probe, and is bounded only if much of that passes: ascending rows, equal values and most
+/// of a random row are read once.
 namespace espalier::smallest_k::cpu {
 
 /// Columns of a block: 32 KiB.
 inline constexpr std::int64_t kBlockColumns = 8192;
+
+/// Columns of the first block of a row. One in sixteen of what follows in random order lies within its bound.
+constexpr std::int64_t first_block(std::int64_t k) {
+    return std::clamp<std::int64_t>(16 * k, kBlockColumns / 8, kBlockColumns);
+}
 
 /// Groups for so many elements, a power of two; 0: there are too few elements to bound k of them.
 constexpr std::int64_t groups_for(std::int64_t elements, std::int64_t k) {
@@ -78,28 +85,23 @@ public:
 
     /// Elements begin..end-1 of a row whose elements are neighbours.
     void scan(const float* row, std::int64_t begin, std::int64_t end) {
-        for (std::int64_t stop = 0; begin < end; begin = stop) {
-            stop = std::min(begin + kBlockColumns, end);
-            scan_block(row + begin, begin, stop - begin);
+        for (std::int64_t columns = first_block(k_); begin < end; columns = kBlockColumns) {
+            const std::int64_t count = std::min(columns, end - begin);
+            scan_block(row + begin, begin, count);
+            begin += count;
         }
     }
 
     /// `count` elements of the row, of which the first has the index `first`.
     void scan_block(const float* values, std::int64_t first, std::int64_t count) {
-        const List& list = this->first();
-        if (!list.limited || added_ >= k_) bound(values, count);
-        // Where a number limits, what is smaller is no NaN, and its comparison says it all.
-        const bool by_number = list.limited && list.limit_value == list.limit_value;
-        const auto step = [=](const float* of, std::int64_t begin, std::int64_t end, List& to, std::int64_t room) {
-            return by_number ? Kernel::scan_below(of, first, begin, end, to, room)
-                             : Kernel::scan_all(of, first, begin, end, to, room);
-        };
-        added_ = this->scan_by(step, values, 0, count);
-    }
-
-    void clear() {
-        Lists<Kernel>::clear();
-        added_ = k_;
+        std::int64_t probed = 0;
+        if (this->first().limited) {
+            probed = std::min(count, kProbe);
+            if (scan_part(values, first, 0, probed) * kDense <= probed)
+                return void(scan_part(values, first, probed, count));
+        }
+        bound(values + probed, count - probed);
+        scan_part(values, first, probed, count);
     }
 
     /// The k best of the row in order, filled up with empty entries.
@@ -126,6 +128,21 @@ public:
 
 private:
     static constexpr std::size_t kCounted = 256;  ///< longer lists are sorted
+    static constexpr std::int64_t kProbe = 256;   ///< elements of a block that say whether to bound the rest
+    static constexpr std::int64_t kDense = 4;     ///< one in so many became a candidate: not so in random order
+
+    /// Elements begin..end-1 of a block. Returns how many became candidates.
+    std::int64_t scan_part(const float* values, std::int64_t first, std::int64_t begin, std::int64_t end) {
+        const List& list = this->first();
+        // Where a number limits, what is smaller is no NaN, and its comparison says it all.
+        const bool by_number = list.limited && list.limit_value == list.limit_value;
+        const auto step = [=](const float* of, std::int64_t from, std::int64_t to, List& candidates,
+                              std::int64_t room) {
+            return by_number ? Kernel::scan_below(of, first, from, to, candidates, room)
+                             : Kernel::scan_all(of, first, from, to, candidates, room);
+        };
+        return this->scan_by(step, values, begin, end);
+    }
 
     void bound(const float* values, std::int64_t count) {
         const std::int64_t groups = groups_for(count, k_);
@@ -138,7 +155,6 @@ private:
     }
 
     std::int64_t k_;
-    std::int64_t added_ = k_;  ///< candidates of the last block; few say that the limit is near
     std::vector<float> minima_;
     std::vector<Key> keys_;
     std::vector<std::int32_t> ranks_;
