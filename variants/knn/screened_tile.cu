@@ -125,6 +125,7 @@ __global__ void __launch_bounds__(kThreads) rank_directly(Ranking ranking) {
         // The first k in any case; of the others those that may be nearer than the k-th so far.
         const auto compute = [&](std::uint64_t screened, bool wanted) {
             if (!__any_sync(kAll, wanted)) return;
+            __syncwarp();  // every lane has read the k-th best, which is about to be another one
             std::uint64_t entries[1] = {kEmptyEntry};
             if (wanted)
                 entries[0] =
