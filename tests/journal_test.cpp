@@ -15,6 +15,7 @@
 #include "kernels/json/bad_data.hpp"
 #include "tests/record_samples.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tests/trials.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -98,7 +99,7 @@ TEST(Journal, EveryFlippedBitIsNoticedAndCostsAtMostTwoRecords) {
         originals.insert(encode(record).dump());
     std::mt19937 random(1);
     const MemoryFile file;
-    for (int flip = 0; flip < 20'000; ++flip) {
+    for (int flip = 0; flip < trials(20'000); ++flip) {
         std::string bytes = whole;
         const std::size_t at = random() % bytes.size();
         bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,13 +22,13 @@ inline const DeviceResults& committed_results(const std::string& key) {
     return all.emplace(key, load_results(std::filesystem::path(ESPALIER_RESULTS) / key)).first->second;
 }
 
-/// The devices whose trees are learnt anew and compared at run time: GPUs and two CPUs. That the C++ of every device is
-/// what its results give is checked byte by byte (check_selectors.sh), and learning takes long.
+/// The devices whose trees are learnt anew and compared at run time: the first of each kind. That the C++ of every device
+/// is what its results give is checked byte by byte (check_selectors.sh), and learning takes long.
 inline std::vector<std::string> compared_devices() {
     std::vector<std::string> keys;
-    int cpus = 0;
+    std::set<DeviceKind> kinds;
     for (const std::string& key : devices_with_results(ESPALIER_RESULTS))
-        if (committed_results(key).device.kind == DeviceKind::cuda || ++cpus <= 2) keys.push_back(key);
+        if (kinds.insert(load_device(std::filesystem::path(ESPALIER_RESULTS) / key).kind).second) keys.push_back(key);
     return keys;
 }
 
