@@ -11,6 +11,7 @@ import math
 import re
 import statistics
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -78,7 +79,8 @@ class Family:
     features: dict[str, dict[str, float | str]] = field(default_factory=dict)  # by problem, then by name
     counters: list[str] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
-    left_out: dict[str, str] = field(default_factory=dict)  # words that keys leave out: their axes' defaults
+    words: dict[str, dict[str, str]] = field(default_factory=dict)  # by problem, those of axes that its key leaves out
+    left_out: dict[str, str] = field(default_factory=dict)  # what these mostly are: their axes' defaults
     derived: set[str] = field(default_factory=set)  # features that are no part of the problem's key
     tree: dict | None = None
 
@@ -111,7 +113,7 @@ class Family:
 
     def complete(self, problem: str) -> dict[str, float | str]:
         """All features of a problem, those that its key leaves out too."""
-        return self.left_out | self.features[problem]
+        return self.left_out | self.words.get(problem, {}) | self.features[problem]
 
     def failed(self) -> set[str]:
         """The variants that were wrong or crashed anywhere: no selector chooses them."""
@@ -273,7 +275,17 @@ def read_csv(path: Path) -> dict[str, Family]:
                     _add_problem(family, case.problem, row, extra)
     except (csv.Error, UnicodeDecodeError) as error:
         raise Unusable(str(error)) from None
+    for family in families.values():
+        family.left_out = _most_common(family.words.values())
     return families
+
+
+def _most_common(words: Iterable[dict[str, str]]) -> dict[str, str]:
+    counts: dict[str, Counter] = defaultdict(Counter)
+    for found in words:
+        for name, word in found.items():
+            counts[name][word] += 1
+    return {name: of.most_common(1)[0][0] for name, of in counts.items()}
 
 
 def _counters(row: dict, names: list[str]) -> dict[str, float]:
@@ -303,7 +315,7 @@ def _add_problem(family: Family, problem: str, row: dict, extra: list[str]) -> N
             features[name] = float(row[name])
             family.derived.add(name)
         except ValueError:
-            family.left_out[name] = row[name]
+            family.words.setdefault(problem, {})[name] = row[name]
     family.features[problem] = features
 
 

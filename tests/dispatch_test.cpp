@@ -14,6 +14,7 @@
 #include "kernels/dispatch/explain.hpp"
 #include "kernels/dispatch/loaded_tree.hpp"
 #include "kernels/problems/convolution_2d.hpp"
+#include "kernels/problems/smallest_k.hpp"
 #include "tests/tree_text.hpp"
 
 namespace {
@@ -486,6 +487,24 @@ TEST_F(Dispatch, LoadedTreeAsksForCategoriesAndPairs) {
     EXPECT_EQ(leaf_of({{"feature", "width / height"}, {"threshold", 0.4}}, problem), "width / height > 0.4");
     EXPECT_EQ(leaf_of({{"feature", "width * height"}, {"threshold", 200}}, problem), "width * height <= 200");
     EXPECT_EQ(leaf_of({{"feature", "width * height"}, {"threshold", 199}}, problem), "width * height > 199");
+}
+
+TEST(Selector, IsAskedAboutASingleRowInOneLayout) {
+    using P = smallest_k::Problem;
+    static const Leaf<P> leaves[]{{.id = 0}, {.id = 1}};
+    Selector<P> selector{};
+    selector.select = [](const P& problem, const DeviceInfo&) -> const Leaf<P>& {
+        return leaves[problem.layout == MatrixLayout::row_major ? 1 : 0];
+    };
+    const auto leaf_of = [&](std::int64_t rows, MatrixLayout layout) {
+        P problem;
+        problem.rows = rows, problem.layout = layout;
+        return selector.leaf_of(problem, {}).id;
+    };
+    EXPECT_EQ(leaf_of(2, MatrixLayout::transposed), 0);
+    EXPECT_EQ(leaf_of(2, MatrixLayout::row_major), 1);
+    EXPECT_EQ(leaf_of(1, MatrixLayout::transposed), 1);
+    EXPECT_EQ(leaf_of(1, MatrixLayout::row_major), 1);
 }
 
 TEST_F(Dispatch, ExplainsTheLeafTheRankingAndTheTree) {

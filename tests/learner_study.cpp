@@ -7,6 +7,7 @@
 // deals=3                    ten folds each, by as many seeds
 // bands=0                    1: also hold out a quarter of each size's values, neither end among them
 // share=1                    of the drawn problems that are not held out, how many are learned from; the grid always is
+// list=0                     1: also print every problem that was held out: regrets of forest and tree, their choices
 // max_leaves, max_depth, leaf_penalty, drawn, measured_weight, ...   as in harness/learn/learn_options.hpp
 
 #include <fmt/format.h>
@@ -26,7 +27,8 @@
 #include "harness/learn/evaluation.hpp"
 #include "harness/learn/folds.hpp"
 #include "harness/learn/forest.hpp"
-#include "harness/learn/guesses.hpp"
+#include "harness/learn/imputation.hpp"
+#include "harness/learn/in_family.hpp"
 #include "harness/learn/learn.hpp"
 #include "harness/learn/ranking.hpp"
 #include "harness/learn/tree_for.hpp"
@@ -44,6 +46,8 @@ struct Study {
     int deals = 3;
     bool bands = false;
     double share = 1;
+    bool list = false;
+    std::vector<std::string> names{};  ///< of the choices of the family that is studied
 };
 
 /// Problems that no default sweep has: those that were drawn.
@@ -94,7 +98,7 @@ void hold_out(const Study& study, const Matrix& matrix, const Fold& fold, const 
     std::erase_if(judged, [&](std::size_t p) { return !drawn[p]; });
     if (judged.empty() || fold.training.empty()) return;
     Matrix seen = matrix;
-    if (!matrix.log_times.empty()) enter_guesses(seen, fold.training);
+    if (!matrix.log_times.empty()) impute(seen, fold.training);
     const Tree tree = learn(seen, fold.training, study.options);
     logs.leaves += tree.leaves.size(), ++logs.trees;
     const auto predicted = predict(seen, fold.training, seen.values_of(judged), study.options);
@@ -106,8 +110,13 @@ void hold_out(const Study& study, const Matrix& matrix, const Fold& fold, const 
         for (std::size_t c = 0; c < width; ++c)
             if (matrix.state(p, c) != CellState::unsupported && predicted[i * width + c] < least)
                 best = c, least = predicted[i * width + c];
+        const std::size_t picked = chosen(matrix, p, tree.leaves[tree.leaf_of(matrix.row(p))].ranking);
         note(matrix, p, best, logs.forest);
-        note(matrix, p, chosen(matrix, p, tree.leaves[tree.leaf_of(matrix.row(p))].ranking), logs.tree);
+        note(matrix, p, picked, logs.tree);
+        if (study.list && can_judge(matrix, p, best) && can_judge(matrix, p, picked))
+            fmt::print("L {:.3f} {:.3f} {} {} {}\n", std::exp(log_over_best(matrix, p, best)),
+                       std::exp(log_over_best(matrix, p, picked)), matrix.problems[p], study.names[best],
+                       study.names[picked]);
         note(matrix, p, chosen(matrix, p, std::vector{single, matrix.baseline}), logs.single);
     }
 }
@@ -184,8 +193,7 @@ std::string spread_of(std::vector<double> values) {
     return fmt::format("{:.3f} {:.3f} {:.3f}", values.front(), values[values.size() / 2], values.back());
 }
 
-void study_family(const Study& study, const Family& family, const DeviceInfo& device,
-                  const std::vector<CaseRecord>& records) {
+void study_family(Study study, const Family& family, const DeviceInfo& device, const std::vector<CaseRecord>& records) {
     Matrix matrix = read_evidence(family, device, records, {}).matrix;
     const auto drawn = drawn_rows(family, device, matrix);
     const auto count = std::ranges::count(drawn, 1);
@@ -193,6 +201,7 @@ void study_family(const Study& study, const Family& family, const DeviceInfo& de
         for (std::size_t p = 0; p < drawn.size(); ++p)
             if (drawn[p]) fmt::print("K {} {} {}\n", device.key, family.name(), matrix.problems[p]);
     if (count < 20) return;
+    for (const Choice& choice : matrix.candidates) study.names.push_back(name_of(family, choice));
     matrix.drawn = draw_problems_for(family, device, matrix, study.options.drawn);
     fmt::print("{} {}: {} problems, {} drawn\n", device.key, family.name(), matrix.rows(), count);
     Logs all;
@@ -236,7 +245,7 @@ Study study_of(std::span<char*> arguments) {
             value = static_cast<T>(std::stod(at->second));
     };
     LearnOptions& o = study.options;
-    take("deals", study.deals), take("bands", study.bands), take("share", study.share);
+    take("deals", study.deals), take("bands", study.bands), take("share", study.share), take("list", study.list);
     take("max_leaves", o.max_leaves), take("max_depth", o.max_depth), take("leaf_penalty", o.leaf_penalty);
     take("drawn", o.drawn), take("measured_weight", o.measured_weight), take("trees", o.trees);
     take("combinations", o.combinations), take("max_distance", o.max_distance);

@@ -174,6 +174,10 @@ TEST(Csv, OptionalFeaturesAreAColumnOnceOneRecordHasThem) {
     ends({before}, {",rows,columns,k,elements,dram__bytes_read.sum", ",5,6,2,30,1024"});
     ends({before, with}, {",rows,columns,k,layout,elements,dram__bytes_read.sum", ",5,6,2,transposed,30,1024",
                           ",5,6,2,row_major,30,1024"});
+    // As trees ask for it: a single row has no other layout.
+    CaseRecord single = before;
+    single.problem = "rows=1;columns=6;k=2", single.features.front().second = 1;
+    ends({single, with}, {",rows,columns,k,layout,elements,dram__bytes_read.sum", ",1,6,2,row_major,30,1024"});
 }
 
 TEST(Csv, SaysWhatTheTransfersTakeWhereTheyWereMeasured) {

@@ -87,7 +87,8 @@ void compare_compiled_with_learned(const Family& family, const DeviceResults& re
     ASSERT_NE(compiled, selectors.end()) << "no selector of " << results.device.key << " is compiled in";
     std::vector<bool> reached(tree.leaves.size());
     std::vector<double> features;
-    const auto compare = [&](const P& problem) {
+    const auto compare = [&](const P& given) {
+        const P problem = as_asked(given);
         features.clear();
         for (const Feature<P>& feature : P::features()) features.push_back(feature.value(problem));
         const std::size_t expected = tree.leaf_of(values_of(evidence.matrix.columns, features));

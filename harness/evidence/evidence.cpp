@@ -129,26 +129,28 @@ private:
     }
 
     void leave_out_absent_columns() {
-        Matrix& matrix = evidence_.matrix;
+        std::vector<Column>& columns = evidence_.matrix.columns;
         const auto defaults = family_.feature_values("");
-        for (std::size_t f = 0; f < defaults.size(); ++f) {
-            matrix.columns[f].optional = family_.features()[f].optional;
-            bool varies = !matrix.columns[f].optional;
-            for (std::size_t p = 0; p < matrix.rows() && !varies; ++p) varies = matrix.value(p, f) != defaults[f];
-            matrix.columns[f].absent = !varies;
+        for (std::size_t f = 0; f < defaults.size(); ++f)
+            columns[f].optional = columns[f].absent = family_.features()[f].optional;
+        for (const std::string& problem : evidence_.matrix.problems) {
+            const auto values = family_.feature_values(problem);
+            for (std::size_t f = 0; f < defaults.size(); ++f)
+                if (values[f] != defaults[f]) columns[f].absent = false;
         }
     }
 
     void fill() {
         Matrix& matrix = evidence_.matrix;
         matrix.columns = columns_of(family_);
+        leave_out_absent_columns();
         const std::size_t cells = matrix.rows() * matrix.candidates.size();
         matrix.states.assign(cells, CellState::missing);
         matrix.slowdown.assign(cells, 0);
         matrix.loss.assign(cells, kInfeasible);
         auto row = rows_.begin();
         for (std::size_t p = 0; p < matrix.rows(); ++p) {
-            const auto values = values_of(matrix.columns, family_.feature_values(matrix.problems[p]));
+            const auto values = asked_values(family_, matrix.columns, matrix.problems[p]);
             if (!std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); }))
                 refuse(matrix.problems[p] + " has a feature that is not finite",
                        "mend features() of " + reading_.name());
@@ -161,7 +163,6 @@ private:
             for (const CaseRecord* record : records)
                 matrix.log_times.push_back(record && record->status == Status::ok ? std::log(record->time_ns) : NAN);
         }
-        leave_out_absent_columns();
         const std::size_t imputed = matrix.count(CellState::imputed);
         if (imputed == 0) return matrix.log_times.clear();
         impute(matrix, matrix.all());

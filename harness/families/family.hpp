@@ -113,6 +113,8 @@ public:
 
     /// The key in canonical form (every axis, in order).
     [[nodiscard]] virtual std::string canonical(std::string_view key) const = 0;
+    /// The key of the problem that trees are asked about in place of this one (kernels/core/as_asked.hpp); mostly itself.
+    [[nodiscard]] virtual std::string as_asked(std::string_view key) const = 0;
     /// One value per feature; a category is the index of its enumerator.
     [[nodiscard]] virtual std::vector<double> feature_values(std::string_view key) const = 0;
     /// The inverse, from the values of the key's own features; derived ones are ignored.

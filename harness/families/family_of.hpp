@@ -10,6 +10,7 @@
 #include "harness/families/bench_memory.hpp"
 #include "harness/families/host_array.hpp"
 #include "harness/families/suite.hpp"
+#include "kernels/core/as_asked.hpp"
 #include "kernels/core/feature.hpp"
 #include "kernels/core/registry.hpp"
 #include "kernels/device/runtime.hpp"
@@ -175,6 +176,8 @@ public:
     std::span<const VariantInfo> variants() const override { return variants_; }
 
     std::string canonical(std::string_view key) const override { return problem_key(parse(key)); }
+
+    std::string as_asked(std::string_view key) const override { return problem_key(espalier::as_asked(parse(key))); }
 
     std::vector<double> feature_values(std::string_view key) const override {
         const P problem = parse(key);

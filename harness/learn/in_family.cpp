@@ -30,8 +30,16 @@ std::vector<double> values_of(std::span<const Column> columns, std::vector<doubl
     return features;
 }
 
+std::vector<double> asked_values(const Family& family, std::span<const Column> columns, std::string_view problem) {
+    std::vector<double> features = family.feature_values(family.as_asked(problem));
+    const std::vector<double> defaults = family.feature_values("");
+    for (std::size_t f = 0; f < features.size(); ++f)
+        if (columns[f].absent) features[f] = defaults[f];
+    return values_of(columns, std::move(features));
+}
+
 std::vector<double> values_of(const Family& family, std::string_view problem) {
-    return values_of(columns_of(family), family.feature_values(problem));
+    return asked_values(family, columns_of(family), problem);
 }
 
 std::string name_of(const Family& family, const Choice& candidate) {

@@ -20,7 +20,10 @@ std::vector<Column> columns_of(const Family& family);
 /// A problem's value in each of the columns, from those of the family's features.
 std::vector<double> values_of(std::span<const Column> columns, std::vector<double> features);
 
-/// The values of the columns for a problem's key.
+/// What a tree is told of a problem (`Family::as_asked`): its value in each of the columns, of absent ones the default.
+std::vector<double> asked_values(const Family& family, std::span<const Column> columns, std::string_view problem);
+
+/// The same where no column is absent.
 std::vector<double> values_of(const Family& family, std::string_view problem);
 
 /// "variant configuration".

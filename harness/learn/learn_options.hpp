@@ -13,7 +13,7 @@ struct LearnOptions {
     int max_depth = 11;               ///< tests on any path
     double leaf_penalty = 0.0005;     ///< mean log slowdown that a leaf must win
     double max_distance = 0.25;       ///< from a leaf to its evidence (distances.hpp); 0: it lies in the leaf
-    std::size_t drawn = 1500;         ///< problems of the domain whose times are predicted
+    std::size_t drawn = 5000;         ///< problems of the domain whose times are predicted
     std::size_t measured_weight = 8;  ///< predicted problems that a measured one counts for
     std::size_t trees = 32;           ///< of a forest
     std::size_t combinations = 16;    ///< of sizes, that a forest's trees may ask for

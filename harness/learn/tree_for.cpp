@@ -106,14 +106,10 @@ std::shared_ptr<const DrawnProblems> draw_problems_for(const Family& family, con
     const auto defaults = family.feature_values("");
     for (std::string key : draw_problems(family, device.kind, kSeed, Stream::sweep, count)) {
         std::vector<double> features = family.feature_values(key);
-        bool changed = false;
         for (std::size_t f = 0; f < features.size(); ++f)
-            if (matrix.columns[f].absent && features[f] != defaults[f]) features[f] = defaults[f], changed = true;
-        if (changed) {
-            key = family.key_of(features);
-            features = family.feature_values(key);
-        }
-        const auto values = values_of(matrix.columns, std::move(features));
+            if (matrix.columns[f].absent) features[f] = defaults[f];
+        key = family.key_of(features);
+        const auto values = asked_values(family, matrix.columns, key);
         drawn->values.insert(drawn->values.end(), values.begin(), values.end());
         for (const Choice& candidate : matrix.candidates)
             drawn->supported.push_back(bool(supports(family, device, key, candidate)));

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "kernels/core/as_asked.hpp"
 #include "kernels/core/configuration.hpp"
 #include "kernels/core/device_info.hpp"
 #include "kernels/core/device_traits.hpp"
@@ -69,7 +70,8 @@ struct Selector {
     std::span<const TreeNode<P>> nodes{};                   ///< of a tree from a file
     std::string_view file{};                                ///< its path; empty for generated code
 
-    [[nodiscard]] const Leaf<P>& leaf_of(const P& problem, const DeviceInfo& here) const {
+    [[nodiscard]] const Leaf<P>& leaf_of(const P& given, const DeviceInfo& here) const {
+        const P problem = as_asked(given);
         if (select) return select(problem, here);
         const TreeNode<P>* node = nodes.data();
         while (node->asks != TreeNode<P>::Asks::nothing) node = &nodes[node->holds(problem) ? node->yes : node->no];

@@ -15,8 +15,8 @@
 /// innermost cache holds is parted into more groups than k. The k-th smallest of the groups' minima is not below the
 /// k-th smallest of the row, and with four groups to each of the k little more than k elements lie up to it, in
 /// whatever order they come: descending rows cost what random ones do. The first block, a short one, is always bounded.
-/// A later one begins with a probe, and is bounded only if much of that passes: ascending rows, equal values and most
-/// of a random row are read once.
+/// A later one begins with a probe, and is bounded only if much of that passes, or if the block before moved the limit:
+/// ascending rows, equal values and most of a random row are read once.
 namespace espalier::smallest_k::cpu {
 
 /// Columns of a block: 32 KiB.
@@ -95,13 +95,19 @@ public:
     /// `count` elements of the row, of which the first has the index `first`.
     void scan_block(const float* values, std::int64_t first, std::int64_t count) {
         std::int64_t probed = 0;
-        if (this->first().limited) {
+        if (!this->first().limited) {
+            bound(values, count);
+        } else if (!falling_) {
             probed = std::min(count, kProbe);
-            if (scan_part(values, first, 0, probed) * kDense <= probed)
-                return void(scan_part(values, first, probed, count));
+            falling_ = scan_part(values, first, 0, probed) * kDense > probed;
         }
-        bound(values + probed, count - probed);
+        if (falling_) falling_ = bound(values + probed, count - probed);
         scan_part(values, first, probed, count);
+    }
+
+    void clear() {
+        Lists<Kernel>::clear();
+        falling_ = false;
     }
 
     /// The k best of the row in order, filled up with empty entries.
@@ -128,7 +134,7 @@ public:
 
 private:
     static constexpr std::size_t kCounted = 256;  ///< longer lists are sorted
-    static constexpr std::int64_t kProbe = 256;   ///< elements of a block that say whether to bound the rest
+    static constexpr std::int64_t kProbe = 128;   ///< elements of a block that say whether to bound the rest
     static constexpr std::int64_t kDense = 4;     ///< one in so many became a candidate: not so in random order
 
     /// Elements begin..end-1 of a block. Returns how many became candidates.
@@ -144,17 +150,23 @@ private:
         return this->scan_by(step, values, begin, end);
     }
 
-    void bound(const float* values, std::int64_t count) {
+    /// Returns whether the limit is another one after.
+    bool bound(const float* values, std::int64_t count) {
         const std::int64_t groups = groups_for(count, k_);
-        if (groups == 0) return;
+        if (groups == 0) return false;
         Kernel::minima(values, count, groups, minima_.data(), keys_.data());
         const auto wanted = static_cast<std::int32_t>(k_);
         const Key bound = Kernel::bound(keys_.data(), static_cast<std::size_t>(groups), wanted, wanted + wanted / 8);
+        const List& list = this->first();
         // Infinity is what groups of no numbers have.
-        if (bound < std::bit_cast<Key>(std::numeric_limits<float>::infinity())) this->bound_by(bound);
+        if (bound >= std::bit_cast<Key>(std::numeric_limits<float>::infinity())) return false;
+        if (list.limited && bound + 1 >= list.limit) return false;
+        this->bound_by(bound);
+        return true;
     }
 
     std::int64_t k_;
+    bool falling_ = false;  ///< whether the last block had the k smallest so far, as all of descending rows have
     std::vector<float> minima_;
     std::vector<Key> keys_;
     std::vector<std::int32_t> ranks_;

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-16t/coherent_sum.jsonl, 38 problems x 4 choices
 // SHA-256:  372c5d0228d90e497fffbaf5e0dc1c010cf76ef50385e114cffda8ea94b05d3d
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -24,9 +24,8 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.04F},
-    {VariantId::cpu_scalar, {}, 36.92F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.03F},
+    {VariantId::cpu_scalar, {}, 32.68F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
@@ -43,17 +42,17 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "output == sums and receivers * samples <= 2200000",
+        .path = "output == sums and receivers * samples <= 2700000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 35.16F,
-        .regret = 1.05F,
+        .problems = 3,
+        .margin = 31.64F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.10F,
-        .path = "output == sums and receivers * samples > 2200000",
+        .path = "output == sums and receivers * samples > 2700000",
         .ranking = kRanking1,
     },
     {
@@ -70,13 +69,13 @@ constexpr Leaf<Problem> kLeaves[] = {
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.output == Coherence::sums) {
-        if (product(problem.receivers, problem.samples) <= 2'200'000) {
+        if (product(problem.receivers, problem.samples) <= 2'700'000) {
             // cpu_openmp tile=512
             // 19 problems, margin 16.77, regret 1.01 [1.00, 1.03]
             return kLeaves[0];
         } else {
             // cpu_openmp tile=2048
-            // 2 problems nearby, margin 35.16, regret 1.05 [1.00, 1.10]
+            // 3 problems nearby, margin 31.64, regret 1.03 [1.00, 1.10]
             return kLeaves[1];
         }
     } else {

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-2t/coherent_sum.jsonl, 38 problems x 10 choices
 // SHA-256:  7a8fca60218aafad3525db396744f808baf1de5452f08627de09c7c400606a3d
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -32,9 +32,10 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.08F},
-    {VariantId::cpu_scalar, {}, 18.79F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.05F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 2.99F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.03F},
+    {VariantId::cpu_scalar, {}, 17.91F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
@@ -68,20 +69,20 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.03F,
-        .path = "additions > 27000 and samples <= 2200 and samples / sources <= 120",
+        .path = "additions > 27000 and samples <= 2048 and samples / sources <= 120",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 5,
-        .margin = 2.98F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
+        .problems = 20,
+        .margin = 2.85F,
+        .regret = 1.05F,
+        .regret_lo = 1.03F,
         .regret_hi = 1.07F,
         .path = "additions > 27000 "
-                "and samples <= 2200 "
+                "and samples <= 2048 "
                 "and samples / sources > 120 "
-                "and samples * sources <= 1800",
+                "and samples * sources <= 2700",
         .ranking = kRanking2,
     },
     {
@@ -92,9 +93,9 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "additions > 27000 "
-                "and samples <= 2200 "
+                "and samples <= 2048 "
                 "and samples / sources > 120 "
-                "and samples * sources > 1800",
+                "and samples * sources > 2700",
         .ranking = kRanking3,
     },
     {
@@ -104,7 +105,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "additions > 27000 and samples > 2200",
+        .path = "additions > 27000 and samples > 2048",
         .ranking = kRanking4,
     },
 };
@@ -115,15 +116,15 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 2 problems, margin 2.17, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (problem.samples <= 2200) {
+        if (problem.samples <= 2048) {
             if (ratio(problem.samples, problem.sources) <= 120) {
                 // cpu_avx2 receivers=8;window=384
                 // 14 problems, margin 2.91, regret 1.01 [1.01, 1.03]
                 return kLeaves[1];
             } else {
-                if (product(problem.samples, problem.sources) <= 1800) {
+                if (product(problem.samples, problem.sources) <= 2700) {
                     // cpu_avx2 receivers=8;window=384
-                    // 5 problems nearby, margin 2.98, regret 1.03 [1.00, 1.07]
+                    // 20 problems nearby, margin 2.85, regret 1.05 [1.03, 1.07]
                     return kLeaves[2];
                 } else {
                     // cpu_avx2 receivers=8;window=768

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-2t/coherent_sum.jsonl, 38 problems x 16 choices
 // SHA-256:  d1a8d0dfe678550ba9036716fefa3011b56afe96fcf5df99079eea32ef3afd0e
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -29,25 +29,25 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.02F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.01F},
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.10F},
     {VariantId::cpu_openmp, {{"tile", 8192}}, 3.26F},
-    {VariantId::cpu_scalar, {}, 18.27F},
+    {VariantId::cpu_scalar, {}, 18.73F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.00F},
-    {VariantId::cpu_scalar, {}, 20.75F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.03F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.09F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.12F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.03F},
+    {VariantId::cpu_scalar, {}, 20.57F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.08F},
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.01F},
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.17F},
-    {VariantId::cpu_scalar, {}, 19.15F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.03F},
+    {VariantId::cpu_scalar, {}, 20.20F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
@@ -59,21 +59,21 @@ constexpr Choice<Problem> kRanking4[] = {
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.09F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.06F},
     {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.04F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.11F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 3.18F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.54F},
-    {VariantId::cpu_scalar, {}, 35.14F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.05F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.12F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 3.29F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.31F},
+    {VariantId::cpu_scalar, {}, 30.64F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.47F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.60F},
-    {VariantId::cpu_scalar, {}, 29.77F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.31F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.43F},
+    {VariantId::cpu_scalar, {}, 22.85F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -89,40 +89,43 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 22,
-        .margin = 1.07F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
+        .problems = 14,
+        .margin = 1.08F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
         .regret_hi = 1.04F,
-        .path = "additions > 27000 and receivers / sources <= 220 and samples <= 1024",
+        .path = "additions > 27000 "
+                "and receivers / sources <= 680 "
+                "and samples <= 2048 "
+                "and samples / sources <= 120",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 8,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .problems = 12,
+        .margin = 1.05F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.06F,
         .path = "additions > 27000 "
-                "and receivers / sources <= 220 "
-                "and samples > 1024 "
-                "and samples * sources <= 16384 "
-                "and samples / sources <= 1000",
+                "and receivers / sources <= 680 "
+                "and samples <= 2048 "
+                "and samples / sources > 120 "
+                "and samples * sources <= 1500",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 6,
-        .margin = 0.99F,
-        .regret = 1.08F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.11F,
+        .problems = 18,
+        .margin = 1.05F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
         .path = "additions > 27000 "
-                "and receivers / sources <= 220 "
-                "and samples > 1024 "
-                "and samples * sources <= 16384 "
-                "and samples / sources > 1000",
+                "and receivers / sources <= 680 "
+                "and samples <= 2048 "
+                "and samples / sources > 120 "
+                "and samples * sources > 1500",
         .ranking = kRanking3,
     },
     {
@@ -132,30 +135,27 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "additions > 27000 "
-                "and receivers / sources <= 220 "
-                "and samples > 1024 "
-                "and samples * sources > 16384",
+        .path = "additions > 27000 and receivers / sources <= 680 and samples > 2048",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 1,
-        .margin = 0.95F,
-        .regret = 1.09F,
-        .regret_lo = 1.09F,
+        .problems = 3,
+        .margin = 0.99F,
+        .regret = 1.06F,
+        .regret_lo = 1.02F,
         .regret_hi = 1.09F,
-        .path = "additions > 27000 and receivers / sources > 220 and output == sums",
+        .path = "additions > 27000 and receivers / sources > 680 and output == sums",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 1,
+        .problems = 3,
         .margin = 1.03F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions > 27000 and receivers / sources > 220 and output != sums",
+        .regret_hi = 1.01F,
+        .path = "additions > 27000 and receivers / sources > 680 and output != sums",
         .ranking = kRanking6,
     },
 };
@@ -166,36 +166,36 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 2 problems, margin 1.01, regret 1.01 [1.00, 1.02]
         return kLeaves[0];
     } else {
-        if (ratio(problem.receivers, problem.sources) <= 220) {
-            if (problem.samples <= 1024) {
-                // cpu_avx512 receivers=8;window=384
-                // 22 problems, margin 1.07, regret 1.02 [1.01, 1.04]
-                return kLeaves[1];
-            } else {
-                if (product(problem.samples, problem.sources) <= 16'384) {
-                    if (ratio(problem.samples, problem.sources) <= 1000) {
-                        // cpu_avx512 receivers=8;window=768
-                        // 8 problems, margin 1.07, regret 1.00 [1.00, 1.00]
+        if (ratio(problem.receivers, problem.sources) <= 680) {
+            if (problem.samples <= 2048) {
+                if (ratio(problem.samples, problem.sources) <= 120) {
+                    // cpu_avx512 receivers=8;window=384
+                    // 14 problems, margin 1.08, regret 1.01 [1.00, 1.04]
+                    return kLeaves[1];
+                } else {
+                    if (product(problem.samples, problem.sources) <= 1500) {
+                        // cpu_avx512 receivers=8;window=384
+                        // 12 problems nearby, margin 1.05, regret 1.03 [1.01, 1.06]
                         return kLeaves[2];
                     } else {
-                        // cpu_avx512 receivers=8;window=384
-                        // 6 problems nearby, margin 0.99, regret 1.08 [1.05, 1.11]
+                        // cpu_avx512 receivers=8;window=768
+                        // 18 problems, margin 1.05, regret 1.01 [1.00, 1.03]
                         return kLeaves[3];
                     }
-                } else {
-                    // cpu_avx512 receivers=8;window=384
-                    // 4 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
                 }
+            } else {
+                // cpu_avx512 receivers=8;window=384
+                // 4 problems, margin 1.12, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
             }
         } else {
             if (problem.output == Coherence::sums) {
                 // cpu_avx512 receivers=8;window=384
-                // 1 problems, margin 0.95, regret 1.09 [1.09, 1.09]
+                // 3 problems nearby, margin 0.99, regret 1.06 [1.02, 1.09]
                 return kLeaves[5];
             } else {
                 // cpu_avx512 receivers=8;window=768
-                // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                // 3 problems nearby, margin 1.03, regret 1.00 [1.00, 1.01]
                 return kLeaves[6];
             }
         }

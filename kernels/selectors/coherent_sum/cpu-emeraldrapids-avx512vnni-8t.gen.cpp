@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-8t/coherent_sum.jsonl, 38 problems x 4 choices
 // SHA-256:  b1657101350fd9794bcb8927274ce93186fbbb91efa6705ef6c931304d48ad6e
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -50,7 +50,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "output != sums and sources <= 10",
+        .path = "output != sums and sources <= 9",
         .ranking = kRanking1,
     },
     {
@@ -60,7 +60,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "output != sums and sources > 10",
+        .path = "output != sums and sources > 9",
         .ranking = kRanking2,
     },
 };
@@ -71,7 +71,7 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 19 problems, margin 15.68, regret 1.01 [1.00, 1.01]
         return kLeaves[0];
     } else {
-        if (problem.sources <= 10) {
+        if (problem.sources <= 9) {
             // cpu_openmp tile=8192
             // 15 problems, margin 20.68, regret 1.00 [1.00, 1.01]
             return kLeaves[1];

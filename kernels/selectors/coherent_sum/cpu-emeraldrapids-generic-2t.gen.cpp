@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-generic-2t/coherent_sum.jsonl, 38 problems x 4 choices
 // SHA-256:  5abe69bba9f40c19a99553b9ee50911c596dd115e172093211988cb42fa9d5be
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to generic
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -20,135 +20,108 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.44F},
+    {VariantId::cpu_scalar, {}, 5.03F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 5.47F},
+    {VariantId::cpu_scalar, {}, 4.67F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 7.06F},
+    {VariantId::cpu_scalar, {}, 6.69F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 5.07F},
+    {VariantId::cpu_scalar, {}, 7.97F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 7.64F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 9.66F},
+    {VariantId::cpu_scalar, {}, 8.01F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 7,
-        .margin = 5.43F,
+        .problems = 5,
+        .margin = 5.01F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "receivers * samples <= 65536 and output == sums",
+        .path = "receivers * samples <= 33000 and output == sums",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 7,
-        .margin = 5.43F,
+        .problems = 5,
+        .margin = 4.63F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "receivers * samples <= 65536 and output != sums",
+        .regret_hi = 1.02F,
+        .path = "receivers * samples <= 33000 and output != sums",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 7,
-        .margin = 7.03F,
+        .problems = 3,
+        .margin = 6.69F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "receivers * samples > 65536 "
-                "and trace_bytes <= 3300000 "
-                "and output == sums "
-                "and receivers / span <= 0.56",
+        .regret_hi = 1.00F,
+        .path = "receivers * samples > 33000 and trace_bytes <= 1000000 and output == sums",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 5.04F,
+        .problems = 3,
+        .margin = 7.89F,
         .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "receivers * samples > 65536 "
-                "and trace_bytes <= 3300000 "
-                "and output == sums "
-                "and receivers / span > 0.56",
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "receivers * samples > 33000 and trace_bytes <= 1000000 and output != sums",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 8,
-        .margin = 7.59F,
+        .problems = 22,
+        .margin = 7.89F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "receivers * samples > 65536 and trace_bytes <= 3300000 and output != sums",
+        .regret_hi = 1.03F,
+        .path = "receivers * samples > 33000 and trace_bytes > 1000000",
         .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 8,
-        .margin = 9.60F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "receivers * samples > 65536 and trace_bytes > 3300000",
-        .ranking = kRanking5,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (product(problem.receivers, problem.samples) <= 65'536) {
+    if (product(problem.receivers, problem.samples) <= 33'000) {
         if (problem.output == Coherence::sums) {
             // cpu_openmp tile=512
-            // 7 problems, margin 5.43, regret 1.00 [1.00, 1.01]
+            // 5 problems, margin 5.01, regret 1.00 [1.00, 1.01]
             return kLeaves[0];
         } else {
             // cpu_openmp tile=8192
-            // 7 problems, margin 5.43, regret 1.01 [1.00, 1.01]
+            // 5 problems, margin 4.63, regret 1.01 [1.00, 1.02]
             return kLeaves[1];
         }
     } else {
-        if (problem.trace_bytes() <= 3'300'000) {
+        if (problem.trace_bytes() <= 1'000'000) {
             if (problem.output == Coherence::sums) {
-                if (ratio(problem.receivers, problem.span) <= 0.56) {
-                    // cpu_openmp tile=512
-                    // 7 problems, margin 7.03, regret 1.00 [1.00, 1.01]
-                    return kLeaves[2];
-                } else {
-                    // cpu_openmp tile=8192
-                    // 1 problems, margin 5.04, regret 1.01 [1.01, 1.01]
-                    return kLeaves[3];
-                }
+                // cpu_openmp tile=512
+                // 3 problems, margin 6.69, regret 1.00 [1.00, 1.00]
+                return kLeaves[2];
             } else {
                 // cpu_openmp tile=8192
-                // 8 problems, margin 7.59, regret 1.01 [1.00, 1.01]
-                return kLeaves[4];
+                // 3 problems, margin 7.89, regret 1.01 [1.00, 1.02]
+                return kLeaves[3];
             }
         } else {
             // cpu_openmp tile=8192
-            // 8 problems, margin 9.60, regret 1.01 [1.00, 1.01]
-            return kLeaves[5];
+            // 22 problems, margin 7.89, regret 1.01 [1.00, 1.03]
+            return kLeaves[4];
         }
     }
 }

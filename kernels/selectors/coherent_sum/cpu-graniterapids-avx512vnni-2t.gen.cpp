@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-graniterapids-avx512vnni-2t/coherent_sum.jsonl, 38 problems x 4 choices
 // SHA-256:  b4fdab8cf418302e29906375146439734015fcf279d9d9dc02afed108cce1791
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0

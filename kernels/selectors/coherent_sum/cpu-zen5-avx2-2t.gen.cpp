@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-zen5-avx2-2t/coherent_sum.jsonl, 38 problems x 10 choices
 // SHA-256:  83bc0825cd56713a92a0d178f2d2bd5768b4fe773218f31b962c49459662daf8
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   AMD EPYC, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -21,41 +21,41 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.17F},
-    {VariantId::cpu_scalar, {}, 7.30F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.93F},
+    {VariantId::cpu_scalar, {}, 3.83F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.03F},
-    {VariantId::cpu_scalar, {}, 8.09F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.03F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.56F},
+    {VariantId::cpu_scalar, {}, 16.97F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.47F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.48F},
-    {VariantId::cpu_scalar, {}, 22.94F},
+    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}, 1.02F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.31F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.31F},
+    {VariantId::cpu_scalar, {}, 8.53F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.56F},
-    {VariantId::cpu_scalar, {}, 24.77F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.02F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.63F},
+    {VariantId::cpu_scalar, {}, 19.25F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.75F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.77F},
-    {VariantId::cpu_scalar, {}, 21.37F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.56F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 2.68F},
+    {VariantId::cpu_scalar, {}, 24.77F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.16F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.43F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.45F},
-    {VariantId::cpu_scalar, {}, 15.15F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.11F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.53F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.54F},
+    {VariantId::cpu_scalar, {}, 20.35F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
@@ -67,62 +67,79 @@ constexpr Choice<Problem> kRanking6[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 6,
-        .margin = 2.16F,
+        .problems = 2,
+        .margin = 1.93F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "samples * sources <= 16384 and samples / span <= 1.8 and receivers <= 82 and sources <= 15",
+        .path = "samples * sources <= 16384 "
+                "and samples <= 3300 "
+                "and samples / span <= 0.68 "
+                "and receivers * sources <= 256",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 5,
-        .margin = 1.94F,
-        .regret = 1.05F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.08F,
-        .path = "samples * sources <= 16384 and samples / span <= 1.8 and receivers <= 82 and sources > 15",
+        .problems = 19,
+        .margin = 2.50F,
+        .regret = 1.03F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.04F,
+        .path = "samples * sources <= 16384 "
+                "and samples <= 3300 "
+                "and samples / span <= 0.68 "
+                "and receivers * sources > 256",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 4,
-        .margin = 2.46F,
-        .regret = 1.00F,
+        .problems = 10,
+        .margin = 2.27F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "samples * sources <= 16384 and samples / span <= 1.8 and receivers > 82 and sources <= 18",
+        .regret_hi = 1.03F,
+        .path = "samples * sources <= 16384 "
+                "and samples <= 3300 "
+                "and samples / span > 0.68 "
+                "and additions <= 56000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
+        .problems = 26,
+        .margin = 2.59F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "samples * sources <= 16384 "
+                "and samples <= 3300 "
+                "and samples / span > 0.68 "
+                "and additions > 56000 "
+                "and sources <= 22",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
         .problems = 2,
         .margin = 2.56F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "samples * sources <= 16384 and samples / span <= 1.8 and receivers > 82 and sources > 18",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 18,
-        .margin = 2.72F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "samples * sources <= 16384 and samples / span > 1.8 and samples <= 3300",
+        .path = "samples * sources <= 16384 "
+                "and samples <= 3300 "
+                "and samples / span > 0.68 "
+                "and additions > 56000 "
+                "and sources > 22",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 4,
-        .margin = 2.10F,
-        .regret = 1.16F,
-        .regret_lo = 1.13F,
-        .regret_hi = 1.19F,
-        .path = "samples * sources <= 16384 and samples / span > 1.8 and samples > 3300",
+        .problems = 8,
+        .margin = 2.27F,
+        .regret = 1.11F,
+        .regret_lo = 1.06F,
+        .regret_hi = 1.17F,
+        .path = "samples * sources <= 16384 and samples > 3300",
         .ranking = kRanking5,
     },
     {
@@ -139,38 +156,38 @@ constexpr Leaf<Problem> kLeaves[] = {
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (product(problem.samples, problem.sources) <= 16'384) {
-        if (ratio(problem.samples, problem.span) <= 1.8) {
-            if (problem.receivers <= 82) {
-                if (problem.sources <= 15) {
+        if (problem.samples <= 3300) {
+            if (ratio(problem.samples, problem.span) <= 0.68) {
+                if (product(problem.receivers, problem.sources) <= 256) {
                     // cpu_avx2 receivers=128;window=768
-                    // 6 problems, margin 2.16, regret 1.00 [1.00, 1.01]
+                    // 2 problems, margin 1.93, regret 1.00 [1.00, 1.01]
                     return kLeaves[0];
                 } else {
-                    // cpu_avx2 receivers=8;window=384
-                    // 5 problems nearby, margin 1.94, regret 1.05 [1.01, 1.08]
+                    // cpu_avx2 receivers=32;window=384
+                    // 19 problems nearby, margin 2.50, regret 1.03 [1.02, 1.04]
                     return kLeaves[1];
                 }
             } else {
-                if (problem.sources <= 18) {
-                    // cpu_avx2 receivers=32;window=384
-                    // 4 problems, margin 2.46, regret 1.00 [1.00, 1.01]
+                if (problem.additions() <= 56'000) {
+                    // cpu_avx2 receivers=128;window=768
+                    // 10 problems nearby, margin 2.27, regret 1.02 [1.00, 1.03]
                     return kLeaves[2];
                 } else {
-                    // cpu_avx2 receivers=8;window=384
-                    // 2 problems, margin 2.56, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
+                    if (problem.sources <= 22) {
+                        // cpu_avx2 receivers=8;window=768
+                        // 26 problems, margin 2.59, regret 1.02 [1.01, 1.03]
+                        return kLeaves[3];
+                    } else {
+                        // cpu_avx2 receivers=8;window=384
+                        // 2 problems, margin 2.56, regret 1.00 [1.00, 1.00]
+                        return kLeaves[4];
+                    }
                 }
             }
         } else {
-            if (problem.samples <= 3300) {
-                // cpu_avx2 receivers=8;window=768
-                // 18 problems, margin 2.72, regret 1.01 [1.00, 1.03]
-                return kLeaves[4];
-            } else {
-                // cpu_avx2 receivers=8;window=384
-                // 4 problems nearby, margin 2.10, regret 1.16 [1.13, 1.19]
-                return kLeaves[5];
-            }
+            // cpu_avx2 receivers=8;window=384
+            // 8 problems nearby, margin 2.27, regret 1.11 [1.06, 1.17]
+            return kLeaves[5];
         }
     } else {
         // cpu_avx2 receivers=8;window=384

@@ -3,7 +3,7 @@
 // Data:     results/cpu-zen5-avx512vnni-2t/coherent_sum.jsonl, 240 problems x 16 choices
 // SHA-256:  9258ee61b8cfee39da397c0d0e534ceb5a732400e88e5cebf2e180b9f209bb13
 // Guesses:  13 of 3840 times, and so the margins and regrets below
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   AMD EPYC
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -34,60 +34,20 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}, 1.08F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.09F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.23F},
-    {VariantId::cpu_scalar, {}, 10.37F},
+    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.03F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.15F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.39F},
+    {VariantId::cpu_scalar, {}, 23.41F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.17F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.13F},
-    {VariantId::cpu_scalar, {}, 20.39F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.02F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.20F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.45F},
+    {VariantId::cpu_scalar, {}, 36.58F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.20F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.20F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.56F},
-    {VariantId::cpu_scalar, {}, 29.67F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 3.12F},
-    {VariantId::cpu_scalar, {}, 22.79F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.09F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.10F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 4.86F},
-    {VariantId::cpu_scalar, {}, 32.20F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.20F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.20F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 3.46F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.50F},
-    {VariantId::cpu_scalar, {}, 31.21F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.19F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 4.07F},
-    {VariantId::cpu_scalar, {}, 34.51F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.02F},
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.12F},
     {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.17F},
@@ -95,14 +55,7 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_scalar, {}, 44.33F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.20F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.45F},
-    {VariantId::cpu_scalar, {}, 36.58F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.01F},
     {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.13F},
     {VariantId::cpu_openmp, {{"tile", 2048}}, 2.27F},
@@ -110,59 +63,29 @@ constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_scalar, {}, 10.44F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.12F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.13F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.68F},
-    {VariantId::cpu_scalar, {}, 13.10F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}, 1.21F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.22F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.71F},
-    {VariantId::cpu_scalar, {}, 13.11F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.22F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.73F},
-    {VariantId::cpu_scalar, {}, 41.83F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.21F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.53F},
-    {VariantId::cpu_scalar, {}, 20.59F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.15F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.16F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.93F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.98F},
-    {VariantId::cpu_scalar, {}, 19.39F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.21F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.28F},
-    {VariantId::cpu_scalar, {}, 26.97F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.03F},
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.03F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.19F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.69F},
-    {VariantId::cpu_scalar, {}, 19.66F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.17F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.11F},
+    {VariantId::cpu_scalar, {}, 18.29F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.01F},
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.01F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.16F},
+    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}, 1.16F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.53F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.53F},
+    {VariantId::cpu_scalar, {}, 13.52F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.05F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.23F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.25F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.35F},
+    {VariantId::cpu_scalar, {}, 29.48F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -188,121 +111,33 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 2,
-        .problems = 9,
-        .margin = 1.07F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
+        .problems = 111,
+        .margin = 1.12F,
+        .regret = 1.03F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.04F,
         .path = "additions > 2700 "
                 "and samples / sources <= 180 "
                 "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources <= 6",
+                "and receivers * samples <= 680000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 35,
-        .margin = 1.14F,
+        .problems = 7,
+        .margin = 1.18F,
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.04F,
         .path = "additions > 2700 "
                 "and samples / sources <= 180 "
                 "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 6 "
-                "and receivers / samples <= 0.12 "
-                "and receivers <= 64",
+                "and receivers * samples > 680000 "
+                "and receivers / sources <= 68",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 7,
-        .margin = 1.18F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 6 "
-                "and receivers / samples <= 0.12 "
-                "and receivers > 64",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 24,
-        .margin = 1.09F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 6 "
-                "and receivers / samples > 0.12 "
-                "and samples <= 1000 "
-                "and receivers * sources <= 5600",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 19,
-        .margin = 1.08F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 6 "
-                "and receivers / samples > 0.12 "
-                "and samples <= 1000 "
-                "and receivers * sources > 5600 "
-                "and samples <= 330",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 15,
-        .margin = 1.18F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 6 "
-                "and receivers / samples > 0.12 "
-                "and samples <= 1000 "
-                "and receivers * sources > 5600 "
-                "and samples > 330",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 2,
-        .margin = 1.17F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 6 "
-                "and receivers / samples > 0.12 "
-                "and samples > 1000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
         .problems = 4,
         .margin = 1.09F,
         .regret = 1.02F,
@@ -312,137 +147,48 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and samples / sources <= 180 "
                 "and receivers > 11 "
                 "and receivers * samples > 680000 "
-                "and samples * sources <= 15000",
-        .ranking = kRanking9,
+                "and receivers / sources > 68",
+        .ranking = kRanking4,
     },
     {
-        .id = 10,
-        .problems = 7,
-        .margin = 1.18F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples > 680000 "
-                "and samples * sources > 15000",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
+        .id = 5,
         .problems = 10,
         .margin = 1.12F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "additions > 2700 and samples / sources > 180 and samples / span <= 1.2",
-        .ranking = kRanking11,
+        .path = "additions > 2700 and samples / sources > 180 and sources <= 10 and samples / span <= 1.2",
+        .ranking = kRanking5,
     },
     {
-        .id = 12,
-        .problems = 26,
-        .margin = 1.11F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and samples / span > 1.2 "
-                "and sources <= 10 "
-                "and samples * span <= 3900000 "
-                "and samples * sources <= 16384",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 3,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and samples / span > 1.2 "
-                "and sources <= 10 "
-                "and samples * span <= 3900000 "
-                "and samples * sources > 16384 "
-                "and receivers * sources <= 56",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 10,
-        .margin = 1.24F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and samples / span > 1.2 "
-                "and sources <= 10 "
-                "and samples * span <= 3900000 "
-                "and samples * sources > 16384 "
-                "and receivers * sources > 56",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 12,
-        .margin = 1.18F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
+        .id = 6,
+        .problems = 51,
+        .margin = 1.14F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
         .regret_hi = 1.04F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and samples / span > 1.2 "
-                "and sources <= 10 "
-                "and samples * span > 3900000",
-        .ranking = kRanking15,
+        .path = "additions > 2700 and samples / sources > 180 and sources <= 10 and samples / span > 1.2",
+        .ranking = kRanking6,
     },
     {
-        .id = 16,
-        .problems = 5,
+        .id = 7,
+        .problems = 7,
         .margin = 1.15F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and samples / span > 1.2 "
-                "and sources > 10 "
-                "and samples * sources <= 1500000 "
-                "and sources / span <= 0.012",
-        .ranking = kRanking16,
+        .path = "additions > 2700 and samples / sources > 180 and sources > 10 and receivers <= 8",
+        .ranking = kRanking7,
     },
     {
-        .id = 17,
-        .problems = 15,
-        .margin = 1.18F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and samples / span > 1.2 "
-                "and sources > 10 "
-                "and samples * sources <= 1500000 "
-                "and sources / span > 0.012",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 5,
-        .margin = 1.16F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and samples / span > 1.2 "
-                "and sources > 10 "
-                "and samples * sources > 1500000",
-        .ranking = kRanking18,
+        .id = 8,
+        .problems = 18,
+        .margin = 1.17F,
+        .regret = 1.05F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.07F,
+        .path = "additions > 2700 and samples / sources > 180 and sources > 10 and receivers > 8",
+        .ranking = kRanking8,
     },
 };
 
@@ -459,101 +205,41 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 return kLeaves[1];
             } else {
                 if (product(problem.receivers, problem.samples) <= 680'000) {
-                    if (problem.sources <= 6) {
-                        // cpu_avx512 receivers=128;window=384
-                        // 9 problems, margin 1.07, regret 1.01 [1.00, 1.03]
-                        return kLeaves[2];
-                    } else {
-                        if (ratio(problem.receivers, problem.samples) <= 0.12) {
-                            if (problem.receivers <= 64) {
-                                // cpu_avx512 receivers=32;window=384
-                                // 35 problems, margin 1.14, regret 1.02 [1.01, 1.04]
-                                return kLeaves[3];
-                            } else {
-                                // cpu_avx512 receivers=8;window=384
-                                // 7 problems, margin 1.18, regret 1.01 [1.00, 1.04]
-                                return kLeaves[4];
-                            }
-                        } else {
-                            if (problem.samples <= 1000) {
-                                if (product(problem.receivers, problem.sources) <= 5600) {
-                                    // cpu_avx512 receivers=32;window=384
-                                    // 24 problems, margin 1.09, regret 1.02 [1.01, 1.03]
-                                    return kLeaves[5];
-                                } else {
-                                    if (problem.samples <= 330) {
-                                        // cpu_avx512 receivers=32;window=384
-                                        // 19 problems, margin 1.08, regret 1.01 [1.00, 1.02]
-                                        return kLeaves[6];
-                                    } else {
-                                        // cpu_avx512 receivers=8;window=384
-                                        // 15 problems, margin 1.18, regret 1.02 [1.01, 1.03]
-                                        return kLeaves[7];
-                                    }
-                                }
-                            } else {
-                                // cpu_avx512 receivers=8;window=768
-                                // 2 problems, margin 1.17, regret 1.01 [1.00, 1.03]
-                                return kLeaves[8];
-                            }
-                        }
-                    }
+                    // cpu_avx512 receivers=32;window=384
+                    // 111 problems, margin 1.12, regret 1.03 [1.03, 1.04]
+                    return kLeaves[2];
                 } else {
-                    if (product(problem.samples, problem.sources) <= 15'000) {
-                        // cpu_avx512 receivers=32;window=768
-                        // 4 problems, margin 1.09, regret 1.02 [1.00, 1.06]
-                        return kLeaves[9];
-                    } else {
+                    if (ratio(problem.receivers, problem.sources) <= 68) {
                         // cpu_avx512 receivers=8;window=768
                         // 7 problems, margin 1.18, regret 1.02 [1.01, 1.04]
-                        return kLeaves[10];
+                        return kLeaves[3];
+                    } else {
+                        // cpu_avx512 receivers=32;window=768
+                        // 4 problems, margin 1.09, regret 1.02 [1.00, 1.06]
+                        return kLeaves[4];
                     }
                 }
             }
         } else {
-            if (ratio(problem.samples, problem.span) <= 1.2) {
-                // cpu_avx512 receivers=128;window=384
-                // 10 problems, margin 1.12, regret 1.01 [1.00, 1.03]
-                return kLeaves[11];
-            } else {
-                if (problem.sources <= 10) {
-                    if (product(problem.samples, problem.span) <= 3'900'000) {
-                        if (product(problem.samples, problem.sources) <= 16'384) {
-                            // cpu_avx512 receivers=128;window=768
-                            // 26 problems, margin 1.11, regret 1.01 [1.00, 1.02]
-                            return kLeaves[12];
-                        } else {
-                            if (product(problem.receivers, problem.sources) <= 56) {
-                                // cpu_avx512 receivers=32;window=768
-                                // 3 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                                return kLeaves[13];
-                            } else {
-                                // cpu_avx512 receivers=128;window=384
-                                // 10 problems, margin 1.24, regret 1.01 [1.00, 1.03]
-                                return kLeaves[14];
-                            }
-                        }
-                    } else {
-                        // cpu_avx512 receivers=128;window=768
-                        // 12 problems, margin 1.18, regret 1.02 [1.00, 1.04]
-                        return kLeaves[15];
-                    }
+            if (problem.sources <= 10) {
+                if (ratio(problem.samples, problem.span) <= 1.2) {
+                    // cpu_avx512 receivers=128;window=384
+                    // 10 problems, margin 1.12, regret 1.01 [1.00, 1.03]
+                    return kLeaves[5];
                 } else {
-                    if (product(problem.samples, problem.sources) <= 1'500'000) {
-                        if (ratio(problem.sources, problem.span) <= 0.012) {
-                            // cpu_avx512 receivers=32;window=768
-                            // 5 problems, margin 1.15, regret 1.01 [1.00, 1.02]
-                            return kLeaves[16];
-                        } else {
-                            // cpu_avx512 receivers=128;window=384
-                            // 15 problems, margin 1.18, regret 1.02 [1.01, 1.05]
-                            return kLeaves[17];
-                        }
-                    } else {
-                        // cpu_avx512 receivers=32;window=768
-                        // 5 problems, margin 1.16, regret 1.03 [1.01, 1.06]
-                        return kLeaves[18];
-                    }
+                    // cpu_avx512 receivers=128;window=768
+                    // 51 problems, margin 1.14, regret 1.03 [1.01, 1.04]
+                    return kLeaves[6];
+                }
+            } else {
+                if (problem.receivers <= 8) {
+                    // cpu_avx512 receivers=8;window=768
+                    // 7 problems, margin 1.15, regret 1.01 [1.00, 1.02]
+                    return kLeaves[7];
+                } else {
+                    // cpu_avx512 receivers=128;window=384
+                    // 18 problems, margin 1.17, regret 1.05 [1.02, 1.07]
+                    return kLeaves[8];
                 }
             }
         }

@@ -3,7 +3,7 @@
 // Data:     results/nvidia-h100-80gb-hbm3/coherent_sum.jsonl, 238 problems x 28 choices
 // SHA-256:  0a7c2c79aab5a3144c181e900e791d93e66733e53d20b356b011ea1e12a44388
 // Guesses:  202 of 6664 times, and so the margins and regrets below
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   NVIDIA H100 80GB HBM3, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0
@@ -34,103 +34,86 @@ constexpr Choice<Problem> kRanking0[] = {
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.02F},
     {VariantId::shared_hodograph, {{"block", 256}}, 1.15F},
-    {VariantId::global_cached, {{"block", 256}}, 1.16F},
+    {VariantId::global_cached, {{"block", 256}}, 1.17F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.02F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.24F},
-    {VariantId::global_cached, {{"block", 128}}, 1.40F},
-    {VariantId::global_cached, {{"block", 256}}, 1.48F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.04F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.20F},
+    {VariantId::global_cached, {{"block", 128}}, 1.38F},
+    {VariantId::global_cached, {{"block", 256}}, 1.47F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::global_subsums, {}, 1.34F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}, 1.54F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.65F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.66F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.01F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.04F},
-    {VariantId::global_cached, {{"block", 256}}, 2.58F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.03F},
+    {VariantId::global_cached, {{"block", 128}}, 1.18F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.40F},
+    {VariantId::global_cached, {{"block", 256}}, 1.22F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.02F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.02F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.19F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.49F},
-    {VariantId::global_cached, {{"block", 128}}, 1.50F},
-    {VariantId::global_cached, {{"block", 256}}, 1.49F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.22F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.51F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.76F},
+    {VariantId::global_cached, {{"block", 128}}, 1.90F},
+    {VariantId::global_cached, {{"block", 256}}, 1.95F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.19F},
-    {VariantId::global_cached, {{"block", 128}}, 1.73F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.75F},
-    {VariantId::global_cached, {{"block", 256}}, 1.75F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.07F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.33F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.42F},
-    {VariantId::shared_hodograph, {{"block", 1024}}, 1.47F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.67F},
-    {VariantId::global_cached, {{"block", 256}}, 2.19F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.20F},
-    {VariantId::global_cached, {{"block", 256}}, 1.46F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.37F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.38F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.39F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.42F},
-    {VariantId::global_cached, {{"block", 256}}, 1.80F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.01F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.08F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.46F},
-    {VariantId::global_cached, {{"block", 512}}, 1.47F},
-    {VariantId::global_cached, {{"block", 256}}, 1.46F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
     {VariantId::global_subsums, {}, 1.00F},
     {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.26F},
     {VariantId::shared_subsums, {{"sources", 256}}, 1.32F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}, 1.34F},
     {VariantId::shared_hodograph, {{"block", 512}}, 1.68F},
     {VariantId::shared_hodograph, {{"block", 128}}, 1.76F},
     {VariantId::global_cached, {{"block", 256}}, 2.81F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::shared_hodograph, {{"block", 1024}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.13F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.97F},
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.04F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.19F},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.55F},
+    {VariantId::global_cached, {{"block", 128}}, 1.56F},
     {VariantId::global_cached, {{"block", 256}}, 1.55F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::global_subsums, {}, 1.30F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.49F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.53F},
-    {VariantId::shared_hodograph, {{"block", 1024}}, 2.22F},
-    {VariantId::global_cached, {{"block", 256}}, 3.84F},
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.42F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.61F},
+    {VariantId::shared_hodograph, {{"block", 512}}, 1.65F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.79F},
+    {VariantId::global_cached, {{"block", 256}}, 2.11F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.00F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.12F},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.57F},
+    {VariantId::global_cached, {{"block", 512}}, 1.58F},
+    {VariantId::global_cached, {{"block", 256}}, 1.57F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::shared_hodograph, {{"block", 512}}, 1.01F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.00F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.30F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.66F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.87F},
+    {VariantId::global_cached, {{"block", 256}}, 1.47F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.07F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.13F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.32F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.41F},
+    {VariantId::global_subsums, {}, 1.42F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.87F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.87F},
+    {VariantId::global_cached, {{"block", 256}}, 2.72F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::global_subsums, {}, 1.00F},
     {VariantId::shared_subsums, {{"sources", 256}}, 1.50F},
     {VariantId::shared_subsums, {{"sources", 128}}, 1.62F},
@@ -139,53 +122,47 @@ constexpr Choice<Problem> kRanking13[] = {
     {VariantId::global_cached, {{"block", 256}}, 2.92F},
 };
 
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.11F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.00F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.30F},
+    {VariantId::global_cached, {{"block", 256}}, 1.50F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.33F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.32F},
+    {VariantId::shared_hodograph, {{"block", 512}}, 1.41F},
+    {VariantId::global_cached, {{"block", 512}}, 1.64F},
+    {VariantId::global_cached, {{"block", 256}}, 1.62F},
+};
+
 constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.01F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.05F},
-    {VariantId::global_cached, {{"block", 256}}, 1.25F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.01F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.75F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 2.03F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 2.30F},
+    {VariantId::global_cached, {{"block", 256}}, 2.60F},
 };
 
 constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.02F},
-    {VariantId::global_cached, {{"block", 256}}, 1.45F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.01F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.04F},
+    {VariantId::global_cached, {{"block", 512}}, 1.15F},
+    {VariantId::global_cached, {{"block", 256}}, 1.13F},
 };
 
 constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.01F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.76F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.99F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.32F},
-    {VariantId::global_cached, {{"block", 256}}, 2.63F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.01F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.65F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.65F},
-    {VariantId::global_cached, {{"block", 128}}, 1.91F},
-    {VariantId::global_cached, {{"block", 256}}, 1.96F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.35F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.90F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.91F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.03F},
-    {VariantId::global_cached, {{"block", 256}}, 2.48F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
     {VariantId::shared_subsums, {{"sources", 128}}, 1.01F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
     {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 1.12F},
     {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.16F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.23F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.27F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.24F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 2.82F},
     {VariantId::global_cached, {{"block", 256}}, 1.27F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.00F},
     {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.16F},
     {VariantId::shared_hodograph, {{"block", 256}}, 1.30F},
@@ -193,127 +170,94 @@ constexpr Choice<Problem> kRanking20[] = {
     {VariantId::global_cached, {{"block", 256}}, 1.22F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.03F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.64F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.80F},
-    {VariantId::global_subsums, {}, 1.97F},
-    {VariantId::global_cached, {{"block", 256}}, 2.12F},
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.06F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.52F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 1.86F},
+    {VariantId::global_subsums, {}, 1.90F},
+    {VariantId::global_cached, {{"block", 256}}, 2.19F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.03F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.20F},
-    {VariantId::global_subsums, {}, 1.73F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.37F},
-    {VariantId::global_cached, {{"block", 256}}, 3.08F},
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.07F},
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.17F},
+    {VariantId::global_subsums, {}, 1.57F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 2.03F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 2.04F},
+    {VariantId::global_cached, {{"block", 256}}, 2.25F},
 };
 
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.04F},
-    {VariantId::global_cached, {{"block", 128}}, 1.23F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.47F},
-    {VariantId::global_cached, {{"block", 256}}, 1.28F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.08F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.18F},
-    {VariantId::global_subsums, {}, 1.69F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.96F},
-    {VariantId::global_cached, {{"block", 256}}, 2.27F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.21F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.38F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.44F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.66F},
-    {VariantId::global_cached, {{"block", 256}}, 3.25F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.10F},
-    {VariantId::global_subsums, {}, 1.44F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 1.60F},
-    {VariantId::global_cached, {{"block", 256}}, 2.36F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.04F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.37F},
-    {VariantId::global_cached, {{"block", 256}}, 1.37F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.31F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.92F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.16F},
-    {VariantId::global_cached, {{"block", 256}}, 3.41F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.03F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.37F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.88F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.02F},
-    {VariantId::global_cached, {{"block", 256}}, 2.56F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.03F},
     {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}, 1.02F},
     {VariantId::shared_subsums, {{"sources", 128}}, 1.30F},
     {VariantId::global_subsums, {}, 1.56F},
     {VariantId::shared_hodograph, {{"block", 128}}, 2.11F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.13F},
     {VariantId::global_cached, {{"block", 256}}, 2.61F},
 };
 
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.04F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.12F},
-    {VariantId::global_subsums, {}, 1.52F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.08F},
-    {VariantId::global_cached, {{"block", 256}}, 2.61F},
+constexpr Choice<Problem> kRanking21[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.20F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.33F},
+    {VariantId::global_subsums, {}, 2.81F},
+    {VariantId::global_cached, {{"block", 256}}, 3.21F},
 };
 
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.05F},
-    {VariantId::global_subsums, {}, 1.41F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.41F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.71F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.09F},
-    {VariantId::global_cached, {{"block", 256}}, 2.59F},
+constexpr Choice<Problem> kRanking22[] = {
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.03F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.35F},
+    {VariantId::global_subsums, {}, 1.44F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 1.92F},
+    {VariantId::global_cached, {{"block", 256}}, 2.45F},
 };
 
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::global_subsums, {}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.14F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.17F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 2.26F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 2.30F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 4.85F},
-    {VariantId::global_cached, {{"block", 256}}, 6.35F},
+constexpr Choice<Problem> kRanking23[] = {
+    {VariantId::shared_subsums, {{"sources", 256}}, 1.03F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.11F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.30F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.30F},
+    {VariantId::global_subsums, {}, 1.82F},
+    {VariantId::shared_hodograph, {{"block", 128}}, 2.84F},
+    {VariantId::global_cached, {{"block", 256}}, 3.28F},
 };
 
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.02F},
+constexpr Choice<Problem> kRanking24[] = {
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.57F},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 1.89F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.91F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.98F},
+    {VariantId::shared_hodograph, {{"block", 256}}, 2.11F},
+    {VariantId::global_cached, {{"block", 256}}, 2.42F},
+};
+
+constexpr Choice<Problem> kRanking25[] = {
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 1.25F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.49F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.53F},
+    {VariantId::global_subsums, {}, 3.78F},
+    {VariantId::global_cached, {{"block", 256}}, 3.49F},
+};
+
+constexpr Choice<Problem> kRanking26[] = {
+    {VariantId::shared_hodograph, {{"block", 256}}, 1.00F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.06F},
+    {VariantId::shared_subsums, {{"sources", 128}}, 2.11F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 2.22F},
+    {VariantId::global_cached, {{"block", 256}}, 1.37F},
+};
+
+constexpr Choice<Problem> kRanking27[] = {
     {VariantId::shared_subsums, {{"sources", 128}}, 1.10F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.33F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.35F},
-    {VariantId::global_subsums, {}, 1.71F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.89F},
-    {VariantId::global_cached, {{"block", 256}}, 3.20F},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.37F},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.50F},
+    {VariantId::global_subsums, {}, 3.27F},
+    {VariantId::global_cached, {{"block", 256}}, 3.12F},
 };
 
-constexpr Choice<Problem> kRanking35[] = {
+constexpr Choice<Problem> kRanking28[] = {
     {VariantId::global_subsums, {}, 1.02F},
     {VariantId::shared_subsums, {{"sources", 256}}, 1.23F},
     {VariantId::shared_subsums, {{"sources", 128}}, 1.35F},
@@ -323,7 +267,7 @@ constexpr Choice<Problem> kRanking35[] = {
     {VariantId::global_cached, {{"block", 256}}, 3.64F},
 };
 
-constexpr Choice<Problem> kRanking36[] = {
+constexpr Choice<Problem> kRanking29[] = {
     {VariantId::shared_subsums, {{"sources", 256}}, 1.01F},
     {VariantId::global_subsums, {}, 1.16F},
     {VariantId::shared_subsums, {{"sources", 128}}, 1.27F},
@@ -340,760 +284,590 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "samples * sources <= 1800000 "
-                "and additions <= 2147483648 "
-                "and receivers <= 27 "
-                "and samples * sources <= 65536",
+        .path = "samples * sources <= 2200000 and receivers <= 27 and samples * sources <= 65536",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 19,
-        .margin = 1.12F,
+        .problems = 21,
+        .margin = 1.13F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.04F,
-        .path = "samples * sources <= 1800000 "
-                "and additions <= 2147483648 "
-                "and receivers <= 27 "
-                "and samples * sources > 65536",
+        .path = "samples * sources <= 2200000 and receivers <= 27 and samples * sources > 65536",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 28,
-        .margin = 1.22F,
-        .regret = 1.02F,
+        .problems = 25,
+        .margin = 1.16F,
+        .regret = 1.04F,
         .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources <= 1800000 "
-                "and additions <= 2147483648 "
+        .regret_hi = 1.07F,
+        .path = "samples * sources <= 2200000 "
                 "and receivers > 27 "
-                "and receivers * samples <= 270000 "
-                "and additions <= 680000000",
+                "and additions <= 1200000000 "
+                "and receivers / sources <= 1.8 "
+                "and receivers / span <= 22 "
+                "and samples * sources <= 1500000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 6,
-        .margin = 1.15F,
-        .regret = 1.34F,
-        .regret_lo = 1.09F,
-        .regret_hi = 1.65F,
-        .path = "samples * sources <= 1800000 "
-                "and additions <= 2147483648 "
+        .problems = 2,
+        .margin = 1.14F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.05F,
+        .path = "samples * sources <= 2200000 "
                 "and receivers > 27 "
-                "and receivers * samples <= 270000 "
-                "and additions > 680000000",
+                "and additions <= 1200000000 "
+                "and receivers / sources <= 1.8 "
+                "and receivers / span <= 22 "
+                "and samples * sources > 1500000 "
+                "and receivers / span <= 0.1",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 24,
-        .margin = 1.16F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources <= 1800000 "
-                "and additions <= 2147483648 "
+        .problems = 28,
+        .margin = 1.23F,
+        .regret = 1.22F,
+        .regret_lo = 1.12F,
+        .regret_hi = 1.34F,
+        .path = "samples * sources <= 2200000 "
                 "and receivers > 27 "
-                "and receivers * samples > 270000 "
-                "and sources / span <= 10 "
-                "and samples * span <= 39000000 "
-                "and samples / span <= 1000 "
-                "and additions <= 1073741824 "
-                "and additions <= 536870912",
+                "and additions <= 1200000000 "
+                "and receivers / sources <= 1.8 "
+                "and receivers / span <= 22 "
+                "and samples * sources > 1500000 "
+                "and receivers / span > 0.1",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 4,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and additions <= 2147483648 "
-                "and receivers > 27 "
-                "and receivers * samples > 270000 "
-                "and sources / span <= 10 "
-                "and samples * span <= 39000000 "
-                "and samples / span <= 1000 "
-                "and additions <= 1073741824 "
-                "and additions > 536870912",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 2,
-        .margin = 1.24F,
-        .regret = 1.07F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.15F,
-        .path = "samples * sources <= 1800000 "
-                "and additions <= 2147483648 "
-                "and receivers > 27 "
-                "and receivers * samples > 270000 "
-                "and sources / span <= 10 "
-                "and samples * span <= 39000000 "
-                "and samples / span <= 1000 "
-                "and additions > 1073741824 "
-                "and span <= 100",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 2,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and additions <= 2147483648 "
-                "and receivers > 27 "
-                "and receivers * samples > 270000 "
-                "and sources / span <= 10 "
-                "and samples * span <= 39000000 "
-                "and samples / span <= 1000 "
-                "and additions > 1073741824 "
-                "and span > 100",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 1.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and additions <= 2147483648 "
-                "and receivers > 27 "
-                "and receivers * samples > 270000 "
-                "and sources / span <= 10 "
-                "and samples * span <= 39000000 "
-                "and samples / span > 1000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 5,
-        .margin = 1.07F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "samples * sources <= 1800000 "
-                "and additions <= 2147483648 "
-                "and receivers > 27 "
-                "and receivers * samples > 270000 "
-                "and sources / span <= 10 "
-                "and samples * span > 39000000",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
         .problems = 1,
         .margin = 1.26F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and additions <= 2147483648 "
+        .path = "samples * sources <= 2200000 "
                 "and receivers > 27 "
-                "and receivers * samples > 270000 "
-                "and sources / span > 10",
+                "and additions <= 1200000000 "
+                "and receivers / sources <= 1.8 "
+                "and receivers / span > 22",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 33,
+        .margin = 1.14F,
+        .regret = 1.04F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.08F,
+        .path = "samples * sources <= 2200000 "
+                "and receivers > 27 "
+                "and additions <= 1200000000 "
+                "and receivers / sources > 1.8 "
+                "and samples * span <= 47000000 "
+                "and samples * sources <= 1200000",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 2,
+        .margin = 1.42F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources <= 2200000 "
+                "and receivers > 27 "
+                "and additions <= 1200000000 "
+                "and receivers / sources > 1.8 "
+                "and samples * span <= 47000000 "
+                "and samples * sources > 1200000",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 4,
+        .margin = 1.11F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "samples * sources <= 2200000 "
+                "and receivers > 27 "
+                "and additions <= 1200000000 "
+                "and receivers / sources > 1.8 "
+                "and samples * span > 47000000",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 2,
+        .margin = 1.11F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "samples * sources <= 2200000 "
+                "and receivers > 27 "
+                "and additions > 1200000000 "
+                "and sources / span <= 1",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 3,
+        .margin = 1.23F,
+        .regret = 1.07F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.21F,
+        .path = "samples * sources <= 2200000 "
+                "and receivers > 27 "
+                "and additions > 1200000000 "
+                "and sources / span > 1 "
+                "and receivers * sources <= 1800000",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 and additions > 2147483648 and sources <= 82",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 1,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and additions > 2147483648 "
-                "and sources > 82 "
-                "and receivers / samples <= 1.2",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
         .problems = 3,
         .margin = 1.50F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and additions > 2147483648 "
-                "and sources > 82 "
-                "and receivers / samples > 1.2",
+        .path = "samples * sources <= 2200000 "
+                "and receivers > 27 "
+                "and additions > 1200000000 "
+                "and sources / span > 1 "
+                "and receivers * sources > 1800000",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 2,
+        .margin = 1.17F,
+        .regret = 1.11F,
+        .regret_lo = 1.08F,
+        .regret_hi = 1.15F,
+        .path = "samples * sources > 2200000 "
+                "and additions <= 2700000000 "
+                "and receivers * sources <= 180000 "
+                "and receivers * span <= 150000 "
+                "and additions <= 16777216",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 3,
+        .margin = 1.05F,
+        .regret = 1.33F,
+        .regret_lo = 1.01F,
+        .regret_hi = 2.28F,
+        .path = "samples * sources > 2200000 "
+                "and additions <= 2700000000 "
+                "and receivers * sources <= 180000 "
+                "and receivers * span <= 150000 "
+                "and additions > 16777216 "
+                "and sources / span <= 0.018",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 3,
-        .margin = 1.05F,
+        .problems = 40,
+        .margin = 1.74F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "samples * sources > 1800000 "
+        .regret_hi = 1.02F,
+        .path = "samples * sources > 2200000 "
                 "and additions <= 2700000000 "
                 "and receivers * sources <= 180000 "
-                "and sources / span <= 0.018",
+                "and receivers * span <= 150000 "
+                "and additions > 16777216 "
+                "and sources / span > 0.018",
         .ranking = kRanking14,
     },
     {
         .id = 15,
-        .problems = 3,
-        .margin = 1.38F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "samples * sources > 1800000 "
+        .problems = 2,
+        .margin = 1.03F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
+        .path = "samples * sources > 2200000 "
                 "and additions <= 2700000000 "
                 "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions <= 18000000",
+                "and receivers * span > 150000 "
+                "and additions <= 1200000000",
         .ranking = kRanking15,
     },
     {
         .id = 16,
-        .problems = 37,
-        .margin = 1.75F,
+        .problems = 1,
+        .margin = 1.10F,
         .regret = 1.01F,
-        .regret_lo = 1.00F,
+        .regret_lo = 1.01F,
         .regret_hi = 1.01F,
-        .path = "samples * sources > 1800000 "
+        .path = "samples * sources > 2200000 "
                 "and additions <= 2700000000 "
                 "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions > 18000000 "
-                "and receivers * span <= 524288 "
-                "and receivers / samples <= 0.0082",
+                "and receivers * span > 150000 "
+                "and additions > 1200000000",
         .ranking = kRanking16,
     },
     {
         .id = 17,
-        .problems = 4,
-        .margin = 1.63F,
-        .regret = 1.01F,
+        .problems = 1,
+        .margin = 1.16F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources > 1800000 "
+        .regret_hi = 1.00F,
+        .path = "samples * sources > 2200000 "
                 "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions > 18000000 "
-                "and receivers * span <= 524288 "
-                "and receivers / samples > 0.0082",
+                "and receivers * sources > 180000 "
+                "and receivers / span <= 0.0018",
         .ranking = kRanking17,
     },
     {
         .id = 18,
-        .problems = 1,
-        .margin = 1.35F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
+        .problems = 19,
+        .margin = 1.44F,
+        .regret = 1.06F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.11F,
+        .path = "samples * sources > 2200000 "
                 "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions > 18000000 "
-                "and receivers * span > 524288 "
-                "and samples <= 8192",
+                "and receivers * sources > 180000 "
+                "and receivers / span > 0.0018 "
+                "and receivers / sources <= 0.1",
         .ranking = kRanking18,
     },
     {
         .id = 19,
-        .problems = 1,
-        .margin = 1.12F,
-        .regret = 1.00F,
+        .problems = 2,
+        .margin = 1.09F,
+        .regret = 1.07F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
+        .regret_hi = 1.15F,
+        .path = "samples * sources > 2200000 "
                 "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions > 18000000 "
-                "and receivers * span > 524288 "
-                "and samples > 8192",
+                "and receivers * sources > 180000 "
+                "and receivers / span > 0.0018 "
+                "and receivers / sources > 0.1",
         .ranking = kRanking19,
     },
     {
         .id = 20,
-        .problems = 1,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources > 180000 "
-                "and receivers / span <= 0.0018",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 15,
-        .margin = 1.59F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources > 180000 "
-                "and receivers / span > 0.0018 "
-                "and receivers / sources <= 0.068 "
-                "and sources * span <= 180000000 "
-                "and samples <= 2200",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 3,
-        .margin = 1.16F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources > 180000 "
-                "and receivers / span > 0.0018 "
-                "and receivers / sources <= 0.068 "
-                "and sources * span <= 180000000 "
-                "and samples > 2200",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources > 180000 "
-                "and receivers / span > 0.0018 "
-                "and receivers / sources <= 0.068 "
-                "and sources * span > 180000000",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 3,
-        .margin = 1.10F,
-        .regret = 1.08F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.15F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources > 180000 "
-                "and receivers / span > 0.0018 "
-                "and receivers / sources > 0.068",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 8,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.27 "
-                "and receivers / samples <= 0.001 "
-                "and span <= 2700",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 1,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.27 "
-                "and receivers / samples <= 0.001 "
-                "and span > 2700",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.27 "
-                "and receivers / samples > 0.001 "
-                "and sources <= 256 "
-                "and sources <= 16",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 1,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.27 "
-                "and receivers / samples > 0.001 "
-                "and sources <= 256 "
-                "and sources > 16 "
-                "and samples * sources <= 2700000",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 4,
-        .margin = 1.34F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.27 "
-                "and receivers / samples > 0.001 "
-                "and sources <= 256 "
-                "and sources > 16 "
-                "and samples * sources > 2700000",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
         .problems = 2,
         .margin = 1.27F,
         .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.06F,
-        .path = "samples * sources > 1800000 "
+        .path = "samples * sources > 2200000 "
                 "and additions > 2700000000 "
                 "and receivers / samples <= 0.27 "
-                "and receivers / samples > 0.001 "
-                "and sources > 256 "
-                "and additions <= 5600000000 "
-                "and samples / sources <= 0.12",
-        .ranking = kRanking30,
+                "and samples / span <= 128 "
+                "and trace_bytes <= 560000",
+        .ranking = kRanking20,
     },
     {
-        .id = 31,
-        .problems = 1,
-        .margin = 1.07F,
-        .regret = 1.04F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.27 "
-                "and receivers / samples > 0.001 "
-                "and sources > 256 "
-                "and additions <= 5600000000 "
-                "and samples / sources > 0.12",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 4,
-        .margin = 1.35F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.13F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.27 "
-                "and receivers / samples > 0.001 "
-                "and sources > 256 "
-                "and additions > 5600000000 "
-                "and receivers / samples <= 0.0039",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
+        .id = 21,
         .problems = 2,
         .margin = 1.14F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
+        .path = "samples * sources > 2200000 "
                 "and additions > 2700000000 "
                 "and receivers / samples <= 0.27 "
-                "and receivers / samples > 0.001 "
-                "and sources > 256 "
-                "and additions > 5600000000 "
-                "and receivers / samples > 0.0039 "
-                "and samples * span <= 470000",
-        .ranking = kRanking33,
+                "and samples / span <= 128 "
+                "and trace_bytes > 560000 "
+                "and receivers <= 56 "
+                "and sources * span <= 12000000",
+        .ranking = kRanking21,
     },
     {
-        .id = 34,
-        .problems = 16,
-        .margin = 1.30F,
-        .regret = 1.02F,
+        .id = 22,
+        .problems = 4,
+        .margin = 1.32F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.09F,
+        .path = "samples * sources > 2200000 "
+                "and additions > 2700000000 "
+                "and receivers / samples <= 0.27 "
+                "and samples / span <= 128 "
+                "and trace_bytes > 560000 "
+                "and receivers <= 56 "
+                "and sources * span > 12000000",
+        .ranking = kRanking22,
+    },
+    {
+        .id = 23,
+        .problems = 19,
+        .margin = 1.26F,
+        .regret = 1.03F,
         .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources > 1800000 "
+        .regret_hi = 1.05F,
+        .path = "samples * sources > 2200000 "
                 "and additions > 2700000000 "
                 "and receivers / samples <= 0.27 "
-                "and receivers / samples > 0.001 "
-                "and sources > 256 "
-                "and additions > 5600000000 "
-                "and receivers / samples > 0.0039 "
-                "and samples * span > 470000",
-        .ranking = kRanking34,
+                "and samples / span <= 128 "
+                "and trace_bytes > 560000 "
+                "and receivers > 56 "
+                "and samples / sources <= 680",
+        .ranking = kRanking23,
     },
     {
-        .id = 35,
+        .id = 24,
+        .problems = 1,
+        .margin = 1.57F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources > 2200000 "
+                "and additions > 2700000000 "
+                "and receivers / samples <= 0.27 "
+                "and samples / span <= 128 "
+                "and trace_bytes > 560000 "
+                "and receivers > 56 "
+                "and samples / sources > 680",
+        .ranking = kRanking24,
+    },
+    {
+        .id = 25,
+        .problems = 4,
+        .margin = 1.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources > 2200000 "
+                "and additions > 2700000000 "
+                "and receivers / samples <= 0.27 "
+                "and samples / span > 128 "
+                "and receivers <= 128",
+        .ranking = kRanking25,
+    },
+    {
+        .id = 26,
+        .problems = 1,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "samples * sources > 2200000 "
+                "and additions > 2700000000 "
+                "and receivers / samples <= 0.27 "
+                "and samples / span > 128 "
+                "and receivers > 128 "
+                "and sources * span <= 1200",
+        .ranking = kRanking26,
+    },
+    {
+        .id = 27,
+        .problems = 7,
+        .margin = 1.24F,
+        .regret = 1.10F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.19F,
+        .path = "samples * sources > 2200000 "
+                "and additions > 2700000000 "
+                "and receivers / samples <= 0.27 "
+                "and samples / span > 128 "
+                "and receivers > 128 "
+                "and sources * span > 1200",
+        .ranking = kRanking27,
+    },
+    {
+        .id = 28,
         .problems = 16,
         .margin = 1.21F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.04F,
-        .path = "samples * sources > 1800000 "
+        .path = "samples * sources > 2200000 "
                 "and additions > 2700000000 "
                 "and receivers / samples > 0.27 "
                 "and samples / sources <= 0.82",
-        .ranking = kRanking35,
+        .ranking = kRanking28,
     },
     {
-        .id = 36,
+        .id = 29,
         .problems = 3,
         .margin = 1.15F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.04F,
-        .path = "samples * sources > 1800000 "
+        .path = "samples * sources > 2200000 "
                 "and additions > 2700000000 "
                 "and receivers / samples > 0.27 "
                 "and samples / sources > 0.82",
-        .ranking = kRanking36,
+        .ranking = kRanking29,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (product(problem.samples, problem.sources) <= 1'800'000) {
-        if (problem.additions() <= 2'147'483'648) {
-            if (problem.receivers <= 27) {
-                if (product(problem.samples, problem.sources) <= 65'536) {
-                    // shared_hodograph block=256
-                    // 16 problems, margin 1.02, regret 1.01 [1.00, 1.01]
-                    return kLeaves[0];
-                } else {
-                    // times_per_thread block=128;times=2
-                    // 19 problems, margin 1.12, regret 1.02 [1.00, 1.04]
-                    return kLeaves[1];
-                }
+    if (product(problem.samples, problem.sources) <= 2'200'000) {
+        if (problem.receivers <= 27) {
+            if (product(problem.samples, problem.sources) <= 65'536) {
+                // shared_hodograph block=256
+                // 16 problems, margin 1.02, regret 1.01 [1.00, 1.01]
+                return kLeaves[0];
             } else {
-                if (product(problem.receivers, problem.samples) <= 270'000) {
-                    if (problem.additions() <= 680'000'000) {
-                        // shared_hodograph block=128
-                        // 28 problems, margin 1.22, regret 1.02 [1.01, 1.04]
-                        return kLeaves[2];
-                    } else {
-                        // global_subsums default
-                        // 6 problems nearby, margin 1.15, regret 1.34 [1.09, 1.65]
-                        return kLeaves[3];
-                    }
-                } else {
-                    if (ratio(problem.sources, problem.span) <= 10) {
-                        if (product(problem.samples, problem.span) <= 39'000'000) {
-                            if (ratio(problem.samples, problem.span) <= 1000) {
-                                if (problem.additions() <= 1'073'741'824) {
-                                    if (problem.additions() <= 536'870'912) {
-                                        // shared_hodograph block=256
-                                        // 24 problems, margin 1.16, regret 1.02 [1.01, 1.04]
-                                        return kLeaves[4];
-                                    } else {
-                                        // times_per_thread block=128;times=2
-                                        // 4 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[5];
-                                    }
-                                } else {
-                                    if (problem.span <= 100) {
-                                        // shared_subsums sources=128
-                                        // 2 problems, margin 1.24, regret 1.07 [1.00, 1.15]
-                                        return kLeaves[6];
-                                    } else {
-                                        // shared_hodograph block=256
-                                        // 2 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[7];
-                                    }
-                                }
-                            } else {
-                                // source_tiles sources=64;times=8
-                                // 1 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                                return kLeaves[8];
-                            }
+                // times_per_thread block=128;times=2
+                // 21 problems, margin 1.13, regret 1.02 [1.00, 1.04]
+                return kLeaves[1];
+            }
+        } else {
+            if (problem.additions() <= 1'200'000'000) {
+                if (ratio(problem.receivers, problem.sources) <= 1.8) {
+                    if (ratio(problem.receivers, problem.span) <= 22) {
+                        if (product(problem.samples, problem.sources) <= 1'500'000) {
+                            // shared_hodograph block=128
+                            // 25 problems, margin 1.16, regret 1.04 [1.01, 1.07]
+                            return kLeaves[2];
                         } else {
-                            // times_per_thread block=128;times=2
-                            // 5 problems, margin 1.07, regret 1.01 [1.00, 1.02]
-                            return kLeaves[9];
+                            if (ratio(problem.receivers, problem.span) <= 0.1) {
+                                // shared_hodograph block=128
+                                // 2 problems, margin 1.14, regret 1.03 [1.00, 1.05]
+                                return kLeaves[3];
+                            } else {
+                                // source_tiles sources=64;times=4
+                                // 28 problems nearby, margin 1.23, regret 1.22 [1.12, 1.34]
+                                return kLeaves[4];
+                            }
                         }
                     } else {
                         // global_subsums default
                         // 1 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                        return kLeaves[10];
+                        return kLeaves[5];
+                    }
+                } else {
+                    if (product(problem.samples, problem.span) <= 47'000'000) {
+                        if (product(problem.samples, problem.sources) <= 1'200'000) {
+                            // shared_hodograph block=256
+                            // 33 problems, margin 1.14, regret 1.04 [1.01, 1.08]
+                            return kLeaves[6];
+                        } else {
+                            // source_tiles sources=64;times=8
+                            // 2 problems, margin 1.42, regret 1.00 [1.00, 1.00]
+                            return kLeaves[7];
+                        }
+                    } else {
+                        // times_per_thread block=128;times=2
+                        // 4 problems, margin 1.11, regret 1.00 [1.00, 1.01]
+                        return kLeaves[8];
                     }
                 }
-            }
-        } else {
-            if (problem.sources <= 82) {
-                // shared_hodograph block=1024
-                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                return kLeaves[11];
             } else {
-                if (ratio(problem.receivers, problem.samples) <= 1.2) {
-                    // shared_subsums sources=256
-                    // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                    return kLeaves[12];
+                if (ratio(problem.sources, problem.span) <= 1) {
+                    // shared_hodograph block=512
+                    // 2 problems, margin 1.11, regret 1.01 [1.00, 1.03]
+                    return kLeaves[9];
                 } else {
-                    // global_subsums default
-                    // 3 problems, margin 1.50, regret 1.00 [1.00, 1.00]
-                    return kLeaves[13];
+                    if (product(problem.receivers, problem.sources) <= 1'800'000) {
+                        // shared_subsums sources=256
+                        // 3 problems, margin 1.23, regret 1.07 [1.00, 1.21]
+                        return kLeaves[10];
+                    } else {
+                        // global_subsums default
+                        // 3 problems, margin 1.50, regret 1.00 [1.00, 1.00]
+                        return kLeaves[11];
+                    }
                 }
             }
         }
     } else {
         if (problem.additions() <= 2'700'000'000) {
             if (product(problem.receivers, problem.sources) <= 180'000) {
-                if (ratio(problem.sources, problem.span) <= 0.018) {
-                    // times_per_thread block=128;times=2
-                    // 3 problems, margin 1.05, regret 1.01 [1.00, 1.01]
-                    return kLeaves[14];
+                if (product(problem.receivers, problem.span) <= 150'000) {
+                    if (problem.additions() <= 16'777'216) {
+                        // times_per_thread block=128;times=2
+                        // 2 problems, margin 1.17, regret 1.11 [1.08, 1.15]
+                        return kLeaves[12];
+                    } else {
+                        if (ratio(problem.sources, problem.span) <= 0.018) {
+                            // times_per_thread block=256;times=2
+                            // 3 problems nearby, margin 1.05, regret 1.33 [1.01, 2.28]
+                            return kLeaves[13];
+                        } else {
+                            // source_tiles sources=64;times=8
+                            // 40 problems, margin 1.74, regret 1.01 [1.00, 1.02]
+                            return kLeaves[14];
+                        }
+                    }
                 } else {
-                    if (problem.additions() <= 18'000'000) {
-                        // times_per_thread block=128;times=4
-                        // 3 problems, margin 1.38, regret 1.02 [1.00, 1.06]
+                    if (problem.additions() <= 1'200'000'000) {
+                        // times_per_thread block=128;times=2
+                        // 2 problems, margin 1.03, regret 1.01 [1.01, 1.01]
                         return kLeaves[15];
                     } else {
-                        if (product(problem.receivers, problem.span) <= 524'288) {
-                            if (ratio(problem.receivers, problem.samples) <= 0.0082) {
-                                // source_tiles sources=64;times=8
-                                // 37 problems, margin 1.75, regret 1.01 [1.00, 1.01]
-                                return kLeaves[16];
-                            } else {
-                                // source_tiles sources=64;times=4
-                                // 4 problems, margin 1.63, regret 1.01 [1.00, 1.04]
-                                return kLeaves[17];
-                            }
-                        } else {
-                            if (problem.samples <= 8192) {
-                                // source_tiles sources=64;times=8
-                                // 1 problems, margin 1.35, regret 1.00 [1.00, 1.00]
-                                return kLeaves[18];
-                            } else {
-                                // shared_subsums sources=256
-                                // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                                return kLeaves[19];
-                            }
-                        }
+                        // shared_subsums sources=128
+                        // 1 problems, margin 1.10, regret 1.01 [1.01, 1.01]
+                        return kLeaves[16];
                     }
                 }
             } else {
                 if (ratio(problem.receivers, problem.span) <= 0.0018) {
                     // source_tiles sources=128;times=8
                     // 1 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                    return kLeaves[20];
+                    return kLeaves[17];
                 } else {
-                    if (ratio(problem.receivers, problem.sources) <= 0.068) {
-                        if (product(problem.sources, problem.span) <= 180'000'000) {
-                            if (problem.samples <= 2200) {
-                                // source_tiles sources=128;times=4
-                                // 15 problems, margin 1.59, regret 1.03 [1.01, 1.06]
-                                return kLeaves[21];
-                            } else {
-                                // source_tiles sources=64;times=8
-                                // 3 problems, margin 1.16, regret 1.03 [1.00, 1.10]
-                                return kLeaves[22];
-                            }
-                        } else {
-                            // shared_subsums sources=128
-                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                            return kLeaves[23];
-                        }
+                    if (ratio(problem.receivers, problem.sources) <= 0.1) {
+                        // source_tiles sources=128;times=4
+                        // 19 problems, margin 1.44, regret 1.06 [1.02, 1.11]
+                        return kLeaves[18];
                     } else {
                         // source_tiles sources=64;times=4
-                        // 3 problems, margin 1.10, regret 1.08 [1.00, 1.15]
-                        return kLeaves[24];
+                        // 2 problems, margin 1.09, regret 1.07 [1.00, 1.15]
+                        return kLeaves[19];
                     }
                 }
             }
         } else {
             if (ratio(problem.receivers, problem.samples) <= 0.27) {
-                if (ratio(problem.receivers, problem.samples) <= 0.001) {
-                    if (problem.span <= 2700) {
-                        // source_tiles sources=64;times=8
-                        // 8 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                        return kLeaves[25];
+                if (ratio(problem.samples, problem.span) <= 128) {
+                    if (problem.trace_bytes() <= 560'000) {
+                        // source_tiles sources=128;times=4
+                        // 2 problems, margin 1.27, regret 1.03 [1.00, 1.06]
+                        return kLeaves[20];
                     } else {
-                        // shared_subsums sources=128
-                        // 1 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                        return kLeaves[26];
-                    }
-                } else {
-                    if (problem.sources <= 256) {
-                        if (problem.sources <= 16) {
-                            // shared_hodograph block=256
-                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                            return kLeaves[27];
-                        } else {
-                            if (product(problem.samples, problem.sources) <= 2'700'000) {
-                                // source_tiles sources=64;times=4
-                                // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                                return kLeaves[28];
+                        if (problem.receivers <= 56) {
+                            if (product(problem.sources, problem.span) <= 12'000'000) {
+                                // source_tiles sources=64;times=8
+                                // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+                                return kLeaves[21];
                             } else {
                                 // shared_subsums sources=128
-                                // 4 problems, margin 1.34, regret 1.03 [1.00, 1.08]
-                                return kLeaves[29];
+                                // 4 problems, margin 1.32, regret 1.03 [1.00, 1.09]
+                                return kLeaves[22];
+                            }
+                        } else {
+                            if (ratio(problem.samples, problem.sources) <= 680) {
+                                // shared_subsums sources=256
+                                // 19 problems, margin 1.26, regret 1.03 [1.01, 1.05]
+                                return kLeaves[23];
+                            } else {
+                                // shared_subsums sources=128
+                                // 1 problems, margin 1.57, regret 1.00 [1.00, 1.00]
+                                return kLeaves[24];
                             }
                         }
+                    }
+                } else {
+                    if (problem.receivers <= 128) {
+                        // source_tiles sources=64;times=8
+                        // 4 problems, margin 1.25, regret 1.00 [1.00, 1.00]
+                        return kLeaves[25];
                     } else {
-                        if (problem.additions() <= 5'600'000'000) {
-                            if (ratio(problem.samples, problem.sources) <= 0.12) {
-                                // source_tiles sources=128;times=4
-                                // 2 problems, margin 1.27, regret 1.03 [1.00, 1.06]
-                                return kLeaves[30];
-                            } else {
-                                // source_tiles sources=64;times=8
-                                // 1 problems, margin 1.07, regret 1.04 [1.04, 1.04]
-                                return kLeaves[31];
-                            }
+                        if (product(problem.sources, problem.span) <= 1200) {
+                            // shared_hodograph block=256
+                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                            return kLeaves[26];
                         } else {
-                            if (ratio(problem.receivers, problem.samples) <= 0.0039) {
-                                // shared_subsums sources=128
-                                // 4 problems, margin 1.35, regret 1.05 [1.00, 1.13]
-                                return kLeaves[32];
-                            } else {
-                                if (product(problem.samples, problem.span) <= 470'000) {
-                                    // global_subsums default
-                                    // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[33];
-                                } else {
-                                    // shared_subsums sources=256
-                                    // 16 problems, margin 1.30, regret 1.02 [1.01, 1.04]
-                                    return kLeaves[34];
-                                }
-                            }
+                            // shared_subsums sources=128
+                            // 7 problems, margin 1.24, regret 1.10 [1.04, 1.19]
+                            return kLeaves[27];
                         }
                     }
                 }
@@ -1101,11 +875,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (ratio(problem.samples, problem.sources) <= 0.82) {
                     // global_subsums default
                     // 16 problems, margin 1.21, regret 1.02 [1.00, 1.04]
-                    return kLeaves[35];
+                    return kLeaves[28];
                 } else {
                     // shared_subsums sources=256
                     // 3 problems, margin 1.15, regret 1.01 [1.00, 1.04]
-                    return kLeaves[36];
+                    return kLeaves[29];
                 }
             }
         }

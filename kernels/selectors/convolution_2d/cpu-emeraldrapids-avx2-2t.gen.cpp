@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-2t/convolution_2d.jsonl, 54 problems x 16 choices
 // SHA-256:  cdc80278cf4f6d02f33675c50ac4aa4aad388e0b521c5065c4267b6f009f4dc1
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -33,19 +33,11 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.05F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.25F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 3.71F},
-    {VariantId::cpu_scalar, {}, 2.97F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 4.72F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.14F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 5.53F},
-    {VariantId::cpu_scalar, {}, 8.67F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 4.47F},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.13F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 5.37F},
+    {VariantId::cpu_scalar, {}, 8.01F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -61,23 +53,13 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 1.01F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "coefficients != narrow and values <= 1800",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 25,
-        .margin = 1.14F,
+        .problems = 27,
+        .margin = 1.12F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != narrow and values > 1800",
-        .ranking = kRanking2,
+        .regret_hi = 1.01F,
+        .path = "coefficients != narrow",
+        .ranking = kRanking1,
     },
 };
 
@@ -87,16 +69,10 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 27 problems, margin 1.40, regret 1.00 [1.00, 1.01]
         return kLeaves[0];
     } else {
-        if (problem.values() <= 1800) {
-            // cpu_avx2_float parallel=1
-            // 2 problems, margin 1.01, regret 1.01 [1.00, 1.02]
-            return kLeaves[1];
-        } else {
-            // cpu_avx2_float_preconverted parallel=1
-            // else cpu_openmp_rows rows_per_task=8
-            // 25 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-            return kLeaves[2];
-        }
+        // cpu_avx2_float_preconverted parallel=1
+        // else cpu_openmp_rows rows_per_task=8
+        // 27 problems, margin 1.12, regret 1.00 [1.00, 1.01]
+        return kLeaves[1];
     }
 }
 

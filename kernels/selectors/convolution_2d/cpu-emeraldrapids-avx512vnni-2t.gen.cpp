@@ -2,14 +2,13 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-2t/convolution_2d.jsonl, 54 problems x 20 choices
 // SHA-256:  13f20363b59153ee40a925ef4fb9eca30e4c1643e61dda155781ba88d7a32508
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
 // Variants, and the SHA-256 of the sources that were measured:
 //   fe38db67acef1406771c72a709f2dadef30a2354b375ac10d2b15b1877591853  cpu_avx2_float
 //   e5a8c31d053fd2b27e0dce04676f515cf173dabb7b5cfc257c8b44803ff2898e  cpu_avx2_float_preconverted
-//   62148be917c75345fdb6d0bb16590fe81da7e32953e9ba3e767134713081322e  cpu_avx2_int16
 //   3757a2059725eb71876f60c7375e0af4523d7e1905d74f8d30c99096684c3554  cpu_avx2_int16_preconverted
 //   e6fc4a4fbdd6439fdd49751d1ec2ec4b16dd22e4e106c005374c13f1b0c25c32  cpu_avx2_int16_shuffle
 //   c73e7f402072b2189df6745c462381bea45209fae28e798aadc48f3bd586193d  cpu_avx512_float
@@ -17,7 +16,6 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -26,159 +24,54 @@ namespace espalier::convolution_2d::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512_float, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 0}}, 1.64F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.83F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.33F},
-    {VariantId::cpu_scalar, {}, 3.80F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.01F},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.79F},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.92F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 13.76F},
+    {VariantId::cpu_scalar, {}, 24.85F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.84F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.98F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 14.64F},
-    {VariantId::cpu_scalar, {}, 26.97F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.07F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.19F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.44F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.62F},
-    {VariantId::cpu_scalar, {}, 4.05F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.30F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.45F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.51F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.88F},
-    {VariantId::cpu_scalar, {}, 8.62F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.44F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.45F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.50F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 21.29F},
-    {VariantId::cpu_scalar, {}, 39.97F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.30F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.41F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.29F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 20.09F},
-    {VariantId::cpu_scalar, {}, 36.38F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.01F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.22F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.27F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.19F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 17.63F},
+    {VariantId::cpu_scalar, {}, 32.61F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 1,
-        .margin = 1.64F,
-        .regret = 1.00F,
+        .problems = 24,
+        .margin = 2.77F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == float32 and values <= 1000",
+        .regret_hi = 1.02F,
+        .path = "coefficients == float32",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 23,
-        .margin = 2.84F,
-        .regret = 1.00F,
+        .problems = 30,
+        .margin = 2.90F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == float32 and values > 1000",
+        .regret_hi = 1.04F,
+        .path = "coefficients != float32",
         .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 2,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values <= 1800",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 "
-                "and values > 1800 "
-                "and width / height <= 4.7 "
-                "and height * channels <= 56",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 27,
-        .margin = 3.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 "
-                "and values > 1800 "
-                "and width / height <= 4.7 "
-                "and height * channels > 56",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 16,
-        .margin = 3.87F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 1800 and width / height > 4.7",
-        .ranking = kRanking5,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.coefficients == Coefficients::float32) {
-        if (problem.values() <= 1000) {
-            // cpu_avx512_float parallel=0
-            // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            // cpu_avx512_float parallel=1
-            // 23 problems, margin 2.84, regret 1.00 [1.00, 1.00]
-            return kLeaves[1];
-        }
+        // cpu_avx512_float parallel=1
+        // 24 problems, margin 2.77, regret 1.01 [1.00, 1.02]
+        return kLeaves[0];
     } else {
-        if (problem.values() <= 1800) {
-            // cpu_avx2_int16_shuffle parallel=1
-            // 2 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-            return kLeaves[2];
-        } else {
-            if (ratio(problem.width, problem.height) <= 4.7) {
-                if (product(problem.height, problem.channels) <= 56) {
-                    // cpu_avx2_int16_shuffle parallel=1
-                    // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                } else {
-                    // cpu_avx512_vnni parallel=1
-                    // 27 problems, margin 3.30, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
-                }
-            } else {
-                // cpu_avx512_vnni parallel=1
-                // 16 problems nearby, margin 3.87, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
-            }
-        }
+        // cpu_avx512_vnni parallel=1
+        // 30 problems, margin 2.90, regret 1.01 [1.00, 1.04]
+        return kLeaves[1];
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-4t/convolution_2d.jsonl, 54 problems x 20 choices
 // SHA-256:  a34c69c952b253d4a4da68f12becf9aa87b3f0458ebacbe60fe425235f967202
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -16,7 +16,6 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -33,37 +32,12 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.26F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.27F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.34F},
-    {VariantId::cpu_scalar, {}, 3.26F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.24F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.25F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 2.77F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.96F},
-    {VariantId::cpu_scalar, {}, 5.94F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.08F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.15F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.17F},
-    {VariantId::cpu_scalar, {}, 8.04F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.21F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.37F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.26F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 17.75F},
-    {VariantId::cpu_scalar, {}, 55.42F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.02F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.02F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.12F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 2.98F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 14.05F},
+    {VariantId::cpu_scalar, {}, 40.74F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -79,43 +53,13 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 1.12F,
-        .regret = 1.00F,
+        .problems = 30,
+        .margin = 2.75F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values <= 820",
+        .regret_hi = 1.05F,
+        .path = "coefficients != float32",
         .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 2,
-        .margin = 1.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 820 and values <= 3300 and height * channels <= 56",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 820 and values <= 3300 and height * channels > 56",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 26,
-        .margin = 3.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 820 and values > 3300",
-        .ranking = kRanking4,
     },
 };
 
@@ -125,27 +69,9 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 24 problems, margin 2.48, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (problem.values() <= 820) {
-            // cpu_avx2_int16_shuffle parallel=0
-            // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-            return kLeaves[1];
-        } else {
-            if (problem.values() <= 3300) {
-                if (product(problem.height, problem.channels) <= 56) {
-                    // cpu_avx2_int16_shuffle parallel=1
-                    // 2 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                } else {
-                    // cpu_avx512_vnni parallel=1
-                    // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                }
-            } else {
-                // cpu_avx512_vnni parallel=1
-                // 26 problems, margin 3.20, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
-            }
-        }
+        // cpu_avx512_vnni parallel=1
+        // 30 problems, margin 2.75, regret 1.02 [1.00, 1.05]
+        return kLeaves[1];
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-generic-2t/convolution_2d.jsonl, 54 problems x 6 choices
 // SHA-256:  e3b1e9635b84527aecde300559d48c55554ea534c987743dac40f794764b4745
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to generic
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -33,8 +33,8 @@ constexpr Choice<Problem> kRanking1[] = {
 
 constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.00F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.20F},
-    {VariantId::cpu_scalar, {}, 1.95F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.18F},
+    {VariantId::cpu_scalar, {}, 1.82F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
@@ -61,17 +61,17 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "coefficients != narrow and width <= 180",
+        .path = "coefficients != narrow and width <= 270",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 6,
-        .margin = 1.20F,
+        .problems = 4,
+        .margin = 1.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "coefficients != narrow and width > 180 and width * height <= 39000",
+        .path = "coefficients != narrow and width > 270 and width * height <= 39000",
         .ranking = kRanking2,
     },
     {
@@ -81,7 +81,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != narrow and width > 180 and width * height > 39000",
+        .path = "coefficients != narrow and width > 270 and width * height > 39000",
         .ranking = kRanking3,
     },
 };
@@ -92,14 +92,14 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 27 problems, margin 1.28, regret 1.01 [1.00, 1.03]
         return kLeaves[0];
     } else {
-        if (problem.width <= 180) {
+        if (problem.width <= 270) {
             // cpu_openmp_rows rows_per_task=0
             // 12 problems, margin 1.40, regret 1.00 [1.00, 1.01]
             return kLeaves[1];
         } else {
             if (product(problem.width, problem.height) <= 39'000) {
                 // cpu_openmp_rows rows_per_task=0
-                // 6 problems nearby, margin 1.20, regret 1.00 [1.00, 1.01]
+                // 4 problems nearby, margin 1.18, regret 1.00 [1.00, 1.01]
                 return kLeaves[2];
             } else {
                 // cpu_openmp_rows rows_per_task=8

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-zen5-avx2-2t/convolution_2d.jsonl, 54 problems x 16 choices
 // SHA-256:  6bf28c5d1215e6a1e00f14dd23f90e5ca2ffc30dafb72a8923ddbf32a46c0114
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   AMD EPYC, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -24,24 +24,15 @@ namespace espalier::convolution_2d::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 0}}, 1.00F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.01F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.33F},
     {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.41F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 0}}, 1.53F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.71F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.20F},
-    {VariantId::cpu_scalar, {}, 2.90F},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.22F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 7.53F},
+    {VariantId::cpu_scalar, {}, 14.77F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.30F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.41F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.20F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 7.90F},
-    {VariantId::cpu_scalar, {}, 15.73F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.01F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 6.10F},
     {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.09F},
@@ -49,7 +40,7 @@ constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_scalar, {}, 12.38F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.00F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.45F},
     {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.14F},
@@ -60,68 +51,52 @@ constexpr Choice<Problem> kRanking3[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 1,
-        .margin = 1.41F,
-        .regret = 1.00F,
+        .problems = 27,
+        .margin = 1.32F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == narrow and values <= 1000",
+        .regret_hi = 1.02F,
+        .path = "coefficients == narrow",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 26,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == narrow and values > 1000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
         .problems = 25,
         .margin = 1.08F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "coefficients != narrow and values <= 2700000",
-        .ranking = kRanking2,
+        .ranking = kRanking1,
     },
     {
-        .id = 3,
+        .id = 2,
         .problems = 2,
         .margin = 1.14F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "coefficients != narrow and values > 2700000",
-        .ranking = kRanking3,
+        .ranking = kRanking2,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.coefficients == Coefficients::narrow) {
-        if (problem.values() <= 1000) {
-            // cpu_avx2_int16_shuffle parallel=0
-            // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            // cpu_avx2_int16_shuffle parallel=1
-            // 26 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-            return kLeaves[1];
-        }
+        // cpu_avx2_int16_shuffle parallel=1
+        // 27 problems, margin 1.32, regret 1.01 [1.00, 1.02]
+        return kLeaves[0];
     } else {
         if (problem.values() <= 2'700'000) {
             // cpu_avx2_float_preconverted parallel=1
             // else cpu_openmp_rows rows_per_task=0
             // 25 problems, margin 1.08, regret 1.01 [1.00, 1.02]
-            return kLeaves[2];
+            return kLeaves[1];
         } else {
             // cpu_avx2_float parallel=1
             // else cpu_openmp_rows rows_per_task=0
             // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-            return kLeaves[3];
+            return kLeaves[2];
         }
     }
 }

@@ -3,7 +3,7 @@
 // Data:     results/cpu-zen5-avx512vnni-2t/convolution_2d.jsonl, 275 problems x 20 choices
 // SHA-256:  157e4a8a9a84526cc76cd37b17d6e9ae580b183d6e9e10c181cd0d8e424987ae
 // Guesses:  10 of 3776 times, and so the margins and regrets below
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   AMD EPYC
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -17,7 +17,6 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -35,29 +34,11 @@ constexpr Choice<Problem> kRanking0[] = {
 
 constexpr Choice<Problem> kRanking1[] = {
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.64F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.70F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 2.33F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 7.08F},
-    {VariantId::cpu_scalar, {}, 13.09F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.12F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.10F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.47F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.92F},
-    {VariantId::cpu_scalar, {}, 5.31F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.60F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 3.21F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 4.02F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 26.07F},
-    {VariantId::cpu_scalar, {}, 50.37F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.18F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.52F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.27F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 17.41F},
+    {VariantId::cpu_scalar, {}, 33.20F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -73,33 +54,13 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 40,
-        .margin = 3.57F,
+        .problems = 178,
+        .margin = 7.01F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "coefficients != float32 and width <= 64 and width / channels <= 27",
+        .regret_hi = 1.01F,
+        .path = "coefficients != float32",
         .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 9,
-        .margin = 1.09F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "coefficients != float32 and width <= 64 and width / channels > 27",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 129,
-        .margin = 9.78F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width > 64",
-        .ranking = kRanking3,
     },
 };
 
@@ -109,22 +70,9 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 97 problems, margin 2.45, regret 1.00 [1.00, 1.01]
         return kLeaves[0];
     } else {
-        if (problem.width <= 64) {
-            if (ratio(problem.width, problem.channels) <= 27) {
-                // cpu_avx512_vnni parallel=1
-                // 40 problems, margin 3.57, regret 1.01 [1.00, 1.02]
-                return kLeaves[1];
-            } else {
-                // cpu_avx2_int16_shuffle parallel=1
-                // else cpu_avx512_vnni parallel=1
-                // 9 problems, margin 1.09, regret 1.01 [1.00, 1.03]
-                return kLeaves[2];
-            }
-        } else {
-            // cpu_avx512_vnni parallel=1
-            // 129 problems, margin 9.78, regret 1.00 [1.00, 1.00]
-            return kLeaves[3];
-        }
+        // cpu_avx512_vnni parallel=1
+        // 178 problems, margin 7.01, regret 1.01 [1.00, 1.01]
+        return kLeaves[1];
     }
 }
 

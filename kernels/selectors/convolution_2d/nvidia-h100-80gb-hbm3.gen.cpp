@@ -2,7 +2,7 @@
 //
 // Data:     results/nvidia-h100-80gb-hbm3/convolution_2d.jsonl, 181 problems x 28 choices
 // SHA-256:  30e2e88e72bcee662fe0dd1e67edd68c6199a1d5836c3681b1b06a1103aebe06
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   NVIDIA H100 80GB HBM3, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0
@@ -42,30 +42,14 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.12F},
-    {VariantId::shared_float, {}, 1.18F},
-    {VariantId::shared_u8_float, {}, 1.22F},
-    {VariantId::global, {}, 1.23F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.03F},
+    {VariantId::shared_u8_int, {}, 1.08F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.08F},
+    {VariantId::shared_u8_float, {}, 1.14F},
+    {VariantId::global, {}, 1.25F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.02F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.09F},
-    {VariantId::shared_float, {}, 1.05F},
-    {VariantId::shared_u8_int, {}, 1.05F},
-    {VariantId::global, {}, 1.07F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.02F},
-    {VariantId::shared_u8_int, {}, 1.05F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.11F},
-    {VariantId::shared_u8_float, {}, 1.12F},
-    {VariantId::global, {}, 1.40F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
     {VariantId::shared_u8_int, {}, 1.00F},
     {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
     {VariantId::shared_u8_float, {}, 1.03F},
@@ -73,7 +57,7 @@ constexpr Choice<Problem> kRanking5[] = {
     {VariantId::global, {}, 1.30F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::shared_float_32x8, {}, 1.01F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.10F},
     {VariantId::shared_float, {}, 1.12F},
@@ -81,7 +65,7 @@ constexpr Choice<Problem> kRanking6[] = {
     {VariantId::global, {}, 1.31F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.02F},
     {VariantId::shared_float_32x8, {}, 1.16F},
     {VariantId::shared_u8_float, {}, 1.20F},
@@ -89,7 +73,7 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::global, {}, 1.73F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.02F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.20F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.10F},
@@ -98,7 +82,7 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::global, {}, 1.93F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
     {VariantId::shared_float_padded, {{"padding", 20}}, 1.20F},
     {VariantId::shared_u8_int, {}, 1.24F},
@@ -106,71 +90,71 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::global, {}, 1.65F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.15F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.30F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.44F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.54F},
+    {VariantId::global, {}, 1.93F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.00F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.18F},
     {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.20F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.43F},
-    {VariantId::global, {}, 1.87F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.01F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.37F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.38F},
-    {VariantId::shared_float_32x8, {}, 2.03F},
-    {VariantId::global, {}, 2.65F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.78F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.85F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 3.59F},
-    {VariantId::global, {}, 4.00F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.02F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.26F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.43F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.22F},
-    {VariantId::global, {}, 3.91F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 16}, {"warps", 4}}, 1.01F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.44F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 3.13F},
-    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 6.06F},
-    {VariantId::global, {}, 6.06F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.00F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.09F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.15F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.28F},
-    {VariantId::global, {}, 2.05F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.22F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.30F},
-    {VariantId::shared_u8_int, {}, 1.36F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.30F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.41F},
     {VariantId::global, {}, 1.80F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.02F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.38F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.41F},
+    {VariantId::shared_float_32x8, {}, 2.11F},
+    {VariantId::global, {}, 2.69F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.80F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.87F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 3.92F},
+    {VariantId::global, {}, 4.17F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.21F},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.35F},
+    {VariantId::shared_u8_int, {}, 1.45F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.61F},
+    {VariantId::global, {}, 1.96F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.04F},
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.29F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.43F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.36F},
+    {VariantId::global, {}, 4.24F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.03F},
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.19F},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.20F},
+    {VariantId::shared_u8_int, {}, 1.47F},
+    {VariantId::global, {}, 1.88F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.31F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.36F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 2.04F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.85F},
     {VariantId::global, {}, 4.57F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.01F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.13F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.55F},
@@ -178,9 +162,9 @@ constexpr Choice<Problem> kRanking18[] = {
     {VariantId::global, {}, 3.65F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.04F},
+    {VariantId::tensor_toeplitz, {{"rounds", 4}}, 1.04F},
     {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.55F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.76F},
     {VariantId::global, {}, 5.95F},
@@ -209,50 +193,16 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 2,
-        .problems = 6,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values <= 1200000 "
-                "and width * height <= 150000 "
-                "and channels > 1 "
-                "and border == mirror "
-                "and height / channels <= 82 "
-                "and height * channels <= 330",
+        .problems = 18,
+        .margin = 1.09F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.06F,
+        .path = "values <= 1200000 and width * height <= 150000 and channels > 1 and border == mirror",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 5,
-        .margin = 1.03F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "values <= 1200000 "
-                "and width * height <= 150000 "
-                "and channels > 1 "
-                "and border == mirror "
-                "and height / channels <= 82 "
-                "and height * channels > 330",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 7,
-        .margin = 1.14F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "values <= 1200000 "
-                "and width * height <= 150000 "
-                "and channels > 1 "
-                "and border == mirror "
-                "and height / channels > 82",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
         .problems = 13,
         .margin = 1.09F,
         .regret = 1.00F,
@@ -263,10 +213,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and channels > 1 "
                 "and border != mirror "
                 "and channels <= 3",
-        .ranking = kRanking5,
+        .ranking = kRanking3,
     },
     {
-        .id = 6,
+        .id = 4,
         .problems = 5,
         .margin = 1.11F,
         .regret = 1.01F,
@@ -277,127 +227,125 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and channels > 1 "
                 "and border != mirror "
                 "and channels > 3",
-        .ranking = kRanking6,
+        .ranking = kRanking4,
     },
     {
-        .id = 7,
+        .id = 5,
         .problems = 10,
         .margin = 1.31F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.05F,
         .path = "values <= 1200000 and width * height > 150000 and values <= 680000",
-        .ranking = kRanking7,
+        .ranking = kRanking5,
     },
     {
-        .id = 8,
+        .id = 6,
         .problems = 5,
         .margin = 1.10F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.04F,
         .path = "values <= 1200000 and width * height > 150000 and values > 680000 and channels <= 1",
-        .ranking = kRanking8,
+        .ranking = kRanking6,
     },
     {
-        .id = 9,
+        .id = 7,
         .problems = 12,
         .margin = 1.38F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "values <= 1200000 and width * height > 150000 and values > 680000 and channels > 1",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 12,
+        .margin = 1.13F,
+        .regret = 1.15F,
+        .regret_lo = 1.06F,
+        .regret_hi = 1.27F,
+        .path = "values > 1200000 "
+                "and coefficients == float32 "
+                "and width * height <= 680000 "
+                "and channels <= 3",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 2,
+        .margin = 1.20F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values > 1200000 and coefficients == float32 and width * height <= 680000 and channels > 3",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 4,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 and coefficients == float32 and width * height <= 820000",
+        .problems = 20,
+        .margin = 1.35F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "values > 1200000 "
+                "and coefficients == float32 "
+                "and width * height > 680000 "
+                "and width * height <= 10000000",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 15,
-        .margin = 1.35F,
+        .problems = 8,
+        .margin = 1.79F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.03F,
         .path = "values > 1200000 "
                 "and coefficients == float32 "
-                "and width * height > 820000 "
-                "and values <= 22000000",
+                "and width * height > 680000 "
+                "and width * height > 10000000",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 11,
-        .margin = 1.76F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .problems = 16,
+        .margin = 1.08F,
+        .regret = 1.21F,
+        .regret_lo = 1.07F,
+        .regret_hi = 1.38F,
         .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height > 820000 "
-                "and values > 22000000",
+                "and coefficients != float32 "
+                "and row_alignment <= 2 "
+                "and width * height <= 560000",
         .ranking = kRanking12,
     },
     {
         .id = 13,
-        .problems = 9,
-        .margin = 1.23F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
+        .problems = 11,
+        .margin = 1.25F,
+        .regret = 1.04F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.07F,
         .path = "values > 1200000 "
                 "and coefficients != float32 "
                 "and row_alignment <= 2 "
-                "and values <= 120000000",
+                "and width * height > 560000",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 2,
-        .margin = 1.44F,
-        .regret = 1.01F,
+        .problems = 6,
+        .margin = 1.16F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "values > 1200000 and coefficients != float32 and row_alignment <= 2 and values > 120000000",
+        .regret_hi = 1.06F,
+        .path = "values > 1200000 and coefficients != float32 and row_alignment > 2 and values <= 1500000",
         .ranking = kRanking14,
     },
     {
         .id = 15,
-        .problems = 2,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and values <= 1500000 "
-                "and coefficients == narrow",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 4,
-        .margin = 1.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and values <= 1500000 "
-                "and coefficients != narrow",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
         .problems = 1,
         .margin = 1.31F,
         .regret = 1.00F,
@@ -407,11 +355,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients != float32 "
                 "and row_alignment > 2 "
                 "and values > 1500000 "
-                "and width * channels <= 470",
-        .ranking = kRanking17,
+                "and width * channels <= 560",
+        .ranking = kRanking15,
     },
     {
-        .id = 18,
+        .id = 16,
         .problems = 44,
         .margin = 1.11F,
         .regret = 1.01F,
@@ -421,12 +369,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients != float32 "
                 "and row_alignment > 2 "
                 "and values > 1500000 "
-                "and width * channels > 470 "
+                "and width * channels > 560 "
                 "and values <= 82000000",
-        .ranking = kRanking18,
+        .ranking = kRanking16,
     },
     {
-        .id = 19,
+        .id = 17,
         .problems = 9,
         .margin = 1.03F,
         .regret = 1.01F,
@@ -436,9 +384,9 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients != float32 "
                 "and row_alignment > 2 "
                 "and values > 1500000 "
-                "and width * channels > 470 "
+                "and width * channels > 560 "
                 "and values > 82000000",
-        .ranking = kRanking19,
+        .ranking = kRanking17,
     },
 };
 
@@ -457,33 +405,20 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 }
             } else {
                 if (problem.border == Border::mirror) {
-                    if (ratio(problem.height, problem.channels) <= 82) {
-                        if (product(problem.height, problem.channels) <= 330) {
-                            // shared_vectorised rows_per_thread=1
-                            // 6 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                            return kLeaves[2];
-                        } else {
-                            // shared_float_padded padding=20
-                            // else shared_vectorised rows_per_thread=1
-                            // 5 problems, margin 1.03, regret 1.02 [1.00, 1.04]
-                            return kLeaves[3];
-                        }
-                    } else {
-                        // shared_vectorised rows_per_thread=1
-                        // 7 problems, margin 1.14, regret 1.02 [1.00, 1.05]
-                        return kLeaves[4];
-                    }
+                    // shared_vectorised rows_per_thread=1
+                    // 18 problems, margin 1.09, regret 1.03 [1.01, 1.06]
+                    return kLeaves[2];
                 } else {
                     if (problem.channels <= 3) {
                         // shared_u8_int default
                         // else shared_float_padded padding=20
                         // 13 problems, margin 1.09, regret 1.00 [1.00, 1.01]
-                        return kLeaves[5];
+                        return kLeaves[3];
                     } else {
                         // shared_float_32x8 default
                         // else shared_vectorised rows_per_thread=1
                         // 5 problems, margin 1.11, regret 1.01 [1.00, 1.02]
-                        return kLeaves[6];
+                        return kLeaves[4];
                     }
                 }
             }
@@ -491,73 +426,73 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (problem.values() <= 680'000) {
                 // shared_vectorised rows_per_thread=1
                 // 10 problems, margin 1.31, regret 1.02 [1.00, 1.05]
-                return kLeaves[7];
+                return kLeaves[5];
             } else {
                 if (problem.channels <= 1) {
                     // planar_dp4a rows_per_thread=4;warps=8
                     // else shared_vectorised rows_per_thread=1
                     // 5 problems, margin 1.10, regret 1.01 [1.00, 1.04]
-                    return kLeaves[8];
+                    return kLeaves[6];
                 } else {
                     // shared_vectorised rows_per_thread=2
                     // 12 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                    return kLeaves[9];
+                    return kLeaves[7];
                 }
             }
         }
     } else {
         if (problem.coefficients == Coefficients::float32) {
-            if (product(problem.width, problem.height) <= 820'000) {
-                // shared_vectorised rows_per_thread=4
-                // 4 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                return kLeaves[10];
+            if (product(problem.width, problem.height) <= 680'000) {
+                if (problem.channels <= 3) {
+                    // shared_vectorised rows_per_thread=2
+                    // 12 problems nearby, margin 1.13, regret 1.15 [1.06, 1.27]
+                    return kLeaves[8];
+                } else {
+                    // shared_vectorised rows_per_thread=4
+                    // 2 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+                    return kLeaves[9];
+                }
             } else {
-                if (problem.values() <= 22'000'000) {
+                if (product(problem.width, problem.height) <= 10'000'000) {
                     // planar_float rows_per_thread=4;warps=4
-                    // 15 problems, margin 1.35, regret 1.01 [1.00, 1.02]
-                    return kLeaves[11];
+                    // 20 problems, margin 1.35, regret 1.02 [1.01, 1.03]
+                    return kLeaves[10];
                 } else {
                     // planar_float rows_per_thread=8;warps=4
-                    // 11 problems, margin 1.76, regret 1.01 [1.00, 1.02]
-                    return kLeaves[12];
+                    // 8 problems, margin 1.79, regret 1.01 [1.00, 1.03]
+                    return kLeaves[11];
                 }
             }
         } else {
             if (problem.row_alignment() <= 2) {
-                if (problem.values() <= 120'000'000) {
-                    // planar_dp4a rows_per_thread=4;warps=4
-                    // 9 problems, margin 1.23, regret 1.02 [1.00, 1.05]
-                    return kLeaves[13];
+                if (product(problem.width, problem.height) <= 560'000) {
+                    // shared_vectorised rows_per_thread=2
+                    // 16 problems nearby, margin 1.08, regret 1.21 [1.07, 1.38]
+                    return kLeaves[12];
                 } else {
-                    // planar_dp4a rows_per_thread=16;warps=4
-                    // 2 problems, margin 1.44, regret 1.01 [1.00, 1.01]
-                    return kLeaves[14];
+                    // planar_dp4a rows_per_thread=4;warps=4
+                    // 11 problems, margin 1.25, regret 1.04 [1.01, 1.07]
+                    return kLeaves[13];
                 }
             } else {
                 if (problem.values() <= 1'500'000) {
-                    if (problem.coefficients == Coefficients::narrow) {
-                        // tensor_toeplitz rounds=1
-                        // 2 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                        return kLeaves[15];
-                    } else {
-                        // shared_vectorised rows_per_thread=2
-                        // 4 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                        return kLeaves[16];
-                    }
+                    // shared_vectorised rows_per_thread=2
+                    // 6 problems, margin 1.16, regret 1.03 [1.00, 1.06]
+                    return kLeaves[14];
                 } else {
-                    if (product(problem.width, problem.channels) <= 470) {
+                    if (product(problem.width, problem.channels) <= 560) {
                         // planar_dp4a rows_per_thread=4;warps=4
                         // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                        return kLeaves[17];
+                        return kLeaves[15];
                     } else {
                         if (problem.values() <= 82'000'000) {
                             // tensor_toeplitz rounds=1
                             // 44 problems, margin 1.11, regret 1.01 [1.00, 1.02]
-                            return kLeaves[18];
+                            return kLeaves[16];
                         } else {
                             // planar_dp4a rows_per_thread=8;warps=4
                             // 9 problems, margin 1.03, regret 1.01 [1.00, 1.02]
-                            return kLeaves[19];
+                            return kLeaves[17];
                         }
                     }
                 }

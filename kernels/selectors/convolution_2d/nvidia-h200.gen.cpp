@@ -2,7 +2,7 @@
 //
 // Data:     results/nvidia-h200/convolution_2d.jsonl, 306 problems x 26 choices
 // SHA-256:  3bced0dcc00f6a3e0d54a1989b493680a44a3ea9ca154f605b495076a1374bc2
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   NVIDIA H200, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0
@@ -36,19 +36,19 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.16F},
-    {VariantId::shared_float, {}, 1.20F},
-    {VariantId::shared_u8_float, {}, 1.21F},
-    {VariantId::global, {}, 1.31F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
+    {VariantId::shared_u8_float, {}, 1.03F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.05F},
+    {VariantId::shared_float_32x8, {}, 1.09F},
+    {VariantId::global, {}, 1.20F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
-    {VariantId::shared_u8_float, {}, 1.04F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.06F},
-    {VariantId::shared_float, {}, 1.08F},
-    {VariantId::global, {}, 1.17F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.10F},
+    {VariantId::shared_u8_float, {}, 1.11F},
+    {VariantId::shared_float_32x8, {}, 1.15F},
+    {VariantId::global, {}, 1.29F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
@@ -60,11 +60,11 @@ constexpr Choice<Problem> kRanking3[] = {
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
-    {VariantId::shared_float, {}, 1.02F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.04F},
+    {VariantId::shared_float, {}, 1.05F},
     {VariantId::shared_u8_int, {}, 1.08F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.14F},
-    {VariantId::global, {}, 1.00F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.10F},
+    {VariantId::global, {}, 1.07F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
@@ -76,19 +76,19 @@ constexpr Choice<Problem> kRanking5[] = {
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.03F},
-    {VariantId::shared_u8_int, {}, 1.13F},
-    {VariantId::shared_float_32x8, {}, 1.16F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.17F},
-    {VariantId::global, {}, 1.38F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.02F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.10F},
+    {VariantId::shared_u8_int, {}, 1.11F},
+    {VariantId::shared_float_32x8, {}, 1.14F},
+    {VariantId::global, {}, 1.31F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.01F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.21F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.02F},
     {VariantId::shared_float_32x8, {}, 1.26F},
-    {VariantId::shared_u8_int, {}, 1.34F},
-    {VariantId::global, {}, 1.65F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.28F},
+    {VariantId::shared_u8_int, {}, 1.33F},
+    {VariantId::global, {}, 1.68F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
@@ -100,30 +100,22 @@ constexpr Choice<Problem> kRanking8[] = {
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.01F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.03F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.30F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.30F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.33F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.33F},
-    {VariantId::global, {}, 1.75F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.37F},
+    {VariantId::global, {}, 1.76F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.01F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.09F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.13F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.51F},
-    {VariantId::global, {}, 1.90F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.02F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.36F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.40F},
+    {VariantId::shared_float_32x8, {}, 2.13F},
+    {VariantId::global, {}, 2.54F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.01F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.43F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.45F},
-    {VariantId::shared_float_32x8, {}, 2.25F},
-    {VariantId::global, {}, 2.67F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
     {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
     {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.83F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.94F},
@@ -131,7 +123,7 @@ constexpr Choice<Problem> kRanking12[] = {
     {VariantId::global, {}, 4.17F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.01F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.18F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.30F},
@@ -139,7 +131,7 @@ constexpr Choice<Problem> kRanking13[] = {
     {VariantId::global, {}, 2.37F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.01F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.22F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.52F},
@@ -147,7 +139,7 @@ constexpr Choice<Problem> kRanking14[] = {
     {VariantId::global, {}, 4.44F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.09F},
     {VariantId::shared_u8_int, {}, 1.20F},
@@ -155,7 +147,7 @@ constexpr Choice<Problem> kRanking15[] = {
     {VariantId::global, {}, 2.06F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.18F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.35F},
@@ -163,15 +155,16 @@ constexpr Choice<Problem> kRanking16[] = {
     {VariantId::global, {}, 3.66F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.01F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.12F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.28F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.41F},
-    {VariantId::global, {}, 2.00F},
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.00F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.34F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.39F},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.52F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.59F},
+    {VariantId::global, {}, 2.08F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.31F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.32F},
@@ -179,15 +172,15 @@ constexpr Choice<Problem> kRanking18[] = {
     {VariantId::global, {}, 1.64F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.01F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.14F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.64F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.93F},
-    {VariantId::global, {}, 3.89F},
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.02F},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.12F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.62F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.96F},
+    {VariantId::global, {}, 4.00F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::tensor_toeplitz, {{"rounds", 4}}, 1.00F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}, 1.03F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 16}, {"warps", 4}}, 1.03F},
@@ -204,35 +197,41 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "values <= 1200000 and values <= 220000 and coefficients == float32 and channels <= 1",
+        .path = "values <= 1200000 "
+                "and values <= 220000 "
+                "and channels <= 3 "
+                "and coefficients == float32 "
+                "and channels <= 1",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 1.16F,
-        .regret = 1.00F,
+        .problems = 7,
+        .margin = 1.02F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .regret_hi = 1.03F,
         .path = "values <= 1200000 "
                 "and values <= 220000 "
+                "and channels <= 3 "
                 "and coefficients == float32 "
                 "and channels > 1 "
-                "and width / height <= 0.82",
+                "and height * channels <= 560",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 10,
-        .margin = 1.03F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 1.10F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
+        .regret_hi = 1.00F,
         .path = "values <= 1200000 "
                 "and values <= 220000 "
+                "and channels <= 3 "
                 "and coefficients == float32 "
                 "and channels > 1 "
-                "and width / height > 0.82",
+                "and height * channels > 560",
         .ranking = kRanking2,
     },
     {
@@ -242,21 +241,17 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.03F,
-        .path = "values <= 1200000 and values <= 220000 and coefficients != float32 and channels <= 3",
+        .path = "values <= 1200000 and values <= 220000 and channels <= 3 and coefficients != float32",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 2,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "values <= 1200000 "
-                "and values <= 220000 "
-                "and coefficients != float32 "
-                "and channels > 3 "
-                "and border == mirror",
+        .problems = 5,
+        .margin = 1.00F,
+        .regret = 1.04F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.12F,
+        .path = "values <= 1200000 and values <= 220000 and channels > 3 and border == mirror",
         .ranking = kRanking4,
     },
     {
@@ -266,31 +261,27 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "values <= 1200000 "
-                "and values <= 220000 "
-                "and coefficients != float32 "
-                "and channels > 3 "
-                "and border != mirror",
+        .path = "values <= 1200000 and values <= 220000 and channels > 3 and border != mirror",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 22,
-        .margin = 1.16F,
-        .regret = 1.03F,
+        .problems = 19,
+        .margin = 1.13F,
+        .regret = 1.02F,
         .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "values <= 1200000 and values > 220000 and width * height <= 820000 and values <= 560000",
+        .regret_hi = 1.04F,
+        .path = "values <= 1200000 and values > 220000 and values <= 470000",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 19,
-        .margin = 1.37F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values <= 1200000 and values > 220000 and width * height <= 820000 and values > 560000",
+        .problems = 22,
+        .margin = 1.35F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.04F,
+        .path = "values <= 1200000 and values > 220000 and values > 470000 and width * height <= 820000",
         .ranking = kRanking7,
     },
     {
@@ -300,50 +291,34 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "values <= 1200000 and values > 220000 and width * height > 820000",
+        .path = "values <= 1200000 and values > 220000 and values > 470000 and width * height > 820000",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 5,
-        .margin = 1.29F,
-        .regret = 1.01F,
+        .problems = 6,
+        .margin = 1.26F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height <= 1048576 "
-                "and values <= 2097152",
+        .regret_hi = 1.07F,
+        .path = "values > 1200000 and coefficients == float32 and width * height <= 680000",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 7,
-        .margin = 1.07F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
+        .problems = 41,
+        .margin = 1.34F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
         .path = "values > 1200000 "
                 "and coefficients == float32 "
-                "and width * height <= 1048576 "
-                "and values > 2097152",
+                "and width * height > 680000 "
+                "and values <= 22000000",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 35,
-        .margin = 1.42F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height > 1048576 "
-                "and values <= 22000000",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
         .problems = 22,
         .margin = 1.81F,
         .regret = 1.01F,
@@ -351,32 +326,32 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.02F,
         .path = "values > 1200000 "
                 "and coefficients == float32 "
-                "and width * height > 1048576 "
+                "and width * height > 680000 "
                 "and values > 22000000",
-        .ranking = kRanking12,
+        .ranking = kRanking11,
     },
     {
-        .id = 13,
+        .id = 12,
         .problems = 11,
         .margin = 1.29F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "values > 1200000 and coefficients != float32 and row_alignment <= 2 and values <= 5600000",
-        .ranking = kRanking13,
+        .ranking = kRanking12,
     },
     {
-        .id = 14,
+        .id = 13,
         .problems = 22,
         .margin = 1.20F,
         .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.02F,
         .path = "values > 1200000 and coefficients != float32 and row_alignment <= 2 and values > 5600000",
-        .ranking = kRanking14,
+        .ranking = kRanking13,
     },
     {
-        .id = 15,
+        .id = 14,
         .problems = 1,
         .margin = 1.07F,
         .regret = 1.00F,
@@ -386,11 +361,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients != float32 "
                 "and row_alignment > 2 "
                 "and width * channels <= 680 "
-                "and values <= 1500000",
-        .ranking = kRanking15,
+                "and width * height <= 524288",
+        .ranking = kRanking14,
     },
     {
-        .id = 16,
+        .id = 15,
         .problems = 2,
         .margin = 1.18F,
         .regret = 1.00F,
@@ -400,27 +375,27 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients != float32 "
                 "and row_alignment > 2 "
                 "and width * channels <= 680 "
-                "and values > 1500000",
-        .ranking = kRanking16,
+                "and width * height > 524288",
+        .ranking = kRanking15,
     },
     {
-        .id = 17,
-        .problems = 3,
-        .margin = 1.12F,
-        .regret = 1.01F,
+        .id = 16,
+        .problems = 7,
+        .margin = 1.34F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.00F,
         .path = "values > 1200000 "
                 "and coefficients != float32 "
                 "and row_alignment > 2 "
                 "and width * channels > 680 "
                 "and values <= 134217728 "
-                "and values <= 1500000 "
+                "and width * height <= 524288 "
                 "and coefficients == narrow",
-        .ranking = kRanking17,
+        .ranking = kRanking16,
     },
     {
-        .id = 18,
+        .id = 17,
         .problems = 2,
         .margin = 1.31F,
         .regret = 1.00F,
@@ -431,15 +406,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and width * channels > 680 "
                 "and values <= 134217728 "
-                "and values <= 1500000 "
+                "and width * height <= 524288 "
                 "and coefficients != narrow",
-        .ranking = kRanking18,
+        .ranking = kRanking17,
     },
     {
-        .id = 19,
-        .problems = 85,
-        .margin = 1.13F,
-        .regret = 1.01F,
+        .id = 18,
+        .problems = 81,
+        .margin = 1.10F,
+        .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.02F,
         .path = "values > 1200000 "
@@ -447,11 +422,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and width * channels > 680 "
                 "and values <= 134217728 "
-                "and values > 1500000",
-        .ranking = kRanking19,
+                "and width * height > 524288",
+        .ranking = kRanking18,
     },
     {
-        .id = 20,
+        .id = 19,
         .problems = 10,
         .margin = 1.03F,
         .regret = 1.00F,
@@ -462,85 +437,79 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and width * channels > 680 "
                 "and values > 134217728",
-        .ranking = kRanking20,
+        .ranking = kRanking19,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.values() <= 1'200'000) {
         if (problem.values() <= 220'000) {
-            if (problem.coefficients == Coefficients::float32) {
-                if (problem.channels <= 1) {
-                    // shared_float_32x8 default
-                    // 5 problems, margin 1.02, regret 1.00 [1.00, 1.01]
-                    return kLeaves[0];
-                } else {
-                    if (ratio(problem.width, problem.height) <= 0.82) {
-                        // shared_vectorised rows_per_thread=1
-                        // 2 problems, margin 1.16, regret 1.00 [1.00, 1.01]
-                        return kLeaves[1];
+            if (problem.channels <= 3) {
+                if (problem.coefficients == Coefficients::float32) {
+                    if (problem.channels <= 1) {
+                        // shared_float_32x8 default
+                        // 5 problems, margin 1.02, regret 1.00 [1.00, 1.01]
+                        return kLeaves[0];
                     } else {
-                        // shared_float_padded padding=20
-                        // 10 problems, margin 1.03, regret 1.01 [1.00, 1.04]
-                        return kLeaves[2];
+                        if (product(problem.height, problem.channels) <= 560) {
+                            // shared_float_padded padding=20
+                            // 7 problems, margin 1.02, regret 1.01 [1.00, 1.03]
+                            return kLeaves[1];
+                        } else {
+                            // shared_vectorised rows_per_thread=1
+                            // 2 problems, margin 1.10, regret 1.00 [1.00, 1.00]
+                            return kLeaves[2];
+                        }
                     }
-                }
-            } else {
-                if (problem.channels <= 3) {
+                } else {
                     // shared_u8_int default
                     // 31 problems, margin 1.10, regret 1.02 [1.01, 1.03]
                     return kLeaves[3];
+                }
+            } else {
+                if (problem.border == Border::mirror) {
+                    // shared_float_padded padding=20
+                    // 5 problems, margin 1.00, regret 1.04 [1.00, 1.12]
+                    return kLeaves[4];
                 } else {
-                    if (problem.border == Border::mirror) {
-                        // shared_float_padded padding=20
-                        // 2 problems, margin 0.99, regret 1.01 [1.01, 1.02]
-                        return kLeaves[4];
-                    } else {
-                        // shared_float_32x8 default
-                        // 3 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    }
+                    // shared_float_32x8 default
+                    // 3 problems, margin 1.11, regret 1.00 [1.00, 1.00]
+                    return kLeaves[5];
                 }
             }
         } else {
-            if (product(problem.width, problem.height) <= 820'000) {
-                if (problem.values() <= 560'000) {
-                    // shared_vectorised rows_per_thread=1
-                    // 22 problems, margin 1.16, regret 1.03 [1.01, 1.05]
-                    return kLeaves[6];
-                } else {
-                    // shared_vectorised rows_per_thread=2
-                    // 19 problems, margin 1.37, regret 1.01 [1.00, 1.02]
-                    return kLeaves[7];
-                }
+            if (problem.values() <= 470'000) {
+                // shared_vectorised rows_per_thread=1
+                // 19 problems, margin 1.13, regret 1.02 [1.01, 1.04]
+                return kLeaves[6];
             } else {
-                // planar_dp4a rows_per_thread=4;warps=8
-                // else shared_vectorised rows_per_thread=2
-                // 7 problems, margin 1.14, regret 1.01 [1.00, 1.03]
-                return kLeaves[8];
+                if (product(problem.width, problem.height) <= 820'000) {
+                    // shared_vectorised rows_per_thread=2
+                    // 22 problems, margin 1.35, regret 1.02 [1.01, 1.04]
+                    return kLeaves[7];
+                } else {
+                    // planar_dp4a rows_per_thread=4;warps=8
+                    // else shared_vectorised rows_per_thread=2
+                    // 7 problems, margin 1.14, regret 1.01 [1.00, 1.03]
+                    return kLeaves[8];
+                }
             }
         }
     } else {
         if (problem.coefficients == Coefficients::float32) {
-            if (product(problem.width, problem.height) <= 1'048'576) {
-                if (problem.values() <= 2'097'152) {
-                    // shared_vectorised rows_per_thread=2
-                    // 5 problems, margin 1.29, regret 1.01 [1.00, 1.03]
-                    return kLeaves[9];
-                } else {
-                    // shared_vectorised rows_per_thread=4
-                    // 7 problems, margin 1.07, regret 1.01 [1.00, 1.04]
-                    return kLeaves[10];
-                }
+            if (product(problem.width, problem.height) <= 680'000) {
+                // shared_vectorised rows_per_thread=2
+                // 6 problems, margin 1.26, regret 1.03 [1.00, 1.07]
+                return kLeaves[9];
             } else {
                 if (problem.values() <= 22'000'000) {
                     // planar_float rows_per_thread=4;warps=4
-                    // 35 problems, margin 1.42, regret 1.01 [1.00, 1.02]
-                    return kLeaves[11];
+                    // 41 problems, margin 1.34, regret 1.02 [1.01, 1.03]
+                    return kLeaves[10];
                 } else {
                     // planar_float rows_per_thread=8;warps=4
                     // 22 problems, margin 1.81, regret 1.01 [1.00, 1.02]
-                    return kLeaves[12];
+                    return kLeaves[11];
                 }
             }
         } else {
@@ -548,44 +517,44 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (problem.values() <= 5'600'000) {
                     // planar_dp4a rows_per_thread=4;warps=8
                     // 11 problems, margin 1.29, regret 1.01 [1.00, 1.02]
-                    return kLeaves[13];
+                    return kLeaves[12];
                 } else {
                     // planar_dp4a rows_per_thread=4;warps=4
                     // 22 problems, margin 1.20, regret 1.01 [1.01, 1.02]
-                    return kLeaves[14];
+                    return kLeaves[13];
                 }
             } else {
                 if (product(problem.width, problem.channels) <= 680) {
-                    if (problem.values() <= 1'500'000) {
+                    if (product(problem.width, problem.height) <= 524'288) {
                         // shared_vectorised rows_per_thread=2
                         // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                        return kLeaves[15];
+                        return kLeaves[14];
                     } else {
                         // planar_dp4a rows_per_thread=4;warps=4
                         // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                        return kLeaves[16];
+                        return kLeaves[15];
                     }
                 } else {
                     if (problem.values() <= 134'217'728) {
-                        if (problem.values() <= 1'500'000) {
+                        if (product(problem.width, problem.height) <= 524'288) {
                             if (problem.coefficients == Coefficients::narrow) {
                                 // tensor_toeplitz rounds=1
-                                // 3 problems, margin 1.12, regret 1.01 [1.00, 1.02]
-                                return kLeaves[17];
+                                // 7 problems, margin 1.34, regret 1.00 [1.00, 1.00]
+                                return kLeaves[16];
                             } else {
                                 // shared_vectorised rows_per_thread=2
                                 // 2 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                                return kLeaves[18];
+                                return kLeaves[17];
                             }
                         } else {
                             // tensor_toeplitz rounds=1
-                            // 85 problems, margin 1.13, regret 1.01 [1.01, 1.02]
-                            return kLeaves[19];
+                            // 81 problems, margin 1.10, regret 1.02 [1.01, 1.02]
+                            return kLeaves[18];
                         }
                     } else {
                         // tensor_toeplitz rounds=4
                         // 10 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                        return kLeaves[20];
+                        return kLeaves[19];
                     }
                 }
             }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-16t/distance.jsonl, 130 problems x 5 choices
 // SHA-256:  c48a3dd2b3862eb144de92b816439c65ca2a57fb9a6d73f404a0c7b58f4543ac
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-2t/distance.jsonl, 130 problems x 5 choices
 // SHA-256:  feb291a7cdad937f75be107d2c6b4a78d90b8f6002a822dfd2371e3b4d509929
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -32,20 +32,15 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {}, 1.10F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.99F},
+    {VariantId::cpu_scalar, {}, 1.85F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.73F},
-    {VariantId::cpu_scalar, {}, 1.58F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.01F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 1.69F},
-    {VariantId::cpu_scalar, {}, 8.27F},
+    {VariantId::cpu_scalar, {}, 5.92F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -66,56 +61,38 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.05F,
-        .path = "terms > 1200 and queries * dims <= 2",
+        .path = "terms > 1200 and queries * dims <= 4",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 9,
-        .margin = 1.25F,
+        .problems = 4,
+        .margin = 1.31F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "terms > 1200 "
-                "and queries * dims > 2 "
-                "and queries * dims <= 56 "
-                "and metric == euclidean "
-                "and queries / dims <= 0.27",
+        .regret_hi = 1.00F,
+        .path = "terms > 1200 and queries * dims > 4 and queries * dims <= 18 and metric == euclidean",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 0.91F,
-        .regret = 1.10F,
-        .regret_lo = 1.10F,
-        .regret_hi = 1.10F,
-        .path = "terms > 1200 "
-                "and queries * dims > 2 "
-                "and queries * dims <= 56 "
-                "and metric == euclidean "
-                "and queries / dims > 0.27",
+        .problems = 4,
+        .margin = 1.85F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms > 1200 and queries * dims > 4 and queries * dims <= 18 and metric != euclidean",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 19,
-        .margin = 1.56F,
-        .regret = 1.02F,
+        .problems = 114,
+        .margin = 1.67F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "terms > 1200 and queries * dims > 2 and queries * dims <= 56 and metric != euclidean",
+        .regret_hi = 1.02F,
+        .path = "terms > 1200 and queries * dims > 4 and queries * dims > 18",
         .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 93,
-        .margin = 1.69F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 and queries * dims > 2 and queries * dims > 56",
-        .ranking = kRanking5,
     },
 };
 
@@ -125,31 +102,25 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 4 problems, margin 2.49, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (product(problem.queries, problem.dims) <= 2) {
+        if (product(problem.queries, problem.dims) <= 4) {
             // cpu_scalar default
             // 4 problems, margin 1.37, regret 1.02 [1.00, 1.05]
             return kLeaves[1];
         } else {
-            if (product(problem.queries, problem.dims) <= 56) {
+            if (product(problem.queries, problem.dims) <= 18) {
                 if (problem.metric == Metric::euclidean) {
-                    if (ratio(problem.queries, problem.dims) <= 0.27) {
-                        // cpu_scalar default
-                        // 9 problems, margin 1.25, regret 1.00 [1.00, 1.01]
-                        return kLeaves[2];
-                    } else {
-                        // cpu_avx2 default
-                        // 1 problems, margin 0.91, regret 1.10 [1.10, 1.10]
-                        return kLeaves[3];
-                    }
+                    // cpu_scalar default
+                    // 4 problems, margin 1.31, regret 1.00 [1.00, 1.00]
+                    return kLeaves[2];
                 } else {
                     // cpu_avx2 default
-                    // 19 problems, margin 1.56, regret 1.02 [1.00, 1.04]
-                    return kLeaves[4];
+                    // 4 problems, margin 1.85, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
                 }
             } else {
                 // cpu_avx2 default
-                // 93 problems, margin 1.69, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
+                // 114 problems, margin 1.67, regret 1.01 [1.00, 1.02]
+                return kLeaves[4];
             }
         }
     }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-16t/distance.jsonl, 130 problems x 6 choices
 // SHA-256:  658e5c49391faa31cfd8e2fada0d1a2e76520cc8e9875977ec78274a3bc50ed1
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -39,20 +39,27 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
     {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.08F},
-    {VariantId::cpu_scalar, {}, 12.05F},
+    {VariantId::cpu_avx2, {}, 1.17F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.41F},
+    {VariantId::cpu_scalar, {}, 33.64F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.28F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.01F},
-    {VariantId::cpu_scalar, {}, 110.36F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.08F},
+    {VariantId::cpu_scalar, {}, 15.99F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.32F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 2.15F},
+    {VariantId::cpu_scalar, {}, 132.55F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {}, 1.03F},
     {VariantId::cpu_avx512, {}, 1.04F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.74F},
@@ -92,33 +99,43 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 3,
-        .problems = 2,
-        .margin = 0.99F,
-        .regret = 1.01F,
+        .problems = 1,
+        .margin = 1.17F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries > 180 and missing == none and terms <= 820000",
+        .regret_hi = 1.00F,
+        .path = "queries > 180 and missing == none and terms <= 1000000 and metric == chebyshev",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 20,
-        .margin = 1.28F,
+        .problems = 4,
+        .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 180 and missing == none and terms > 820000",
+        .regret_hi = 1.01F,
+        .path = "queries > 180 and missing == none and terms <= 1000000 and metric != chebyshev",
         .ranking = kRanking4,
     },
     {
         .id = 5,
+        .problems = 18,
+        .margin = 1.32F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 180 and missing == none and terms > 1000000",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
         .problems = 4,
         .margin = 1.01F,
         .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.09F,
         .path = "queries > 180 and missing != none",
-        .ranking = kRanking5,
+        .ranking = kRanking6,
     },
 };
 
@@ -141,19 +158,25 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         }
     } else {
         if (problem.missing == Missing::none) {
-            if (problem.terms() <= 820'000) {
-                // cpu_avx2 default
-                // 2 problems, margin 0.99, regret 1.01 [1.00, 1.01]
-                return kLeaves[3];
+            if (problem.terms() <= 1'000'000) {
+                if (problem.metric == Metric::chebyshev) {
+                    // cpu_avx512 default
+                    // 1 problems nearby, margin 1.17, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
+                } else {
+                    // cpu_avx2 default
+                    // 4 problems, margin 1.00, regret 1.00 [1.00, 1.01]
+                    return kLeaves[4];
+                }
             } else {
                 // cpu_avx512 default
-                // 20 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
+                // 18 problems, margin 1.32, regret 1.00 [1.00, 1.00]
+                return kLeaves[5];
             }
         } else {
             // cpu_avx2 default
             // 4 problems, margin 1.01, regret 1.03 [1.00, 1.09]
-            return kLeaves[5];
+            return kLeaves[6];
         }
     }
 }

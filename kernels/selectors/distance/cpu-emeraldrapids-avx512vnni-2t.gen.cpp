@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-2t/distance.jsonl, 130 problems x 6 choices
 // SHA-256:  8f82c1d0be34d2a34d9560e5c9e74ac456b5ae1df9111963d334bf56b3417f09
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -33,53 +33,49 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.26F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.52F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.01F},
     {VariantId::cpu_scalar, {}, 1.16F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx512, {}, 1.02F},
     {VariantId::cpu_avx2, {}, 1.05F},
-    {VariantId::cpu_scalar, {}, 1.59F},
+    {VariantId::cpu_scalar, {}, 1.58F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx512, {}, 1.01F},
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.89F},
+    {VariantId::cpu_avx512, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.91F},
     {VariantId::cpu_scalar, {}, 1.73F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_avx2, {}, 1.02F},
     {VariantId::cpu_avx512, {}, 1.34F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.64F},
     {VariantId::cpu_scalar, {}, 6.97F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.18F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 2.12F},
     {VariantId::cpu_scalar, {}, 19.30F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.07F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.96F},
@@ -87,7 +83,7 @@ constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_scalar, {}, 20.76F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_avx512, {}, 1.07F},
     {VariantId::cpu_avx2, {}, 1.01F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.93F},
@@ -102,7 +98,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1200",
+        .path = "queries <= 270 and terms <= 1000",
         .ranking = kRanking0,
     },
     {
@@ -112,221 +108,196 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "queries <= 270 and terms > 1200 and queries * dims <= 2",
+        .path = "queries <= 270 and terms > 1000 and queries * dims <= 4",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 1.62F,
+        .problems = 3,
+        .margin = 1.36F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries <= 270 "
-                "and terms > 1200 "
-                "and queries * dims > 2 "
+                "and terms > 1000 "
+                "and queries * dims > 4 "
                 "and queries <= 1 "
-                "and terms <= 8192 "
+                "and queries * dims <= 47 "
                 "and metric == euclidean",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 1.02F,
-        .regret = 1.00F,
+        .problems = 3,
+        .margin = 0.98F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.04F,
         .path = "queries <= 270 "
-                "and terms > 1200 "
-                "and queries * dims > 2 "
+                "and terms > 1000 "
+                "and queries * dims > 4 "
                 "and queries <= 1 "
-                "and terms <= 8192 "
+                "and queries * dims <= 47 "
                 "and metric != euclidean",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 2,
-        .margin = 1.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1200 "
-                "and queries * dims > 2 "
-                "and queries <= 1 "
-                "and terms > 8192 "
-                "and queries * dims <= 64 "
-                "and metric == euclidean "
-                "and queries * dims <= 39",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
         .problems = 3,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "queries <= 270 "
-                "and terms > 1200 "
-                "and queries * dims > 2 "
+                "and terms > 1000 "
+                "and queries * dims > 4 "
                 "and queries <= 1 "
-                "and terms > 8192 "
-                "and queries * dims <= 64 "
+                "and queries * dims > 47 "
+                "and queries * dims <= 100 "
                 "and metric == euclidean "
-                "and queries * dims > 39 "
                 "and missing == none",
-        .ranking = kRanking5,
+        .ranking = kRanking4,
     },
     {
-        .id = 6,
+        .id = 5,
         .problems = 3,
         .margin = 1.49F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries <= 270 "
-                "and terms > 1200 "
-                "and queries * dims > 2 "
+                "and terms > 1000 "
+                "and queries * dims > 4 "
                 "and queries <= 1 "
-                "and terms > 8192 "
-                "and queries * dims <= 64 "
+                "and queries * dims > 47 "
+                "and queries * dims <= 100 "
                 "and metric == euclidean "
-                "and queries * dims > 39 "
                 "and missing != none",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 15,
+        .margin = 1.03F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries * dims > 4 "
+                "and queries <= 1 "
+                "and queries * dims > 47 "
+                "and queries * dims <= 100 "
+                "and metric != euclidean",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 17,
-        .margin = 1.03F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "queries <= 270 "
-                "and terms > 1200 "
-                "and queries * dims > 2 "
-                "and queries <= 1 "
-                "and terms > 8192 "
-                "and queries * dims <= 64 "
-                "and metric != euclidean",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
         .problems = 6,
         .margin = 1.00F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.01F,
         .path = "queries <= 270 "
-                "and terms > 1200 "
-                "and queries * dims > 2 "
+                "and terms > 1000 "
+                "and queries * dims > 4 "
                 "and queries <= 1 "
-                "and terms > 8192 "
-                "and queries * dims > 64",
-        .ranking = kRanking8,
+                "and queries * dims > 47 "
+                "and queries * dims > 100",
+        .ranking = kRanking7,
     },
     {
-        .id = 9,
+        .id = 8,
         .problems = 63,
         .margin = 1.31F,
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.03F,
-        .path = "queries <= 270 and terms > 1200 and queries * dims > 2 and queries > 1",
-        .ranking = kRanking9,
+        .path = "queries <= 270 and terms > 1000 and queries * dims > 4 and queries > 1",
+        .ranking = kRanking8,
     },
     {
-        .id = 10,
+        .id = 9,
         .problems = 22,
         .margin = 1.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 270 and missing == none",
-        .ranking = kRanking10,
+        .ranking = kRanking9,
     },
     {
-        .id = 11,
+        .id = 10,
         .problems = 4,
         .margin = 1.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "queries > 270 and missing != none and terms <= 47000000",
-        .ranking = kRanking11,
+        .path = "queries > 270 and missing != none and terms <= 67108864",
+        .ranking = kRanking10,
     },
     {
-        .id = 12,
+        .id = 11,
         .problems = 3,
         .margin = 0.94F,
         .regret = 1.07F,
         .regret_lo = 1.00F,
         .regret_hi = 1.21F,
-        .path = "queries > 270 and missing != none and terms > 47000000",
-        .ranking = kRanking12,
+        .path = "queries > 270 and missing != none and terms > 67108864",
+        .ranking = kRanking11,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.queries <= 270) {
-        if (problem.terms() <= 1200) {
+        if (problem.terms() <= 1000) {
             // cpu_scalar default
             // 4 problems, margin 1.93, regret 1.00 [1.00, 1.00]
             return kLeaves[0];
         } else {
-            if (product(problem.queries, problem.dims) <= 2) {
+            if (product(problem.queries, problem.dims) <= 4) {
                 // cpu_scalar default
                 // 4 problems, margin 1.41, regret 1.01 [1.00, 1.03]
                 return kLeaves[1];
             } else {
                 if (problem.queries <= 1) {
-                    if (problem.terms() <= 8192) {
+                    if (product(problem.queries, problem.dims) <= 47) {
                         if (problem.metric == Metric::euclidean) {
                             // cpu_scalar default
-                            // 1 problems, margin 1.62, regret 1.00 [1.00, 1.00]
+                            // 3 problems, margin 1.36, regret 1.00 [1.00, 1.00]
                             return kLeaves[2];
                         } else {
-                            // cpu_avx2 default
-                            // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
+                            // cpu_avx512 default
+                            // 3 problems, margin 0.98, regret 1.02 [1.00, 1.04]
                             return kLeaves[3];
                         }
                     } else {
-                        if (product(problem.queries, problem.dims) <= 64) {
+                        if (product(problem.queries, problem.dims) <= 100) {
                             if (problem.metric == Metric::euclidean) {
-                                if (product(problem.queries, problem.dims) <= 39) {
-                                    // cpu_scalar default
-                                    // 2 problems, margin 1.25, regret 1.00 [1.00, 1.00]
+                                if (problem.missing == Missing::none) {
+                                    // cpu_avx2 default
+                                    // 3 problems, margin 1.00, regret 1.00 [1.00, 1.01]
                                     return kLeaves[4];
                                 } else {
-                                    if (problem.missing == Missing::none) {
-                                        // cpu_avx2 default
-                                        // 3 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                                        return kLeaves[5];
-                                    } else {
-                                        // cpu_scalar default
-                                        // 3 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[6];
-                                    }
+                                    // cpu_scalar default
+                                    // 3 problems, margin 1.49, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[5];
                                 }
                             } else {
                                 // cpu_avx512 default
-                                // 17 problems, margin 1.03, regret 1.02 [1.01, 1.03]
-                                return kLeaves[7];
+                                // 15 problems, margin 1.03, regret 1.02 [1.00, 1.04]
+                                return kLeaves[6];
                             }
                         } else {
-                            // cpu_avx512 default
-                            // 6 problems, margin 1.00, regret 1.01 [1.00, 1.02]
-                            return kLeaves[8];
+                            // cpu_avx2 default
+                            // 6 problems, margin 1.00, regret 1.01 [1.00, 1.01]
+                            return kLeaves[7];
                         }
                     }
                 } else {
                     // cpu_avx2 default
                     // 63 problems, margin 1.31, regret 1.02 [1.01, 1.03]
-                    return kLeaves[9];
+                    return kLeaves[8];
                 }
             }
         }
@@ -334,16 +305,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         if (problem.missing == Missing::none) {
             // cpu_avx512 default
             // 22 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-            return kLeaves[10];
+            return kLeaves[9];
         } else {
-            if (problem.terms() <= 47'000'000) {
+            if (problem.terms() <= 67'108'864) {
                 // cpu_avx2 default
                 // 4 problems, margin 1.07, regret 1.00 [1.00, 1.01]
-                return kLeaves[11];
+                return kLeaves[10];
             } else {
                 // cpu_avx512 default
                 // 3 problems nearby, margin 0.94, regret 1.07 [1.00, 1.21]
-                return kLeaves[12];
+                return kLeaves[11];
             }
         }
     }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-4t/distance.jsonl, 130 problems x 6 choices
 // SHA-256:  182d078a1f8b752cf091d85205b7fe6bef28ea6176c7818c42fa72cfcf7c2d39
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -24,52 +24,29 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.28F},
-    {VariantId::cpu_scalar, {}, 2.64F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.56F},
-    {VariantId::cpu_scalar, {}, 2.22F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_avx2, {}, 1.36F},
+    {VariantId::cpu_avx512, {}, 1.42F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.75F},
+    {VariantId::cpu_scalar, {}, 1.30F},
+};
+
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.25F},
+    {VariantId::cpu_avx2, {}, 1.03F},
+    {VariantId::cpu_avx512, {}, 1.21F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.66F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.68F},
+    {VariantId::cpu_scalar, {}, 5.62F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.63F},
-    {VariantId::cpu_scalar, {}, 2.19F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.59F},
-    {VariantId::cpu_scalar, {}, 2.34F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_avx512, {}, 1.34F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.70F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.72F},
-    {VariantId::cpu_scalar, {}, 9.62F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.24F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 2.46F},
@@ -77,7 +54,7 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_scalar, {}, 39.28F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.08F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 2.09F},
@@ -88,191 +65,114 @@ constexpr Choice<Problem> kRanking9[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 4,
-        .margin = 2.20F,
+        .problems = 2,
+        .margin = 3.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1000",
+        .path = "queries <= 270 and terms <= 1000 and metric == euclidean",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 3,
-        .margin = 1.05F,
+        .problems = 1,
+        .margin = 1.49F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms > 1000 and queries <= 1 and metric == chebyshev",
+        .path = "queries <= 270 and terms <= 1000 and metric != euclidean and queries <= 3",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 3,
-        .margin = 1.05F,
+        .problems = 1,
+        .margin = 1.62F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries <= 1 "
-                "and metric != chebyshev "
-                "and metric == manhattan",
+        .path = "queries <= 270 and terms <= 1000 and metric != euclidean and queries > 3 and points <= 12",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 1.86F,
-        .regret = 1.00F,
+        .problems = 3,
+        .margin = 0.96F,
+        .regret = 1.36F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries <= 1 "
-                "and metric != chebyshev "
-                "and metric != manhattan "
-                "and dims <= 2 "
-                "and metric == euclidean "
-                "and distances <= 6800",
+        .regret_hi = 1.66F,
+        .path = "queries <= 270 and terms <= 1000 and metric != euclidean and queries > 3 and points > 12",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 1,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries <= 1 "
-                "and metric != chebyshev "
-                "and metric != manhattan "
-                "and dims <= 2 "
-                "and metric == euclidean "
-                "and distances > 6800",
+        .problems = 100,
+        .margin = 1.18F,
+        .regret = 1.03F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.05F,
+        .path = "queries <= 270 and terms > 1000",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 2,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries <= 1 "
-                "and metric != chebyshev "
-                "and metric != manhattan "
-                "and dims <= 2 "
-                "and metric != euclidean",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 27,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries <= 1 "
-                "and metric != chebyshev "
-                "and metric != manhattan "
-                "and dims > 2",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 63,
-        .margin = 1.31F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "queries <= 270 and terms > 1000 and queries > 1",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
         .problems = 22,
         .margin = 1.23F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 270 and missing == none",
-        .ranking = kRanking8,
+        .ranking = kRanking5,
     },
     {
-        .id = 9,
+        .id = 6,
         .problems = 4,
         .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 270 and missing != none",
-        .ranking = kRanking9,
+        .ranking = kRanking6,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.queries <= 270) {
         if (problem.terms() <= 1000) {
-            // cpu_scalar default
-            // 4 problems, margin 2.20, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            if (problem.queries <= 1) {
-                if (problem.metric == Metric::chebyshev) {
-                    // cpu_avx2 default
-                    // 3 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+            if (problem.metric == Metric::euclidean) {
+                // cpu_scalar default
+                // 2 problems, margin 3.07, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
+            } else {
+                if (problem.queries <= 3) {
+                    // cpu_scalar default
+                    // 1 problems, margin 1.49, regret 1.00 [1.00, 1.00]
                     return kLeaves[1];
                 } else {
-                    if (problem.metric == Metric::manhattan) {
-                        // cpu_avx2 default
-                        // 3 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                    if (problem.points <= 12) {
+                        // cpu_scalar default
+                        // 1 problems, margin 1.62, regret 1.00 [1.00, 1.00]
                         return kLeaves[2];
                     } else {
-                        if (problem.dims <= 2) {
-                            if (problem.metric == Metric::euclidean) {
-                                if (problem.distances() <= 6800) {
-                                    // cpu_scalar default
-                                    // 1 problems, margin 1.86, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[3];
-                                } else {
-                                    // cpu_avx512 default
-                                    // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[4];
-                                }
-                            } else {
-                                // cpu_avx512 default
-                                // 2 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                return kLeaves[5];
-                            }
-                        } else {
-                            // cpu_avx512 default
-                            // 27 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                            return kLeaves[6];
-                        }
+                        // cpu_avx2 default
+                        // 3 problems nearby, margin 0.96, regret 1.36 [1.00, 1.66]
+                        return kLeaves[3];
                     }
                 }
-            } else {
-                // cpu_avx2 default
-                // 63 problems, margin 1.31, regret 1.02 [1.01, 1.04]
-                return kLeaves[7];
             }
+        } else {
+            // cpu_avx2 default
+            // 100 problems, margin 1.18, regret 1.03 [1.02, 1.05]
+            return kLeaves[4];
         }
     } else {
         if (problem.missing == Missing::none) {
             // cpu_avx512 default
             // 22 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-            return kLeaves[8];
+            return kLeaves[5];
         } else {
             // cpu_avx2 default
             // 4 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-            return kLeaves[9];
+            return kLeaves[6];
         }
     }
 }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-8t/distance.jsonl, 130 problems x 6 choices
 // SHA-256:  1d839d974b1734af739620a417dec9b52b90af4dac3ae49fd13d788183cc02d8
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -12,7 +12,6 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -25,90 +24,39 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {}, 3.00F},
-    {VariantId::cpu_avx512, {}, 3.06F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 4.53F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.32F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.33F},
-    {VariantId::cpu_scalar, {}, 5.07F},
+    {VariantId::cpu_avx2, {}, 1.56F},
+    {VariantId::cpu_avx512, {}, 1.60F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.08F},
+    {VariantId::cpu_scalar, {}, 1.19F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.01F},
     {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.49F},
-    {VariantId::cpu_scalar, {}, 3.83F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.48F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.48F},
+    {VariantId::cpu_scalar, {}, 3.92F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512, {}, 1.38F},
-    {VariantId::cpu_avx2, {}, 1.32F},
-    {VariantId::cpu_scalar, {}, 1.36F},
+    {VariantId::cpu_avx2, {}, 1.03F},
+    {VariantId::cpu_avx512, {}, 1.32F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.60F},
+    {VariantId::cpu_scalar, {}, 12.72F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.52F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.57F},
-    {VariantId::cpu_scalar, {}, 9.06F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {}, 1.23F},
-    {VariantId::cpu_avx512, {}, 1.23F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.76F},
-    {VariantId::cpu_scalar, {}, 16.36F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.33F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.06F},
-    {VariantId::cpu_scalar, {}, 47.42F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_avx512, {}, 1.10F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.44F},
-    {VariantId::cpu_scalar, {}, 8.61F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.49F},
-    {VariantId::cpu_scalar, {}, 104.97F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.08F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.73F},
-    {VariantId::cpu_scalar, {}, 32.03F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.41F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.75F},
-    {VariantId::cpu_scalar, {}, 43.66F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.26F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 2.39F},
     {VariantId::cpu_scalar, {}, 65.85F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.02F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 2.03F},
@@ -118,267 +66,114 @@ constexpr Choice<Problem> kRanking13[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 4,
-        .margin = 2.17F,
+        .problems = 2,
+        .margin = 2.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 180 and terms <= 1000 and queries <= 10",
+        .path = "queries <= 180 and terms <= 1000 and queries <= 3",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 0.33F,
-        .regret = 3.00F,
-        .regret_lo = 3.00F,
-        .regret_hi = 3.00F,
-        .path = "queries <= 180 and terms <= 1000 and queries > 10",
+        .problems = 2,
+        .margin = 2.26F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 180 and terms <= 1000 and queries > 3 and points <= 12",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 3,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 180 and terms > 1000 and queries <= 1 and metric == chebyshev",
+        .problems = 7,
+        .margin = 0.76F,
+        .regret = 1.56F,
+        .regret_lo = 1.17F,
+        .regret_hi = 2.13F,
+        .path = "queries <= 180 and terms <= 1000 and queries > 3 and points > 12",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 34,
+        .problems = 37,
         .margin = 1.02F,
-        .regret = 1.00F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "queries <= 180 and terms > 1000 and queries <= 1 and metric != chebyshev",
+        .path = "queries <= 180 and terms > 1000 and queries <= 1",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 4,
-        .margin = 0.95F,
-        .regret = 1.38F,
-        .regret_lo = 1.02F,
-        .regret_hi = 2.36F,
-        .path = "queries <= 180 and terms > 1000 and queries > 1 and terms <= 1500",
+        .problems = 63,
+        .margin = 1.29F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.05F,
+        .path = "queries <= 180 and terms > 1000 and queries > 1",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 35,
-        .margin = 1.50F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "queries <= 180 and terms > 1000 and queries > 1 and terms > 1500 and queries / dims <= 1.5",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 2,
-        .margin = 0.99F,
-        .regret = 1.23F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.52F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries > 1 "
-                "and terms > 1500 "
-                "and queries / dims > 1.5 "
-                "and metric == chebyshev "
-                "and queries <= 68",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 2,
-        .margin = 1.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries > 1 "
-                "and terms > 1500 "
-                "and queries / dims > 1.5 "
-                "and metric == chebyshev "
-                "and queries > 68",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 14,
-        .margin = 1.08F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries > 1 "
-                "and terms > 1500 "
-                "and queries / dims > 1.5 "
-                "and metric != chebyshev "
-                "and queries * dims <= 1800",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 2,
-        .margin = 1.11F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries > 1 "
-                "and terms > 1500 "
-                "and queries / dims > 1.5 "
-                "and metric != chebyshev "
-                "and queries * dims > 1800 "
-                "and missing == none "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 6,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries > 1 "
-                "and terms > 1500 "
-                "and queries / dims > 1.5 "
-                "and metric != chebyshev "
-                "and queries * dims > 1800 "
-                "and missing == none "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 4,
-        .margin = 1.41F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries > 1 "
-                "and terms > 1500 "
-                "and queries / dims > 1.5 "
-                "and metric != chebyshev "
-                "and queries * dims > 1800 "
-                "and missing != none",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
         .problems = 22,
         .margin = 1.26F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 180 and missing == none",
-        .ranking = kRanking12,
+        .ranking = kRanking5,
     },
     {
-        .id = 13,
+        .id = 6,
         .problems = 4,
         .margin = 1.02F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 180 and missing != none",
-        .ranking = kRanking13,
+        .ranking = kRanking6,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.queries <= 180) {
         if (problem.terms() <= 1000) {
-            if (problem.queries <= 10) {
+            if (problem.queries <= 3) {
                 // cpu_scalar default
-                // 4 problems, margin 2.17, regret 1.00 [1.00, 1.00]
+                // 2 problems, margin 2.07, regret 1.00 [1.00, 1.00]
                 return kLeaves[0];
             } else {
-                // cpu_avx2 default
-                // 1 problems nearby, margin 0.33, regret 3.00 [3.00, 3.00]
-                return kLeaves[1];
+                if (problem.points <= 12) {
+                    // cpu_scalar default
+                    // 2 problems, margin 2.26, regret 1.00 [1.00, 1.00]
+                    return kLeaves[1];
+                } else {
+                    // cpu_avx2 default
+                    // 7 problems nearby, margin 0.76, regret 1.56 [1.17, 2.13]
+                    return kLeaves[2];
+                }
             }
         } else {
             if (problem.queries <= 1) {
-                if (problem.metric == Metric::chebyshev) {
-                    // cpu_avx2 default
-                    // 3 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                } else {
-                    // cpu_avx512 default
-                    // 34 problems, margin 1.02, regret 1.00 [1.00, 1.01]
-                    return kLeaves[3];
-                }
+                // cpu_avx512 default
+                // 37 problems, margin 1.02, regret 1.01 [1.00, 1.01]
+                return kLeaves[3];
             } else {
-                if (problem.terms() <= 1500) {
-                    // cpu_avx512 default
-                    // 4 problems nearby, margin 0.95, regret 1.38 [1.02, 2.36]
-                    return kLeaves[4];
-                } else {
-                    if (ratio(problem.queries, problem.dims) <= 1.5) {
-                        // cpu_avx2 default
-                        // 35 problems, margin 1.50, regret 1.01 [1.00, 1.03]
-                        return kLeaves[5];
-                    } else {
-                        if (problem.metric == Metric::chebyshev) {
-                            if (problem.queries <= 68) {
-                                // cpu_avx2 default
-                                // 2 problems nearby, margin 0.99, regret 1.23 [1.00, 1.52]
-                                return kLeaves[6];
-                            } else {
-                                // cpu_avx512 default
-                                // 2 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                                return kLeaves[7];
-                            }
-                        } else {
-                            if (product(problem.queries, problem.dims) <= 1800) {
-                                // cpu_avx2 default
-                                // 14 problems, margin 1.08, regret 1.02 [1.00, 1.04]
-                                return kLeaves[8];
-                            } else {
-                                if (problem.missing == Missing::none) {
-                                    if (problem.metric == Metric::mixed_euclidean) {
-                                        // cpu_avx2 default
-                                        // 2 problems, margin 1.11, regret 1.01 [1.00, 1.02]
-                                        return kLeaves[9];
-                                    } else {
-                                        // cpu_avx512 default
-                                        // 6 problems, margin 1.08, regret 1.00 [1.00, 1.01]
-                                        return kLeaves[10];
-                                    }
-                                } else {
-                                    // cpu_avx2 default
-                                    // 4 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[11];
-                                }
-                            }
-                        }
-                    }
-                }
+                // cpu_avx2 default
+                // 63 problems, margin 1.29, regret 1.03 [1.01, 1.05]
+                return kLeaves[4];
             }
         }
     } else {
         if (problem.missing == Missing::none) {
             // cpu_avx512 default
             // 22 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-            return kLeaves[12];
+            return kLeaves[5];
         } else {
             // cpu_avx2 default
             // 4 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-            return kLeaves[13];
+            return kLeaves[6];
         }
     }
 }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-generic-2t/distance.jsonl, 130 problems x 4 choices
 // SHA-256:  6cc38b70c1bad13f67c3b24f4588a09b7f177400a0046a15f64304fb1dd59876
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to generic
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -33,7 +33,7 @@ constexpr Choice<Problem> kRanking2[] = {
 
 constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.27F},
+    {VariantId::cpu_scalar, {}, 1.19F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
@@ -41,8 +41,7 @@ constexpr Choice<Problem> kRanking4[] = {
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.19F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
@@ -50,30 +49,32 @@ constexpr Choice<Problem> kRanking6[] = {
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.84F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 2.69F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 3.98F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.76F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 4.23F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.98F},
+    {VariantId::cpu_scalar, {}, 1.26F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 7.80F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.23F},
+    {VariantId::cpu_scalar, {}, 1.56F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
@@ -81,43 +82,29 @@ constexpr Choice<Problem> kRanking13[] = {
 };
 
 constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 4.32F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.75F},
 };
 
 constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 16.29F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 5.14F},
 };
 
 constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.84F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 8.22F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 6.21F},
+    {VariantId::cpu_scalar, {}, 8.92F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 1,
-        .margin = 1.28F,
+        .problems = 13,
+        .margin = 2.02F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 and metric == chebyshev and terms <= 65536",
+        .regret_hi = 1.01F,
+        .path = "queries <= 1 and terms <= 56000",
         .ranking = kRanking0,
     },
     {
@@ -127,203 +114,59 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "queries <= 1 and metric == chebyshev and terms > 65536",
+        .path = "queries <= 1 and terms > 56000 and metric == chebyshev",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 9,
-        .margin = 1.49F,
+        .problems = 3,
+        .margin = 1.24F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .regret_hi = 1.00F,
         .path = "queries <= 1 "
+                "and terms > 56000 "
                 "and metric != chebyshev "
-                "and points * dims <= 820000 "
                 "and metric == mixed_euclidean "
-                "and missing == none",
+                "and dims <= 27",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 2,
-        .margin = 1.26F,
+        .problems = 7,
+        .margin = 1.17F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "queries <= 1 "
+                "and terms > 56000 "
                 "and metric != chebyshev "
-                "and points * dims <= 820000 "
                 "and metric == mixed_euclidean "
-                "and missing != none",
+                "and dims > 27",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 15,
-        .margin = 2.18F,
+        .problems = 14,
+        .margin = 1.77F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 1 "
-                "and metric != chebyshev "
-                "and points * dims <= 820000 "
-                "and metric != mixed_euclidean",
+        .path = "queries <= 1 and terms > 56000 and metric != chebyshev and metric != mixed_euclidean",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 4,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 "
-                "and metric != chebyshev "
-                "and points * dims > 820000 "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 6,
-        .margin = 1.47F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 "
-                "and metric != chebyshev "
-                "and points * dims > 820000 "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
         .problems = 2,
         .margin = 2.95F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 1 and terms <= 1500",
-        .ranking = kRanking7,
+        .ranking = kRanking5,
     },
     {
-        .id = 8,
-        .problems = 2,
-        .margin = 4.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and terms > 1500 and points * dims <= 1500 and queries * dims <= 18",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 2,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and points * dims <= 1500 "
-                "and queries * dims > 18 "
-                "and terms <= 2700 "
-                "and metric == euclidean",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 2,
-        .margin = 1.75F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and points * dims <= 1500 "
-                "and queries * dims > 18 "
-                "and terms <= 2700 "
-                "and metric != euclidean",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 22,
-        .margin = 2.97F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and points * dims <= 1500 "
-                "and queries * dims > 18 "
-                "and terms > 2700",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 13,
-        .margin = 7.73F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and points * dims > 1500 "
-                "and distances <= 10000 "
-                "and points / dims <= 3.9",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 2,
-        .margin = 3.99F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and points * dims > 1500 "
-                "and distances <= 10000 "
-                "and points / dims > 3.9 "
-                "and metric == euclidean "
-                "and queries * dims <= 56",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 1,
-        .margin = 4.24F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and points * dims > 1500 "
-                "and distances <= 10000 "
-                "and points / dims > 3.9 "
-                "and metric == euclidean "
-                "and queries * dims > 56",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 1,
-        .margin = 16.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and points * dims > 1500 "
-                "and distances <= 10000 "
-                "and points / dims > 3.9 "
-                "and metric != euclidean",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
+        .id = 6,
         .problems = 1,
         .margin = 1.93F,
         .regret = 1.00F,
@@ -331,15 +174,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "queries > 1 "
                 "and terms > 1500 "
-                "and points * dims > 1500 "
-                "and distances > 10000 "
-                "and queries / dims <= 32 "
-                "and queries * dims <= 22 "
+                "and dims <= 4 "
+                "and queries * dims <= 15 "
                 "and metric == euclidean",
-        .ranking = kRanking16,
+        .ranking = kRanking6,
     },
     {
-        .id = 17,
+        .id = 7,
         .problems = 1,
         .margin = 1.84F,
         .regret = 1.00F,
@@ -347,82 +188,169 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "queries > 1 "
                 "and terms > 1500 "
-                "and points * dims > 1500 "
-                "and distances > 10000 "
-                "and queries / dims <= 32 "
-                "and queries * dims <= 22 "
+                "and dims <= 4 "
+                "and queries * dims <= 15 "
                 "and metric != euclidean",
-        .ranking = kRanking17,
+        .ranking = kRanking7,
     },
     {
-        .id = 18,
-        .problems = 42,
-        .margin = 8.16F,
-        .regret = 1.01F,
+        .id = 8,
+        .problems = 8,
+        .margin = 2.65F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .regret_hi = 1.04F,
         .path = "queries > 1 "
                 "and terms > 1500 "
-                "and points * dims > 1500 "
-                "and distances > 10000 "
-                "and queries / dims <= 32 "
-                "and queries * dims > 22",
-        .ranking = kRanking18,
+                "and dims <= 4 "
+                "and queries * dims > 15 "
+                "and points * dims <= 1500",
+        .ranking = kRanking8,
     },
     {
-        .id = 19,
-        .problems = 4,
-        .margin = 6.21F,
+        .id = 9,
+        .problems = 2,
+        .margin = 3.98F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 1 "
                 "and terms > 1500 "
-                "and points * dims > 1500 "
-                "and distances > 10000 "
-                "and queries / dims > 32",
-        .ranking = kRanking19,
+                "and dims <= 4 "
+                "and queries * dims > 15 "
+                "and points * dims > 1500",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 3,
+        .margin = 4.20F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "queries > 1 and terms > 1500 and dims > 4 and terms <= 524288 and metric == manhattan",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 11,
+        .margin = 1.21F,
+        .regret = 1.26F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.57F,
+        .path = "queries > 1 "
+                "and terms > 1500 "
+                "and dims > 4 "
+                "and terms <= 524288 "
+                "and metric != manhattan "
+                "and queries <= 3 "
+                "and metric == euclidean",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 11,
+        .margin = 1.27F,
+        .regret = 1.23F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.58F,
+        .path = "queries > 1 "
+                "and terms > 1500 "
+                "and dims > 4 "
+                "and terms <= 524288 "
+                "and metric != manhattan "
+                "and queries <= 3 "
+                "and metric != euclidean",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 1,
+        .margin = 1.27F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries > 1 "
+                "and terms > 1500 "
+                "and dims > 4 "
+                "and terms <= 524288 "
+                "and metric != manhattan "
+                "and queries > 3 "
+                "and metric == euclidean "
+                "and terms <= 4700",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 11,
+        .margin = 2.74F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "queries > 1 "
+                "and terms > 1500 "
+                "and dims > 4 "
+                "and terms <= 524288 "
+                "and metric != manhattan "
+                "and queries > 3 "
+                "and metric == euclidean "
+                "and terms > 4700",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
+        .problems = 18,
+        .margin = 5.10F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "queries > 1 "
+                "and terms > 1500 "
+                "and dims > 4 "
+                "and terms <= 524288 "
+                "and metric != manhattan "
+                "and queries > 3 "
+                "and metric != euclidean",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 44,
+        .margin = 8.82F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.02F,
+        .path = "queries > 1 and terms > 1500 and dims > 4 and terms > 524288",
+        .ranking = kRanking16,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.queries <= 1) {
-        if (problem.metric == Metric::chebyshev) {
-            if (problem.terms() <= 65'536) {
-                // cpu_scalar default
-                // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
+        if (problem.terms() <= 56'000) {
+            // cpu_scalar default
+            // 13 problems, margin 2.02, regret 1.00 [1.00, 1.01]
+            return kLeaves[0];
+        } else {
+            if (problem.metric == Metric::chebyshev) {
                 // cpu_openmp tile=64
                 // 2 problems, margin 1.39, regret 1.00 [1.00, 1.01]
                 return kLeaves[1];
-            }
-        } else {
-            if (product(problem.points, problem.dims) <= 820'000) {
+            } else {
                 if (problem.metric == Metric::mixed_euclidean) {
-                    if (problem.missing == Missing::none) {
+                    if (problem.dims <= 27) {
                         // cpu_scalar default
-                        // 9 problems, margin 1.49, regret 1.00 [1.00, 1.01]
+                        // 3 problems, margin 1.24, regret 1.00 [1.00, 1.00]
                         return kLeaves[2];
                     } else {
                         // cpu_openmp tile=64
-                        // 2 problems, margin 1.26, regret 1.01 [1.00, 1.02]
+                        // 7 problems, margin 1.17, regret 1.01 [1.00, 1.02]
                         return kLeaves[3];
                     }
                 } else {
                     // cpu_scalar default
-                    // 15 problems, margin 2.18, regret 1.00 [1.00, 1.00]
+                    // 14 problems, margin 1.77, regret 1.00 [1.00, 1.00]
                     return kLeaves[4];
-                }
-            } else {
-                if (problem.metric == Metric::mixed_euclidean) {
-                    // cpu_openmp tile=1024
-                    // 4 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                    return kLeaves[5];
-                } else {
-                    // cpu_scalar default
-                    // 6 problems, margin 1.47, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
                 }
             }
         }
@@ -430,75 +358,69 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         if (problem.terms() <= 1500) {
             // cpu_scalar default
             // 2 problems, margin 2.95, regret 1.00 [1.00, 1.00]
-            return kLeaves[7];
+            return kLeaves[5];
         } else {
-            if (product(problem.points, problem.dims) <= 1500) {
-                if (product(problem.queries, problem.dims) <= 18) {
-                    // cpu_scalar default
-                    // 2 problems nearby, margin 4.18, regret 1.00 [1.00, 1.00]
-                    return kLeaves[8];
-                } else {
-                    if (problem.terms() <= 2700) {
-                        if (problem.metric == Metric::euclidean) {
-                            // cpu_scalar default
-                            // 2 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                            return kLeaves[9];
-                        } else {
-                            // cpu_openmp tile=64
-                            // 2 problems, margin 1.75, regret 1.00 [1.00, 1.00]
-                            return kLeaves[10];
-                        }
+            if (problem.dims <= 4) {
+                if (product(problem.queries, problem.dims) <= 15) {
+                    if (problem.metric == Metric::euclidean) {
+                        // cpu_scalar default
+                        // 1 problems, margin 1.93, regret 1.00 [1.00, 1.00]
+                        return kLeaves[6];
                     } else {
+                        // cpu_openmp tile=1024
+                        // 1 problems, margin 1.84, regret 1.00 [1.00, 1.00]
+                        return kLeaves[7];
+                    }
+                } else {
+                    if (product(problem.points, problem.dims) <= 1500) {
                         // cpu_openmp tile=64
-                        // 22 problems, margin 2.97, regret 1.00 [1.00, 1.00]
-                        return kLeaves[11];
+                        // 8 problems, margin 2.65, regret 1.02 [1.00, 1.04]
+                        return kLeaves[8];
+                    } else {
+                        // cpu_openmp tile=256
+                        // 2 problems, margin 3.98, regret 1.00 [1.00, 1.00]
+                        return kLeaves[9];
                     }
                 }
             } else {
-                if (problem.distances() <= 10'000) {
-                    if (ratio(problem.points, problem.dims) <= 3.9) {
-                        // cpu_openmp tile=64
-                        // 13 problems, margin 7.73, regret 1.01 [1.00, 1.03]
-                        return kLeaves[12];
+                if (problem.terms() <= 524'288) {
+                    if (problem.metric == Metric::manhattan) {
+                        // cpu_openmp tile=1024
+                        // 3 problems, margin 4.20, regret 1.01 [1.00, 1.02]
+                        return kLeaves[10];
                     } else {
-                        if (problem.metric == Metric::euclidean) {
-                            if (product(problem.queries, problem.dims) <= 56) {
+                        if (problem.queries <= 3) {
+                            if (problem.metric == Metric::euclidean) {
                                 // cpu_scalar default
-                                // 2 problems nearby, margin 3.99, regret 1.00 [1.00, 1.00]
-                                return kLeaves[13];
+                                // 11 problems nearby, margin 1.21, regret 1.26 [1.04, 1.57]
+                                return kLeaves[11];
                             } else {
                                 // cpu_openmp tile=1024
-                                // 1 problems, margin 4.24, regret 1.02 [1.02, 1.02]
-                                return kLeaves[14];
+                                // 11 problems nearby, margin 1.27, regret 1.23 [1.02, 1.58]
+                                return kLeaves[12];
                             }
                         } else {
-                            // cpu_openmp tile=1024
-                            // 1 problems, margin 16.28, regret 1.00 [1.00, 1.00]
-                            return kLeaves[15];
+                            if (problem.metric == Metric::euclidean) {
+                                if (problem.terms() <= 4700) {
+                                    // cpu_scalar default
+                                    // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[13];
+                                } else {
+                                    // cpu_openmp tile=64
+                                    // 11 problems, margin 2.74, regret 1.00 [1.00, 1.01]
+                                    return kLeaves[14];
+                                }
+                            } else {
+                                // cpu_openmp tile=64
+                                // 18 problems, margin 5.10, regret 1.01 [1.00, 1.02]
+                                return kLeaves[15];
+                            }
                         }
                     }
                 } else {
-                    if (ratio(problem.queries, problem.dims) <= 32) {
-                        if (product(problem.queries, problem.dims) <= 22) {
-                            if (problem.metric == Metric::euclidean) {
-                                // cpu_scalar default
-                                // 1 problems, margin 1.93, regret 1.00 [1.00, 1.00]
-                                return kLeaves[16];
-                            } else {
-                                // cpu_openmp tile=1024
-                                // 1 problems, margin 1.84, regret 1.00 [1.00, 1.00]
-                                return kLeaves[17];
-                            }
-                        } else {
-                            // cpu_openmp tile=1024
-                            // 42 problems, margin 8.16, regret 1.01 [1.00, 1.01]
-                            return kLeaves[18];
-                        }
-                    } else {
-                        // cpu_openmp tile=256
-                        // 4 problems, margin 6.21, regret 1.00 [1.00, 1.00]
-                        return kLeaves[19];
-                    }
+                    // cpu_openmp tile=1024
+                    // 44 problems, margin 8.82, regret 1.01 [1.01, 1.02]
+                    return kLeaves[16];
                 }
             }
         }

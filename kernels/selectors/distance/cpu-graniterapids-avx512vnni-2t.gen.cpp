@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-graniterapids-avx512vnni-2t/distance.jsonl, 130 problems x 6 choices
 // SHA-256:  202f597bc68ad1109b6722332d4a273391cefdf88799d813569a9365da9852f8
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -29,30 +29,31 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.01F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.47F},
-    {VariantId::cpu_scalar, {}, 2.44F},
+    {VariantId::cpu_scalar, {}, 1.38F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.04F},
-    {VariantId::cpu_scalar, {}, 1.59F},
+    {VariantId::cpu_scalar, {}, 1.46F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.38F},
+    {VariantId::cpu_avx2, {}, 1.05F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.67F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.68F},
+    {VariantId::cpu_scalar, {}, 1.76F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
@@ -72,17 +73,24 @@ constexpr Choice<Problem> kRanking8[] = {
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {}, 1.07F},
-    {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.64F},
-    {VariantId::cpu_scalar, {}, 16.36F},
+    {VariantId::cpu_avx512, {}, 1.01F},
+    {VariantId::cpu_avx2, {}, 1.08F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.13F},
+    {VariantId::cpu_scalar, {}, 43.94F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_avx2, {}, 1.05F},
+    {VariantId::cpu_avx512, {}, 1.04F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.66F},
+    {VariantId::cpu_scalar, {}, 24.50F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.14F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.07F},
-    {VariantId::cpu_scalar, {}, 24.03F},
+    {VariantId::cpu_avx2, {}, 1.17F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.04F},
+    {VariantId::cpu_scalar, {}, 17.02F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -93,7 +101,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms <= 1000",
+        .path = "queries <= 270 and terms <= 1000",
         .ranking = kRanking0,
     },
     {
@@ -103,21 +111,21 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.08F,
-        .path = "terms > 1000 and queries <= 270 and queries * dims <= 2",
+        .path = "queries <= 270 and terms > 1000 and queries * dims <= 4",
         .ranking = kRanking1,
     },
     {
         .id = 2,
         .problems = 3,
-        .margin = 1.36F,
-        .regret = 1.00F,
+        .margin = 1.10F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1000 "
-                "and queries <= 270 "
-                "and queries * dims > 2 "
+        .regret_hi = 1.02F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries * dims > 4 "
                 "and queries <= 1 "
-                "and missing == allowed "
+                "and queries * dims <= 47 "
                 "and metric == euclidean",
         .ranking = kRanking2,
     },
@@ -128,58 +136,58 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms > 1000 "
-                "and queries <= 270 "
-                "and queries * dims > 2 "
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries * dims > 4 "
                 "and queries <= 1 "
-                "and missing == allowed "
+                "and queries * dims <= 47 "
                 "and metric != euclidean",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 21,
-        .margin = 1.04F,
+        .problems = 6,
+        .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "terms > 1000 "
-                "and queries <= 270 "
-                "and queries * dims > 2 "
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries * dims > 4 "
                 "and queries <= 1 "
-                "and missing != allowed "
-                "and queries / dims <= 0.033",
+                "and queries * dims > 47 "
+                "and metric == euclidean "
+                "and missing == none",
         .ranking = kRanking4,
     },
     {
         .id = 5,
         .problems = 3,
-        .margin = 1.10F,
-        .regret = 1.01F,
+        .margin = 1.36F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "terms > 1000 "
-                "and queries <= 270 "
-                "and queries * dims > 2 "
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries * dims > 4 "
                 "and queries <= 1 "
-                "and missing != allowed "
-                "and queries / dims > 0.033 "
-                "and metric == euclidean",
+                "and queries * dims > 47 "
+                "and metric == euclidean "
+                "and missing != none",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 3,
-        .margin = 1.02F,
+        .problems = 18,
+        .margin = 1.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1000 "
-                "and queries <= 270 "
-                "and queries * dims > 2 "
+        .regret_hi = 1.01F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and queries * dims > 4 "
                 "and queries <= 1 "
-                "and missing != allowed "
-                "and queries / dims > 0.033 "
+                "and queries * dims > 47 "
                 "and metric != euclidean",
         .ranking = kRanking6,
     },
@@ -190,7 +198,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.02F,
-        .path = "terms > 1000 and queries <= 270 and queries * dims > 2 and queries > 1",
+        .path = "queries <= 270 and terms > 1000 and queries * dims > 4 and queries > 1",
         .ranking = kRanking7,
     },
     {
@@ -200,48 +208,58 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms > 1000 and queries > 270 and terms <= 1200000",
+        .path = "queries > 270 and terms <= 1200000",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 12,
-        .margin = 0.97F,
-        .regret = 1.07F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.14F,
-        .path = "terms > 1000 and queries > 270 and terms > 1200000 and queries / points <= 0.22",
+        .problems = 8,
+        .margin = 1.07F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "queries > 270 and terms > 1200000 and metric == mixed_euclidean and points <= 820",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 22,
-        .margin = 1.14F,
+        .problems = 8,
+        .margin = 0.99F,
+        .regret = 1.05F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.09F,
+        .path = "queries > 270 and terms > 1200000 and metric == mixed_euclidean and points > 820",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 14,
+        .margin = 1.17F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "terms > 1000 and queries > 270 and terms > 1200000 and queries / points > 0.22",
-        .ranking = kRanking10,
+        .regret_hi = 1.00F,
+        .path = "queries > 270 and terms > 1200000 and metric != mixed_euclidean",
+        .ranking = kRanking11,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.terms() <= 1000) {
-        // cpu_scalar default
-        // 4 problems, margin 2.31, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        if (problem.queries <= 270) {
-            if (product(problem.queries, problem.dims) <= 2) {
+    if (problem.queries <= 270) {
+        if (problem.terms() <= 1000) {
+            // cpu_scalar default
+            // 4 problems, margin 2.31, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
+        } else {
+            if (product(problem.queries, problem.dims) <= 4) {
                 // cpu_scalar default
                 // 4 problems, margin 1.53, regret 1.02 [1.00, 1.08]
                 return kLeaves[1];
             } else {
                 if (problem.queries <= 1) {
-                    if (problem.missing == Missing::allowed) {
+                    if (product(problem.queries, problem.dims) <= 47) {
                         if (problem.metric == Metric::euclidean) {
                             // cpu_scalar default
-                            // 3 problems, margin 1.36, regret 1.00 [1.00, 1.00]
+                            // 3 problems, margin 1.10, regret 1.01 [1.00, 1.02]
                             return kLeaves[2];
                         } else {
                             // cpu_avx512 default
@@ -249,20 +267,20 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             return kLeaves[3];
                         }
                     } else {
-                        if (ratio(problem.queries, problem.dims) <= 0.033) {
-                            // cpu_avx512 default
-                            // 21 problems, margin 1.04, regret 1.00 [1.00, 1.01]
-                            return kLeaves[4];
-                        } else {
-                            if (problem.metric == Metric::euclidean) {
-                                // cpu_scalar default
-                                // 3 problems, margin 1.10, regret 1.01 [1.00, 1.02]
-                                return kLeaves[5];
+                        if (problem.metric == Metric::euclidean) {
+                            if (problem.missing == Missing::none) {
+                                // cpu_avx2 default
+                                // 6 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                return kLeaves[4];
                             } else {
-                                // cpu_avx512 default
-                                // 3 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                return kLeaves[6];
+                                // cpu_scalar default
+                                // 3 problems, margin 1.36, regret 1.00 [1.00, 1.00]
+                                return kLeaves[5];
                             }
+                        } else {
+                            // cpu_avx512 default
+                            // 18 problems, margin 1.05, regret 1.00 [1.00, 1.01]
+                            return kLeaves[6];
                         }
                     }
                 } else {
@@ -271,21 +289,27 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     return kLeaves[7];
                 }
             }
+        }
+    } else {
+        if (problem.terms() <= 1'200'000) {
+            // cpu_avx2 default
+            // 4 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+            return kLeaves[8];
         } else {
-            if (problem.terms() <= 1'200'000) {
-                // cpu_avx2 default
-                // 4 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                return kLeaves[8];
-            } else {
-                if (ratio(problem.queries, problem.points) <= 0.22) {
-                    // cpu_avx2 default
-                    // 12 problems nearby, margin 0.97, regret 1.07 [1.02, 1.14]
+            if (problem.metric == Metric::mixed_euclidean) {
+                if (problem.points <= 820) {
+                    // cpu_avx512 default
+                    // 8 problems, margin 1.07, regret 1.01 [1.00, 1.02]
                     return kLeaves[9];
                 } else {
-                    // cpu_avx512 default
-                    // 22 problems, margin 1.14, regret 1.00 [1.00, 1.01]
+                    // cpu_avx2 default
+                    // 8 problems nearby, margin 0.99, regret 1.05 [1.01, 1.09]
                     return kLeaves[10];
                 }
+            } else {
+                // cpu_avx512 default
+                // 14 problems, margin 1.17, regret 1.00 [1.00, 1.00]
+                return kLeaves[11];
             }
         }
     }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-zen5-avx2-2t/distance.jsonl, 130 problems x 5 choices
 // SHA-256:  79ed61928204ccc6dd677e8134a343778ff0e19c2d3c9dd400ce4ef3d6a14e4a
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   AMD EPYC, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -20,295 +20,180 @@ namespace espalier::distance::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.03F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.91F},
+    {VariantId::cpu_scalar, {}, 2.13F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.03F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.48F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.10F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.19F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.67F},
-    {VariantId::cpu_scalar, {}, 5.11F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 2.75F},
+    {VariantId::cpu_scalar, {}, 2.34F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.78F},
-    {VariantId::cpu_scalar, {}, 6.14F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.11F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.18F},
-    {VariantId::cpu_scalar, {}, 4.70F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
-    {VariantId::cpu_avx2, {}, 1.10F},
-    {VariantId::cpu_scalar, {}, 3.79F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.79F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.85F},
-    {VariantId::cpu_scalar, {}, 13.79F},
+    {VariantId::cpu_avx2, {}, 1.03F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.84F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.86F},
+    {VariantId::cpu_scalar, {}, 5.74F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
+        .problems = 1,
+        .margin = 1.91F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms <= 1200 and metric == chebyshev",
+        .ranking = kRanking0,
+    },
+    {
+        .id = 1,
         .problems = 4,
         .margin = 2.55F,
         .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.08F,
-        .path = "terms <= 1500",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 2,
-        .margin = 1.83F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1500 and queries * dims <= 2 and metric == euclidean",
+        .path = "terms <= 1200 and metric != chebyshev",
         .ranking = kRanking1,
     },
     {
         .id = 2,
         .problems = 2,
-        .margin = 1.48F,
+        .margin = 1.83F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms > 1500 and queries * dims <= 2 and metric != euclidean",
+        .path = "terms > 1200 and queries * dims <= 4 and metric == euclidean",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 9,
-        .margin = 1.40F,
+        .problems = 2,
+        .margin = 1.48F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms > 1500 "
-                "and queries * dims > 2 "
-                "and metric == euclidean "
-                "and queries <= 1 "
-                "and dims <= 180",
+        .path = "terms > 1200 and queries * dims <= 4 and metric != euclidean",
         .ranking = kRanking3,
     },
     {
         .id = 4,
         .problems = 3,
-        .margin = 1.10F,
+        .margin = 1.92F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms > 1500 "
-                "and queries * dims > 2 "
+        .path = "terms > 1200 "
+                "and queries * dims > 4 "
+                "and queries * dims <= 18 "
                 "and metric == euclidean "
-                "and queries <= 1 "
-                "and dims > 180",
+                "and queries <= 3",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 2,
-        .margin = 1.27F,
+        .problems = 1,
+        .margin = 1.19F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms > 1500 "
-                "and queries * dims > 2 "
+        .path = "terms > 1200 "
+                "and queries * dims > 4 "
+                "and queries * dims <= 18 "
                 "and metric == euclidean "
-                "and queries > 1 "
-                "and terms <= 4700",
+                "and queries > 3",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 32,
-        .margin = 1.66F,
-        .regret = 1.01F,
+        .problems = 4,
+        .margin = 2.34F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "terms > 1500 "
-                "and queries * dims > 2 "
-                "and metric == euclidean "
-                "and queries > 1 "
-                "and terms > 4700",
+        .regret_hi = 1.00F,
+        .path = "terms > 1200 and queries * dims > 4 and queries * dims <= 18 and metric != euclidean",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 3,
-        .margin = 1.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1500 "
-                "and queries * dims > 2 "
-                "and metric != euclidean "
-                "and queries / points <= 0.68 "
-                "and metric == manhattan "
-                "and queries <= 1",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 2,
-        .margin = 1.78F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1500 "
-                "and queries * dims > 2 "
-                "and metric != euclidean "
-                "and queries / points <= 0.68 "
-                "and metric == manhattan "
-                "and queries > 1",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 32,
-        .margin = 2.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "terms > 1500 "
-                "and queries * dims > 2 "
-                "and metric != euclidean "
-                "and queries / points <= 0.68 "
-                "and metric != manhattan",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 4,
-        .margin = 1.09F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "terms > 1500 "
-                "and queries * dims > 2 "
-                "and metric != euclidean "
-                "and queries / points > 0.68 "
-                "and dims <= 2",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 35,
+        .problems = 114,
         .margin = 1.79F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1500 "
-                "and queries * dims > 2 "
-                "and metric != euclidean "
-                "and queries / points > 0.68 "
-                "and dims > 2",
-        .ranking = kRanking11,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.05F,
+        .path = "terms > 1200 and queries * dims > 4 and queries * dims > 18",
+        .ranking = kRanking7,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.terms() <= 1500) {
-        // cpu_scalar default
-        // 4 problems, margin 2.55, regret 1.03 [1.00, 1.08]
-        return kLeaves[0];
+    if (problem.terms() <= 1200) {
+        if (problem.metric == Metric::chebyshev) {
+            // cpu_avx2 default
+            // 1 problems nearby, margin 1.91, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
+        } else {
+            // cpu_scalar default
+            // 4 problems, margin 2.55, regret 1.03 [1.00, 1.08]
+            return kLeaves[1];
+        }
     } else {
-        if (product(problem.queries, problem.dims) <= 2) {
+        if (product(problem.queries, problem.dims) <= 4) {
             if (problem.metric == Metric::euclidean) {
                 // cpu_scalar default
                 // 2 problems, margin 1.83, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
+                return kLeaves[2];
             } else {
                 // cpu_avx2 default
                 // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
+                return kLeaves[3];
             }
         } else {
-            if (problem.metric == Metric::euclidean) {
-                if (problem.queries <= 1) {
-                    if (problem.dims <= 180) {
+            if (product(problem.queries, problem.dims) <= 18) {
+                if (problem.metric == Metric::euclidean) {
+                    if (problem.queries <= 3) {
                         // cpu_scalar default
-                        // 9 problems, margin 1.40, regret 1.00 [1.00, 1.00]
-                        return kLeaves[3];
+                        // 3 problems, margin 1.92, regret 1.00 [1.00, 1.00]
+                        return kLeaves[4];
                     } else {
                         // cpu_avx2 default
-                        // 3 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
+                        // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                        return kLeaves[5];
                     }
                 } else {
-                    if (problem.terms() <= 4700) {
-                        // cpu_scalar default
-                        // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    } else {
-                        // cpu_avx2 default
-                        // 32 problems, margin 1.66, regret 1.01 [1.00, 1.03]
-                        return kLeaves[6];
-                    }
+                    // cpu_avx2 default
+                    // 4 problems, margin 2.34, regret 1.00 [1.00, 1.00]
+                    return kLeaves[6];
                 }
             } else {
-                if (ratio(problem.queries, problem.points) <= 0.68) {
-                    if (problem.metric == Metric::manhattan) {
-                        if (problem.queries <= 1) {
-                            // cpu_scalar default
-                            // 3 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                            return kLeaves[7];
-                        } else {
-                            // cpu_avx2 default
-                            // 2 problems, margin 1.78, regret 1.00 [1.00, 1.00]
-                            return kLeaves[8];
-                        }
-                    } else {
-                        // cpu_avx2 default
-                        // 32 problems, margin 2.11, regret 1.00 [1.00, 1.01]
-                        return kLeaves[9];
-                    }
-                } else {
-                    if (problem.dims <= 2) {
-                        // cpu_openmp tile=64
-                        // 4 problems, margin 1.09, regret 1.01 [1.00, 1.04]
-                        return kLeaves[10];
-                    } else {
-                        // cpu_avx2 default
-                        // 35 problems, margin 1.79, regret 1.00 [1.00, 1.00]
-                        return kLeaves[11];
-                    }
-                }
+                // cpu_avx2 default
+                // 114 problems, margin 1.79, regret 1.03 [1.01, 1.05]
+                return kLeaves[7];
             }
         }
     }

@@ -3,7 +3,7 @@
 // Data:     results/cpu-zen5-avx512vnni-2t/distance.jsonl, 389 problems x 6 choices
 // SHA-256:  b93ca1fa52a13b22ab1ccf7a1410daf8e7a155dd3a3cb793baefccbbe90d83b8
 // Guesses:  5 of 2334 times, and so the margins and regrets below
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   AMD EPYC
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -34,110 +34,21 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.06F},
+    {VariantId::cpu_avx512, {}, 1.30F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.83F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.83F},
+    {VariantId::cpu_scalar, {}, 4.92F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {}, 1.40F},
-    {VariantId::cpu_avx512, {}, 1.36F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.58F},
-    {VariantId::cpu_scalar, {}, 1.51F},
+    {VariantId::cpu_avx2, {}, 1.04F},
+    {VariantId::cpu_avx512, {}, 1.17F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.62F},
+    {VariantId::cpu_scalar, {}, 5.41F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.18F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.02F},
-    {VariantId::cpu_scalar, {}, 2.33F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_avx512, {}, 1.23F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.91F},
-    {VariantId::cpu_scalar, {}, 2.12F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.28F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.28F},
-    {VariantId::cpu_scalar, {}, 4.10F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.52F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.72F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.74F},
-    {VariantId::cpu_scalar, {}, 4.96F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.09F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.88F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.93F},
-    {VariantId::cpu_scalar, {}, 21.18F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx2, {}, 1.04F},
-    {VariantId::cpu_avx512, {}, 1.31F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.78F},
-    {VariantId::cpu_scalar, {}, 5.40F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.26F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.80F},
-    {VariantId::cpu_scalar, {}, 5.84F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_avx2, {}, 1.08F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.30F},
-    {VariantId::cpu_scalar, {}, 4.75F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_avx512, {}, 1.18F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.58F},
-    {VariantId::cpu_scalar, {}, 5.79F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.26F},
-    {VariantId::cpu_avx512, {}, 1.26F},
-    {VariantId::cpu_scalar, {}, 3.15F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.16F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.44F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.45F},
-    {VariantId::cpu_scalar, {}, 25.62F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
     {VariantId::cpu_avx512, {}, 1.01F},
     {VariantId::cpu_avx2, {}, 1.13F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 1.95F},
@@ -167,7 +78,7 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 2,
-        .problems = 2,
+        .problems = 4,
         .margin = 1.44F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
@@ -175,292 +86,43 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "queries <= 100 "
                 "and terms > 1200 "
                 "and queries * dims > 7 "
-                "and queries / points <= 0.056 "
-                "and terms <= 4096",
+                "and queries / points <= 0.18 "
+                "and terms <= 3300",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 2,
-        .margin = 1.43F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points <= 0.056 "
-                "and terms > 4096 "
-                "and queries * points <= 3300 "
-                "and metric == manhattan "
-                "and queries <= 1",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 3,
-        .margin = 0.97F,
-        .regret = 1.40F,
-        .regret_lo = 1.09F,
-        .regret_hi = 1.70F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points <= 0.056 "
-                "and terms > 4096 "
-                "and queries * points <= 3300 "
-                "and metric == manhattan "
-                "and queries > 1",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 4,
-        .margin = 1.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points <= 0.056 "
-                "and terms > 4096 "
-                "and queries * points <= 3300 "
-                "and metric != manhattan "
-                "and metric == euclidean "
-                "and queries * dims <= 64",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 5,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points <= 0.056 "
-                "and terms > 4096 "
-                "and queries * points <= 3300 "
-                "and metric != manhattan "
-                "and metric == euclidean "
-                "and queries * dims > 64",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 13,
-        .margin = 1.19F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
+        .problems = 166,
+        .margin = 1.23F,
+        .regret = 1.06F,
+        .regret_lo = 1.04F,
         .regret_hi = 1.08F,
         .path = "queries <= 100 "
                 "and terms > 1200 "
                 "and queries * dims > 7 "
-                "and queries / points <= 0.056 "
-                "and terms > 4096 "
-                "and queries * points <= 3300 "
-                "and metric != manhattan "
-                "and metric != euclidean",
-        .ranking = kRanking7,
+                "and queries / points <= 0.18 "
+                "and terms > 3300",
+        .ranking = kRanking3,
     },
     {
-        .id = 8,
-        .problems = 1,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points <= 0.056 "
-                "and terms > 4096 "
-                "and queries * points > 3300 "
-                "and points * dims <= 1800",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 2,
-        .margin = 1.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points <= 0.056 "
-                "and terms > 4096 "
-                "and queries * points > 3300 "
-                "and points * dims > 1800 "
-                "and metric == manhattan "
-                "and queries <= 1",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 9,
-        .margin = 1.51F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points <= 0.056 "
-                "and terms > 4096 "
-                "and queries * points > 3300 "
-                "and points * dims > 1800 "
-                "and metric == manhattan "
-                "and queries > 1 "
-                "and queries * dims <= 3900",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 4,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points <= 0.056 "
-                "and terms > 4096 "
-                "and queries * points > 3300 "
-                "and points * dims > 1800 "
-                "and metric == manhattan "
-                "and queries > 1 "
-                "and queries * dims > 3900",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 110,
-        .margin = 1.25F,
+        .id = 4,
+        .problems = 75,
+        .margin = 1.13F,
         .regret = 1.04F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.07F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points <= 0.056 "
-                "and terms > 4096 "
-                "and queries * points > 3300 "
-                "and points * dims > 1800 "
-                "and metric != manhattan",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 2,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points > 0.056 "
-                "and distances <= 18000 "
-                "and queries / dims <= 47 "
-                "and queries / dims <= 0.22 "
-                "and dims <= 27",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 32,
-        .margin = 1.25F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points > 0.056 "
-                "and distances <= 18000 "
-                "and queries / dims <= 47 "
-                "and queries / dims <= 0.22 "
-                "and dims > 27",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 6,
-        .margin = 1.06F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points > 0.056 "
-                "and distances <= 18000 "
-                "and queries / dims <= 47 "
-                "and queries / dims > 0.22 "
-                "and metric == cosine",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 47,
-        .margin = 1.15F,
-        .regret = 1.03F,
         .regret_lo = 1.02F,
         .regret_hi = 1.05F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points > 0.056 "
-                "and distances <= 18000 "
-                "and queries / dims <= 47 "
-                "and queries / dims > 0.22 "
-                "and metric != cosine",
-        .ranking = kRanking16,
+        .path = "queries <= 100 and terms > 1200 and queries * dims > 7 and queries / points > 0.18",
+        .ranking = kRanking4,
     },
     {
-        .id = 17,
-        .problems = 2,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points > 0.056 "
-                "and distances <= 18000 "
-                "and queries / dims > 47",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 4,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points > 0.056 "
-                "and distances > 18000",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
+        .id = 5,
         .problems = 128,
         .margin = 1.12F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "queries > 100",
-        .ranking = kRanking19,
+        .ranking = kRanking5,
     },
 };
 
@@ -476,111 +138,27 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 // 6 problems, margin 1.35, regret 1.07 [1.00, 1.24]
                 return kLeaves[1];
             } else {
-                if (ratio(problem.queries, problem.points) <= 0.056) {
-                    if (problem.terms() <= 4096) {
+                if (ratio(problem.queries, problem.points) <= 0.18) {
+                    if (problem.terms() <= 3300) {
                         // cpu_scalar default
-                        // 2 problems, margin 1.44, regret 1.00 [1.00, 1.00]
+                        // 4 problems, margin 1.44, regret 1.00 [1.00, 1.00]
                         return kLeaves[2];
                     } else {
-                        if (product(problem.queries, problem.points) <= 3300) {
-                            if (problem.metric == Metric::manhattan) {
-                                if (problem.queries <= 1) {
-                                    // cpu_scalar default
-                                    // 2 problems, margin 1.43, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[3];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 3 problems nearby, margin 0.97, regret 1.40 [1.09, 1.70]
-                                    return kLeaves[4];
-                                }
-                            } else {
-                                if (problem.metric == Metric::euclidean) {
-                                    if (product(problem.queries, problem.dims) <= 64) {
-                                        // cpu_scalar default
-                                        // 4 problems, margin 1.39, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[5];
-                                    } else {
-                                        // cpu_avx2 default
-                                        // 5 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[6];
-                                    }
-                                } else {
-                                    // cpu_avx2 default
-                                    // 13 problems, margin 1.19, regret 1.03 [1.00, 1.08]
-                                    return kLeaves[7];
-                                }
-                            }
-                        } else {
-                            if (product(problem.points, problem.dims) <= 1800) {
-                                // cpu_avx512 default
-                                // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                                return kLeaves[8];
-                            } else {
-                                if (problem.metric == Metric::manhattan) {
-                                    if (problem.queries <= 1) {
-                                        // cpu_scalar default
-                                        // 2 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[9];
-                                    } else {
-                                        if (product(problem.queries, problem.dims) <= 3900) {
-                                            // cpu_avx2 default
-                                            // 9 problems, margin 1.51, regret 1.00 [1.00, 1.01]
-                                            return kLeaves[10];
-                                        } else {
-                                            // cpu_avx512 default
-                                            // 4 problems, margin 1.09, regret 1.00 [1.00, 1.01]
-                                            return kLeaves[11];
-                                        }
-                                    }
-                                } else {
-                                    // cpu_avx2 default
-                                    // 110 problems, margin 1.25, regret 1.04 [1.03, 1.07]
-                                    return kLeaves[12];
-                                }
-                            }
-                        }
+                        // cpu_avx2 default
+                        // 166 problems, margin 1.23, regret 1.06 [1.04, 1.08]
+                        return kLeaves[3];
                     }
                 } else {
-                    if (problem.distances() <= 18'000) {
-                        if (ratio(problem.queries, problem.dims) <= 47) {
-                            if (ratio(problem.queries, problem.dims) <= 0.22) {
-                                if (problem.dims <= 27) {
-                                    // cpu_scalar default
-                                    // 2 problems, margin 1.40, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[13];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 32 problems, margin 1.25, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[14];
-                                }
-                            } else {
-                                if (problem.metric == Metric::cosine) {
-                                    // cpu_avx512 default
-                                    // 6 problems, margin 1.06, regret 1.02 [1.00, 1.04]
-                                    return kLeaves[15];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 47 problems, margin 1.15, regret 1.03 [1.02, 1.05]
-                                    return kLeaves[16];
-                                }
-                            }
-                        } else {
-                            // cpu_openmp tile=64
-                            // 2 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                            return kLeaves[17];
-                        }
-                    } else {
-                        // cpu_avx512 default
-                        // 4 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                        return kLeaves[18];
-                    }
+                    // cpu_avx2 default
+                    // 75 problems, margin 1.13, regret 1.04 [1.02, 1.05]
+                    return kLeaves[4];
                 }
             }
         }
     } else {
         // cpu_avx512 default
         // 128 problems, margin 1.12, regret 1.01 [1.00, 1.02]
-        return kLeaves[19];
+        return kLeaves[5];
     }
 }
 

@@ -3,7 +3,7 @@
 // Data:     results/nvidia-h100-80gb-hbm3/distance.jsonl, 230 problems x 19 choices
 // SHA-256:  40306072e6f9bdf551609c14cb8225aa38ad434cf1078b7bf89dca2be63b3ef9
 // Guesses:  56 of 3220 times, and so the margins and regrets below
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   NVIDIA H100 80GB HBM3, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0
@@ -28,26 +28,10 @@ namespace espalier::distance::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::one_warp_partials, {}, 1.00F},
-    {VariantId::one_warp_shares, {}, 1.80F},
-    {VariantId::shared_load_all, {}, 2.29F},
-    {VariantId::shared_load_tile, {}, 3.08F},
-    {VariantId::global, {{"width", 32}}, 12.60F},
-};
-
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
-    {VariantId::one_warp_partials, {}, 1.17F},
-    {VariantId::one_warp_shares, {}, 2.23F},
-    {VariantId::texture_1d_shared_tile, {}, 3.03F},
-    {VariantId::global, {{"width", 32}}, 20.71F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::global, {{"width", 32}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking1[] = {
     {VariantId::global_uncoalesced, {}, 1.01F},
     {VariantId::shared_load_tile, {}, 1.07F},
     {VariantId::shared_load_all, {}, 1.10F},
@@ -55,7 +39,7 @@ constexpr Choice<Problem> kRanking3[] = {
     {VariantId::global, {{"width", 32}}, 1.70F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::one_warp_shares, {}, 1.00F},
     {VariantId::one_warp_partials, {}, 1.08F},
     {VariantId::shared_load_all, {}, 1.26F},
@@ -63,55 +47,63 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::global, {{"width", 32}}, 5.59F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::one_warp_partials, {}, 1.00F},
-    {VariantId::one_warp_shares, {}, 1.13F},
-    {VariantId::shared_load_all, {}, 1.74F},
-    {VariantId::shared_load_tile, {}, 2.96F},
-    {VariantId::global, {{"width", 32}}, 13.59F},
+    {VariantId::one_warp_shares, {}, 1.82F},
+    {VariantId::shared_load_all, {}, 1.89F},
+    {VariantId::shared_load_tile, {}, 3.58F},
+    {VariantId::global, {{"width", 32}}, 14.79F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::one_warp_partials, {}, 1.00F},
+    {VariantId::one_warp_shares, {}, 1.33F},
+    {VariantId::few_items, {{"per_thread", 1}}, 1.75F},
+    {VariantId::shared_load_all, {}, 3.82F},
+    {VariantId::global, {{"width", 32}}, 19.47F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
+    {VariantId::shared_load_all, {}, 2.28F},
+    {VariantId::shared_load_tile, {}, 2.32F},
+    {VariantId::global_uncoalesced, {}, 2.76F},
+    {VariantId::global, {{"width", 32}}, 14.91F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
     {VariantId::one_warp_partials, {}, 1.00F},
-    {VariantId::shared_load_all, {}, 1.64F},
-    {VariantId::one_warp_shares, {}, 1.84F},
-    {VariantId::shared_load_tile, {}, 3.12F},
-    {VariantId::global, {{"width", 32}}, 13.95F},
+    {VariantId::shared_load_all, {}, 1.35F},
+    {VariantId::one_warp_shares, {}, 1.50F},
+    {VariantId::shared_load_tile, {}, 1.59F},
+    {VariantId::global, {{"width", 32}}, 6.03F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::shared_load_all, {}, 1.01F},
-    {VariantId::shared_load_tile, {}, 1.32F},
-    {VariantId::texture_1d_shared_tile, {}, 1.37F},
-    {VariantId::global_uncoalesced, {}, 2.16F},
-    {VariantId::global, {{"width", 32}}, 4.47F},
+    {VariantId::shared_load_all, {}, 1.04F},
+    {VariantId::shared_load_tile, {}, 1.29F},
+    {VariantId::texture_1d_shared_tile, {}, 1.33F},
+    {VariantId::global_uncoalesced, {}, 2.07F},
+    {VariantId::global, {{"width", 32}}, 4.76F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::shared_load_all, {}, 1.33F},
-    {VariantId::texture_1d_shared_tile, {}, 1.40F},
-    {VariantId::shared_load_tile, {}, 1.47F},
-    {VariantId::global, {{"width", 32}}, 5.61F},
+    {VariantId::texture_1d_shared_tile, {}, 1.02F},
+    {VariantId::shared_load_tile, {}, 1.04F},
+    {VariantId::shared_load_all, {}, 1.14F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.56F},
+    {VariantId::global, {{"width", 32}}, 2.46F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.05F},
-    {VariantId::shared_load_all, {}, 1.28F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.98F},
-    {VariantId::global, {{"width", 32}}, 2.69F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.06F},
+    {VariantId::shared_load_all, {}, 1.15F},
+    {VariantId::texture_1d_shared_tile, {}, 1.20F},
+    {VariantId::shared_load_tile, {}, 1.30F},
+    {VariantId::global, {{"width", 32}}, 4.87F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.03F},
-    {VariantId::shared_load_tile, {}, 1.06F},
-    {VariantId::shared_load_all, {}, 1.13F},
-    {VariantId::global_uncoalesced, {}, 1.45F},
-    {VariantId::global, {{"width", 32}}, 4.38F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
     {VariantId::few_items, {{"per_thread", 4}}, 1.00F},
     {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
     {VariantId::texture_1d_shared_tile, {}, 2.24F},
@@ -119,7 +111,7 @@ constexpr Choice<Problem> kRanking11[] = {
     {VariantId::global, {{"width", 32}}, 9.37F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::global_uncoalesced, {}, 1.01F},
     {VariantId::shared_load_tile, {}, 1.17F},
     {VariantId::texture_1d_shared_tile, {}, 1.18F},
@@ -127,39 +119,23 @@ constexpr Choice<Problem> kRanking12[] = {
     {VariantId::global, {{"width", 32}}, 2.44F},
 };
 
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::texture_1d_shared_tile, {}, 1.04F},
+    {VariantId::shared_load_tile, {}, 1.08F},
+    {VariantId::few_items, {{"per_thread", 1}}, 1.14F},
+    {VariantId::shared_load_all, {}, 1.19F},
+    {VariantId::global, {{"width", 32}}, 5.12F},
+};
+
 constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.02F},
-    {VariantId::shared_load_tile, {}, 1.06F},
-    {VariantId::few_items, {{"per_thread", 1}}, 1.11F},
-    {VariantId::shared_load_all, {}, 1.15F},
-    {VariantId::global, {{"width", 32}}, 5.26F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.03F},
+    {VariantId::texture_1d_shared_tile, {}, 1.92F},
+    {VariantId::shared_load_tile, {}, 1.93F},
+    {VariantId::shared_load_all, {}, 2.27F},
+    {VariantId::global, {{"width", 32}}, 2.73F},
 };
 
 constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.06F},
-    {VariantId::shared_load_tile, {}, 1.23F},
-    {VariantId::texture_1d_shared_tile, {}, 1.24F},
-    {VariantId::shared_load_all, {}, 1.34F},
-    {VariantId::global, {{"width", 32}}, 2.21F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.03F},
-    {VariantId::shared_load_all, {}, 1.05F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.37F},
-    {VariantId::global, {{"width", 32}}, 1.53F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.02F},
-    {VariantId::expanded_tile, {}, 1.61F},
-    {VariantId::texture_1d_shared_tile, {}, 2.03F},
-    {VariantId::shared_load_tile, {}, 2.05F},
-    {VariantId::global, {{"width", 32}}, 2.84F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.22F},
     {VariantId::texture_1d_shared_tile, {}, 2.49F},
@@ -167,457 +143,361 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global, {{"width", 32}}, 6.78F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::expanded_tile, {}, 1.02F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.13F},
-    {VariantId::texture_1d_shared_tile, {}, 1.85F},
-    {VariantId::shared_load_tile, {}, 2.01F},
-    {VariantId::global, {{"width", 32}}, 5.93F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.07F},
-    {VariantId::texture_1d_shared_tile, {}, 1.60F},
-    {VariantId::shared_load_all, {}, 1.60F},
-    {VariantId::global, {{"width", 32}}, 3.20F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::expanded_tile, {}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.15F},
-    {VariantId::texture_1d_shared_tile, {}, 2.53F},
-    {VariantId::shared_load_tile, {}, 2.65F},
-    {VariantId::global, {{"width", 32}}, 4.23F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.13F},
+    {VariantId::texture_1d_shared_tile, {}, 2.39F},
+    {VariantId::shared_load_tile, {}, 2.51F},
+    {VariantId::global, {{"width", 32}}, 4.27F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::expanded_tile, {}, 1.00F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.32F},
-    {VariantId::global_uncoalesced, {}, 3.00F},
-    {VariantId::global, {{"width", 16}}, 4.22F},
-    {VariantId::global, {{"width", 32}}, 4.25F},
+    {VariantId::texture_1d_shared_tile, {}, 2.73F},
+    {VariantId::shared_load_all, {}, 2.79F},
+    {VariantId::global, {{"width", 32}}, 4.84F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.01F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.04F},
+    {VariantId::texture_1d_shared_tile, {}, 1.81F},
+    {VariantId::shared_load_tile, {}, 1.90F},
+    {VariantId::global, {{"width", 32}}, 3.76F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 3,
-        .margin = 1.80F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 390000 and queries / dims <= 0.0082 and points <= 56000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 2,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 390000 and queries / dims <= 0.0082 and points > 56000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 390000 and queries / dims > 0.0082 and dims <= 22 and points * dims <= 560",
-        .ranking = kRanking2,
+        .path = "distances <= 390000 and dims <= 22 and points * dims <= 470",
+        .ranking = kRanking0,
     },
     {
-        .id = 3,
+        .id = 1,
         .problems = 26,
         .margin = 1.06F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "distances <= 390000 and queries / dims > 0.0082 and dims <= 22 and points * dims > 560",
-        .ranking = kRanking3,
+        .path = "distances <= 390000 and dims <= 22 and points * dims > 470",
+        .ranking = kRanking1,
     },
     {
-        .id = 4,
+        .id = 2,
         .problems = 10,
         .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.0082 "
-                "and dims > 22 "
-                "and distances <= 3900 "
-                "and terms <= 262144",
-        .ranking = kRanking4,
+        .path = "distances <= 390000 and dims > 22 and distances <= 5600 and terms <= 262144",
+        .ranking = kRanking2,
     },
     {
-        .id = 5,
-        .problems = 1,
-        .margin = 1.13F,
+        .id = 3,
+        .problems = 3,
+        .margin = 1.82F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.0082 "
-                "and dims > 22 "
-                "and distances <= 3900 "
-                "and terms > 262144",
-        .ranking = kRanking5,
+        .path = "distances <= 390000 and dims > 22 and distances <= 5600 and terms > 262144",
+        .ranking = kRanking3,
     },
     {
-        .id = 6,
-        .problems = 1,
-        .margin = 1.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.0082 "
-                "and dims > 22 "
-                "and distances > 3900 "
-                "and points <= 10000 "
-                "and distances <= 5600",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 26,
-        .margin = 1.30F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.0082 "
-                "and dims > 22 "
-                "and distances > 3900 "
-                "and points <= 10000 "
-                "and distances > 5600 "
-                "and queries <= 820 "
-                "and distances <= 262144",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
+        .id = 4,
         .problems = 1,
         .margin = 1.33F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances <= 390000 "
-                "and queries / dims > 0.0082 "
                 "and dims > 22 "
-                "and distances > 3900 "
-                "and points <= 10000 "
                 "and distances > 5600 "
-                "and queries <= 820 "
-                "and distances > 262144",
-        .ranking = kRanking8,
+                "and queries / points <= 5.6e-05 "
+                "and points / dims <= 100",
+        .ranking = kRanking4,
     },
     {
-        .id = 9,
-        .problems = 1,
-        .margin = 1.05F,
+        .id = 5,
+        .problems = 3,
+        .margin = 1.38F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances <= 390000 "
-                "and queries / dims > 0.0082 "
                 "and dims > 22 "
-                "and distances > 3900 "
-                "and points <= 10000 "
                 "and distances > 5600 "
-                "and queries > 820",
+                "and queries / points <= 5.6e-05 "
+                "and points / dims > 100",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 1,
+        .margin = 1.35F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 390000 "
+                "and dims > 22 "
+                "and distances > 5600 "
+                "and queries / points > 5.6e-05 "
+                "and distances <= 180000 "
+                "and queries / dims <= 0.0082",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 29,
+        .margin = 1.25F,
+        .regret = 1.04F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.07F,
+        .path = "distances <= 390000 "
+                "and dims > 22 "
+                "and distances > 5600 "
+                "and queries / points > 5.6e-05 "
+                "and distances <= 180000 "
+                "and queries / dims > 0.0082",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 5,
+        .margin = 1.01F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.07F,
+        .path = "distances <= 390000 "
+                "and dims > 22 "
+                "and distances > 5600 "
+                "and queries / points > 5.6e-05 "
+                "and distances > 180000 "
+                "and queries <= 128",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 2,
+        .margin = 1.08F,
+        .regret = 1.06F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.13F,
+        .path = "distances <= 390000 "
+                "and dims > 22 "
+                "and distances > 5600 "
+                "and queries / points > 5.6e-05 "
+                "and distances > 180000 "
+                "and queries > 128",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 9,
-        .margin = 1.03F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.0082 "
-                "and dims > 22 "
-                "and distances > 3900 "
-                "and points > 10000",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
         .problems = 5,
         .margin = 7.16F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 390000 and queries <= 16 and queries <= 8",
-        .ranking = kRanking11,
+        .path = "distances > 390000 and queries <= 22 and queries <= 9",
+        .ranking = kRanking10,
     },
     {
-        .id = 12,
+        .id = 11,
         .problems = 5,
         .margin = 1.16F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "distances > 390000 and queries <= 16 and queries > 8 and terms <= 39000000",
+        .path = "distances > 390000 and queries <= 22 and queries > 9 and terms <= 27000000",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 13,
+        .margin = 1.04F,
+        .regret = 1.04F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.10F,
+        .path = "distances > 390000 and queries <= 22 and queries > 9 and terms > 27000000",
         .ranking = kRanking12,
     },
     {
         .id = 13,
-        .problems = 12,
-        .margin = 1.04F,
-        .regret = 1.02F,
+        .problems = 79,
+        .margin = 1.87F,
+        .regret = 1.03F,
         .regret_lo = 1.01F,
         .regret_hi = 1.04F,
-        .path = "distances > 390000 and queries <= 16 and queries > 8 and terms > 39000000",
+        .path = "distances > 390000 and queries > 22 and terms <= 1200000000",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 7,
-        .margin = 1.16F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
-        .path = "distances > 390000 "
-                "and queries > 16 "
-                "and terms <= 1200000000 "
-                "and queries * points <= 524288 "
-                "and missing == none",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 2,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 390000 "
-                "and queries > 16 "
-                "and terms <= 1200000000 "
-                "and queries * points <= 524288 "
-                "and missing != none",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 71,
-        .margin = 2.00F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "distances > 390000 and queries > 16 and terms <= 1200000000 and queries * points > 524288",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
         .problems = 5,
         .margin = 2.90F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances > 390000 and queries > 16 and terms > 1200000000 and metric == manhattan",
-        .ranking = kRanking17,
+        .path = "distances > 390000 and queries > 22 and terms > 1200000000 and metric == manhattan",
+        .ranking = kRanking14,
     },
     {
-        .id = 18,
-        .problems = 5,
-        .margin = 1.12F,
-        .regret = 1.01F,
+        .id = 15,
+        .problems = 31,
+        .margin = 1.23F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
+        .regret_hi = 1.04F,
         .path = "distances > 390000 "
-                "and queries > 16 "
+                "and queries > 22 "
                 "and terms > 1200000000 "
                 "and metric != manhattan "
-                "and points / dims <= 56000 "
-                "and queries / dims <= 0.47",
-        .ranking = kRanking18,
+                "and terms <= 15000000000",
+        .ranking = kRanking15,
     },
     {
-        .id = 19,
+        .id = 16,
         .problems = 5,
-        .margin = 1.65F,
+        .margin = 1.28F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 390000 "
-                "and queries > 16 "
+                "and queries > 22 "
                 "and terms > 1200000000 "
                 "and metric != manhattan "
-                "and points / dims <= 56000 "
-                "and queries / dims > 0.47 "
-                "and metric == chebyshev",
-        .ranking = kRanking19,
+                "and terms > 15000000000 "
+                "and metric == euclidean",
+        .ranking = kRanking16,
     },
     {
-        .id = 20,
-        .problems = 31,
-        .margin = 1.28F,
+        .id = 17,
+        .problems = 6,
+        .margin = 1.81F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "distances > 390000 "
-                "and queries > 16 "
+                "and queries > 22 "
                 "and terms > 1200000000 "
                 "and metric != manhattan "
-                "and points / dims <= 56000 "
-                "and queries / dims > 0.47 "
-                "and metric != chebyshev",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 1,
-        .margin = 3.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 390000 "
-                "and queries > 16 "
-                "and terms > 1200000000 "
-                "and metric != manhattan "
-                "and points / dims > 56000",
-        .ranking = kRanking21,
+                "and terms > 15000000000 "
+                "and metric != euclidean",
+        .ranking = kRanking17,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.distances() <= 390'000) {
-        if (ratio(problem.queries, problem.dims) <= 0.0082) {
-            if (problem.points <= 56'000) {
-                // one_warp_partials default
-                // 3 problems, margin 1.80, regret 1.00 [1.00, 1.00]
+        if (problem.dims <= 22) {
+            if (product(problem.points, problem.dims) <= 470) {
+                // global width=32
+                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
                 return kLeaves[0];
             } else {
-                // few_items per_thread=1
-                // 2 problems, margin 1.17, regret 1.00 [1.00, 1.00]
+                // global_uncoalesced default
+                // 26 problems, margin 1.06, regret 1.01 [1.00, 1.02]
                 return kLeaves[1];
             }
         } else {
-            if (problem.dims <= 22) {
-                if (product(problem.points, problem.dims) <= 560) {
-                    // global width=32
-                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+            if (problem.distances() <= 5600) {
+                if (problem.terms() <= 262'144) {
+                    // one_warp_shares default
+                    // 10 problems, margin 1.08, regret 1.00 [1.00, 1.00]
                     return kLeaves[2];
                 } else {
-                    // global_uncoalesced default
-                    // 26 problems, margin 1.06, regret 1.01 [1.00, 1.02]
+                    // one_warp_partials default
+                    // 3 problems, margin 1.82, regret 1.00 [1.00, 1.00]
                     return kLeaves[3];
                 }
             } else {
-                if (problem.distances() <= 3900) {
-                    if (problem.terms() <= 262'144) {
-                        // one_warp_shares default
-                        // 10 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                if (ratio(problem.queries, problem.points) <= 5.6e-05) {
+                    if (ratio(problem.points, problem.dims) <= 100) {
+                        // one_warp_partials default
+                        // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
                         return kLeaves[4];
                     } else {
-                        // one_warp_partials default
-                        // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                        // few_items per_thread=1
+                        // 3 problems, margin 1.38, regret 1.00 [1.00, 1.00]
                         return kLeaves[5];
                     }
                 } else {
-                    if (problem.points <= 10'000) {
-                        if (problem.distances() <= 5600) {
+                    if (problem.distances() <= 180'000) {
+                        if (ratio(problem.queries, problem.dims) <= 0.0082) {
                             // one_warp_partials default
-                            // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
+                            // 1 problems, margin 1.35, regret 1.00 [1.00, 1.00]
                             return kLeaves[6];
                         } else {
-                            if (problem.queries <= 820) {
-                                if (problem.distances() <= 262'144) {
-                                    // shared_load_all default
-                                    // 26 problems, margin 1.30, regret 1.01 [1.00, 1.04]
-                                    return kLeaves[7];
-                                } else {
-                                    // register_tile per_thread=4
-                                    // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[8];
-                                }
-                            } else {
-                                // texture_1d_shared_tile default
-                                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                return kLeaves[9];
-                            }
+                            // shared_load_all default
+                            // 29 problems, margin 1.25, regret 1.04 [1.01, 1.07]
+                            return kLeaves[7];
                         }
                     } else {
-                        // texture_1d_shared_tile default
-                        // 9 problems, margin 1.03, regret 1.03 [1.01, 1.06]
-                        return kLeaves[10];
+                        if (problem.queries <= 128) {
+                            // texture_1d_shared_tile default
+                            // 5 problems, margin 1.01, regret 1.02 [1.00, 1.07]
+                            return kLeaves[8];
+                        } else {
+                            // register_tile per_thread=4
+                            // 2 problems, margin 1.08, regret 1.06 [1.00, 1.13]
+                            return kLeaves[9];
+                        }
                     }
                 }
             }
         }
     } else {
-        if (problem.queries <= 16) {
-            if (problem.queries <= 8) {
+        if (problem.queries <= 22) {
+            if (problem.queries <= 9) {
                 // few_items per_thread=4
                 // else few_items per_thread=1
                 // 5 problems, margin 7.16, regret 1.00 [1.00, 1.00]
-                return kLeaves[11];
+                return kLeaves[10];
             } else {
-                if (problem.terms() <= 39'000'000) {
+                if (problem.terms() <= 27'000'000) {
                     // global_uncoalesced default
                     // 5 problems, margin 1.16, regret 1.01 [1.00, 1.02]
-                    return kLeaves[12];
+                    return kLeaves[11];
                 } else {
                     // texture_1d_shared_tile default
-                    // 12 problems, margin 1.04, regret 1.02 [1.01, 1.04]
-                    return kLeaves[13];
+                    // 13 problems, margin 1.04, regret 1.04 [1.01, 1.10]
+                    return kLeaves[12];
                 }
             }
         } else {
             if (problem.terms() <= 1'200'000'000) {
-                if (product(problem.queries, problem.points) <= 524'288) {
-                    if (problem.missing == Missing::none) {
-                        // register_tile per_thread=4
-                        // 7 problems, margin 1.16, regret 1.06 [1.00, 1.12]
-                        return kLeaves[14];
-                    } else {
-                        // texture_1d_shared_tile default
-                        // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                        return kLeaves[15];
-                    }
-                } else {
-                    // register_tile per_thread=4
-                    // 71 problems, margin 2.00, regret 1.02 [1.01, 1.03]
-                    return kLeaves[16];
-                }
+                // register_tile per_thread=4
+                // 79 problems, margin 1.87, regret 1.03 [1.01, 1.04]
+                return kLeaves[13];
             } else {
                 if (problem.metric == Metric::manhattan) {
                     // register_tile per_thread=8
                     // else register_tile per_thread=4
                     // 5 problems, margin 2.90, regret 1.00 [1.00, 1.00]
-                    return kLeaves[17];
+                    return kLeaves[14];
                 } else {
-                    if (ratio(problem.points, problem.dims) <= 56'000) {
-                        if (ratio(problem.queries, problem.dims) <= 0.47) {
+                    if (problem.terms() <= 15'000'000'000) {
+                        // expanded_tile default
+                        // else register_tile per_thread=4
+                        // 31 problems, margin 1.23, regret 1.02 [1.00, 1.04]
+                        return kLeaves[15];
+                    } else {
+                        if (problem.metric == Metric::euclidean) {
                             // expanded_tile default
                             // else register_tile per_thread=4
-                            // 5 problems, margin 1.12, regret 1.01 [1.00, 1.03]
-                            return kLeaves[18];
+                            // 5 problems, margin 1.28, regret 1.00 [1.00, 1.00]
+                            return kLeaves[16];
                         } else {
-                            if (problem.metric == Metric::chebyshev) {
-                                // register_tile per_thread=8
-                                // else register_tile per_thread=4
-                                // 5 problems, margin 1.65, regret 1.00 [1.00, 1.00]
-                                return kLeaves[19];
-                            } else {
-                                // expanded_tile default
-                                // else register_tile per_thread=4
-                                // 31 problems, margin 1.28, regret 1.00 [1.00, 1.01]
-                                return kLeaves[20];
-                            }
+                            // register_tile per_thread=8
+                            // else register_tile per_thread=4
+                            // 6 problems, margin 1.81, regret 1.00 [1.00, 1.01]
+                            return kLeaves[17];
                         }
-                    } else {
-                        // register_tile per_thread=8
-                        // 1 problems, margin 3.00, regret 1.00 [1.00, 1.00]
-                        return kLeaves[21];
                     }
                 }
             }

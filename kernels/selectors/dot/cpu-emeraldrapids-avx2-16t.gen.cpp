@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-16t/dot.jsonl, 23 problems x 4 choices
 // SHA-256:  905b0449a774191420377ab63e74cd7a7f11ee1c9e2747ccbab340d6c30adb2b
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-16t/dot.jsonl, 23 problems x 4 choices
 // SHA-256:  70f74408b9c4ecc1581288eda5b9405b0d5984c1ff642fe32046f1b015d6e1b8
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-2t/dot.jsonl, 23 problems x 4 choices
 // SHA-256:  2a9fa8313405d940b6c687d2a9a951f7e27b5c30e89a0f6492f7f6455a852978
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-4t/dot.jsonl, 23 problems x 4 choices
 // SHA-256:  944cc60fa01f41803b8cfbabdba8900b44cfcd439db06bc0ac7dec2b580dd102
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0

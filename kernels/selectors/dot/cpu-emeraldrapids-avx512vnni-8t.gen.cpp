@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-8t/dot.jsonl, 23 problems x 4 choices
 // SHA-256:  aae0f84fa420e6b4f9fbc1d73e0542c15da55e55bb8ae2d535d82df26fe8d3d9
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -38,7 +38,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 32768",
+        .path = "elements <= 33000",
         .ranking = kRanking0,
     },
     {
@@ -48,13 +48,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 32768",
+        .path = "elements > 33000",
         .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 32'768) {
+    if (problem.elements <= 33'000) {
         // cpu_avx2 parallel=0
         // 11 problems, margin 3.16, regret 1.00 [1.00, 1.00]
         return kLeaves[0];

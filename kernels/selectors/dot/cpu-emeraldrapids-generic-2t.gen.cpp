@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-generic-2t/dot.jsonl, 23 problems x 2 choices
 // SHA-256:  5ea0977ca31c5722b3b17e996158c6a239fb831e917a124c9b09ec0662152d7f
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to generic
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-graniterapids-avx512vnni-2t/dot.jsonl, 23 problems x 4 choices
 // SHA-256:  fb5aae5b85f0c119798645523aac0403a13903389f8e27aac51d575c350a180c
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-zen5-avx2-2t/dot.jsonl, 23 problems x 4 choices
 // SHA-256:  ab12e1c1aca6a5e81add8a4c2915b4339971b9d58b849340559bfc095f44a613
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   AMD EPYC, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-zen5-avx512vnni-2t/dot.jsonl, 272 problems x 4 choices
 // SHA-256:  501ebbf5dd5adecf6c19189c4b76942f9679c299af074d1f659923d7bb2cb6c4
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   AMD EPYC
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -36,11 +36,18 @@ constexpr Choice<Problem> kRanking2[] = {
 
 constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx2, {{"parallel", 0}}, 1.10F},
-    {VariantId::cpu_openmp, {}, 3.09F},
-    {VariantId::cpu_scalar, {}, 17.92F},
+    {VariantId::cpu_openmp, {}, 3.10F},
+    {VariantId::cpu_scalar, {}, 17.62F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.11F},
+    {VariantId::cpu_avx2, {{"parallel", 1}}, 1.07F},
+    {VariantId::cpu_openmp, {}, 3.09F},
+    {VariantId::cpu_scalar, {}, 18.15F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx2, {{"parallel", 1}}, 1.00F},
     {VariantId::cpu_openmp, {}, 2.03F},
     {VariantId::cpu_scalar, {}, 12.12F},
@@ -74,28 +81,38 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.06F,
-        .path = "elements > 27000 and elements <= 47000",
+        .path = "elements > 27000 and elements <= 56000 and elements <= 47000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 7,
-        .margin = 2.80F,
+        .problems = 3,
+        .margin = 2.83F,
         .regret = 1.10F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.27F,
-        .path = "elements > 27000 and elements > 47000 and elements <= 68000",
+        .regret_hi = 1.32F,
+        .path = "elements > 27000 and elements <= 56000 and elements > 47000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
+        .problems = 4,
+        .margin = 2.79F,
+        .regret = 1.11F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.37F,
+        .path = "elements > 27000 and elements > 56000 and elements <= 68000",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
         .problems = 149,
         .margin = 2.03F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements > 27000 and elements > 47000 and elements > 68000",
-        .ranking = kRanking4,
+        .path = "elements > 27000 and elements > 56000 and elements > 68000",
+        .ranking = kRanking5,
     },
 };
 
@@ -111,19 +128,25 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             return kLeaves[1];
         }
     } else {
-        if (problem.elements <= 47'000) {
-            // cpu_avx2 parallel=1
-            // 14 problems, margin 2.92, regret 1.02 [1.00, 1.06]
-            return kLeaves[2];
+        if (problem.elements <= 56'000) {
+            if (problem.elements <= 47'000) {
+                // cpu_avx2 parallel=1
+                // 14 problems, margin 2.92, regret 1.02 [1.00, 1.06]
+                return kLeaves[2];
+            } else {
+                // cpu_avx2 parallel=0
+                // 3 problems, margin 2.83, regret 1.10 [1.00, 1.32]
+                return kLeaves[3];
+            }
         } else {
             if (problem.elements <= 68'000) {
                 // cpu_avx2 parallel=0
-                // 7 problems, margin 2.80, regret 1.10 [1.00, 1.27]
-                return kLeaves[3];
+                // 4 problems, margin 2.79, regret 1.11 [1.00, 1.37]
+                return kLeaves[4];
             } else {
                 // cpu_avx2 parallel=1
                 // 149 problems, margin 2.03, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
+                return kLeaves[5];
             }
         }
     }

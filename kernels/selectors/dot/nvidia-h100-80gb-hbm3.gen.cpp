@@ -2,7 +2,7 @@
 //
 // Data:     results/nvidia-h100-80gb-hbm3/dot.jsonl, 168 problems x 8 choices
 // SHA-256:  42919e2d7f04c705af1cb056d5a440d9cdb61b13884856cf4254f674d6174954
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   NVIDIA H100 80GB HBM3, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-2t/histogram.jsonl, 34 problems x 4 choices
 // SHA-256:  02fbf3fed31f6178d0917f8f51930a84248df714259fee43fa6bf90691e68ae7
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-16t/histogram.jsonl, 36 problems x 4 choices
 // SHA-256:  b797982db51fe6b069a796dfebbbc32bf6358460994676bf60ed36adf3878095
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0

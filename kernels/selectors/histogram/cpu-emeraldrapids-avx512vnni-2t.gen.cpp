@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-2t/histogram.jsonl, 34 problems x 4 choices
 // SHA-256:  4069d774a777fea8054ebbaf36d3694641a2a12bbf12e5aaa2983d6a69e775d9
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0

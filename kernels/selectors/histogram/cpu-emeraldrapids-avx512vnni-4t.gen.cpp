@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-4t/histogram.jsonl, 34 problems x 4 choices
 // SHA-256:  cdb6d7bd6e7061b9917d5eee6c03436946e1eaac8f6dcf4d6cdf30db3a1dd4e0
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-generic-2t/histogram.jsonl, 34 problems x 4 choices
 // SHA-256:  12cc64a2e61df438e995b18e3c476aec331436786ff8d4462a3b36a73e9ad2b3
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to generic
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0

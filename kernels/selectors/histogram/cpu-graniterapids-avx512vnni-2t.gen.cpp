@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-graniterapids-avx512vnni-2t/histogram.jsonl, 36 problems x 4 choices
 // SHA-256:  88f02f30a5d27dadaaace951565ee51e1e4d1e067a8236fa0417fb2a5db9400f
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0

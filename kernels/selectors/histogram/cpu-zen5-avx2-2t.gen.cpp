@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-zen5-avx2-2t/histogram.jsonl, 34 problems x 4 choices
 // SHA-256:  04414fe2c63c67abd8f7248cfa85a4eebcafb4dcc325b02b355942cdc9c915b2
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   AMD EPYC, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0

@@ -3,7 +3,7 @@
 // Data:     results/cpu-zen5-avx512vnni-2t/histogram.jsonl, 249 problems x 4 choices
 // SHA-256:  648d93ac48993d3ba17a6a4a608653a2c6703d5fce3530df83188962a72d086e
 // Guesses:  2 of 996 times, and so the margins and regrets below
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   AMD EPYC
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -24,14 +24,14 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_replicas, {{"parallel", 0}}, 1.03F},
-    {VariantId::cpu_scalar, {}, 1.14F},
+    {VariantId::cpu_replicas, {{"parallel", 0}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 1.12F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_replicas, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_replicas, {{"parallel", 1}}, 1.01F},
     {VariantId::cpu_openmp, {}, 1.20F},
-    {VariantId::cpu_scalar, {}, 2.37F},
+    {VariantId::cpu_scalar, {}, 2.31F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -42,45 +42,45 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.04F,
         .regret_lo = 1.00F,
         .regret_hi = 1.11F,
-        .path = "bytes <= 6800 and bytes <= 1000",
+        .path = "bytes <= 4700 and bytes <= 1000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 41,
-        .margin = 1.11F,
-        .regret = 1.03F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.05F,
-        .path = "bytes <= 6800 and bytes > 1000",
+        .problems = 34,
+        .margin = 1.10F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "bytes <= 4700 and bytes > 1000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 192,
-        .margin = 1.20F,
-        .regret = 1.00F,
+        .problems = 199,
+        .margin = 1.19F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "bytes > 6800",
+        .regret_hi = 1.01F,
+        .path = "bytes > 4700",
         .ranking = kRanking2,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 6800) {
+    if (problem.bytes <= 4700) {
         if (problem.bytes <= 1000) {
             // cpu_scalar default
             // 16 problems, margin 1.08, regret 1.04 [1.00, 1.11]
             return kLeaves[0];
         } else {
             // cpu_replicas parallel=0
-            // 41 problems, margin 1.11, regret 1.03 [1.02, 1.05]
+            // 34 problems, margin 1.10, regret 1.02 [1.01, 1.03]
             return kLeaves[1];
         }
     } else {
         // cpu_replicas parallel=1
-        // 192 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+        // 199 problems, margin 1.19, regret 1.01 [1.00, 1.01]
         return kLeaves[2];
     }
 }

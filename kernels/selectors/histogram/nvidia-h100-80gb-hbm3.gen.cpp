@@ -3,7 +3,7 @@
 // Data:     results/nvidia-h100-80gb-hbm3/histogram.jsonl, 166 problems x 7 choices
 // SHA-256:  ab616e34e9a5f977736d79a4ebead15f927d666c60f3f2306bcb579a635a4909
 // Guesses:  13 of 1162 times, and so the margins and regrets below
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   NVIDIA H100 80GB HBM3, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0

@@ -2,7 +2,7 @@
 //
 // Data:     results/nvidia-h200/histogram.jsonl, 82 problems x 7 choices
 // SHA-256:  36f79b097d3331b1fe523ef1b9475f0f09848adbe639814afcc40c25f7616d83
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   NVIDIA H200, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0
@@ -21,25 +21,32 @@ namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 1.00F},
-    {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.14F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 1.44F},
+    {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.13F},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 1.46F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::lane_replicas, {{"blocks_per_sm", 1}}, 1.01F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.85F},
-    {VariantId::byte_pairs, {}, 2.32F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 25.27F},
+    {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.01F},
+    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.44F},
+    {VariantId::byte_pairs, {}, 2.55F},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 15.38F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::lane_replicas, {{"blocks_per_sm", 1}}, 1.01F},
+    {VariantId::byte_pairs, {}, 1.92F},
+    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 2.41F},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 121.77F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.02F},
     {VariantId::byte_pairs, {}, 1.49F},
     {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 2.70F},
     {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 403.41F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.00F},
     {VariantId::byte_pairs, {}, 1.49F},
     {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 4.64F},
@@ -49,66 +56,82 @@ constexpr Choice<Problem> kRanking3[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 22,
-        .margin = 1.14F,
+        .problems = 23,
+        .margin = 1.13F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "bytes <= 27000",
+        .regret_hi = 1.01F,
+        .path = "bytes <= 32768",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 29,
-        .margin = 1.82F,
+        .problems = 20,
+        .margin = 1.42F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "bytes > 27000 and bytes <= 22000000 and bytes <= 5600000",
+        .regret_hi = 1.03F,
+        .path = "bytes > 32768 and bytes <= 22000000 and bytes <= 5600000 and bytes <= 1200000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
+        .problems = 8,
+        .margin = 1.90F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "bytes > 32768 and bytes <= 22000000 and bytes <= 5600000 and bytes > 1200000",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
         .problems = 11,
         .margin = 1.46F,
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.04F,
-        .path = "bytes > 27000 and bytes <= 22000000 and bytes > 5600000",
-        .ranking = kRanking2,
+        .path = "bytes > 32768 and bytes <= 22000000 and bytes > 5600000",
+        .ranking = kRanking3,
     },
     {
-        .id = 3,
+        .id = 4,
         .problems = 20,
         .margin = 1.49F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "bytes > 27000 and bytes > 22000000",
-        .ranking = kRanking3,
+        .path = "bytes > 32768 and bytes > 22000000",
+        .ranking = kRanking4,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 27'000) {
+    if (problem.bytes <= 32'768) {
         // shared_atomics blocks_per_sm=8
-        // 22 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+        // 23 problems, margin 1.13, regret 1.00 [1.00, 1.01]
         return kLeaves[0];
     } else {
         if (problem.bytes <= 22'000'000) {
             if (problem.bytes <= 5'600'000) {
-                // lane_replicas blocks_per_sm=1
-                // 29 problems, margin 1.82, regret 1.01 [1.00, 1.02]
-                return kLeaves[1];
+                if (problem.bytes <= 1'200'000) {
+                    // lane_replicas blocks_per_sm=2
+                    // 20 problems, margin 1.42, regret 1.01 [1.00, 1.03]
+                    return kLeaves[1];
+                } else {
+                    // lane_replicas blocks_per_sm=1
+                    // 8 problems, margin 1.90, regret 1.01 [1.00, 1.03]
+                    return kLeaves[2];
+                }
             } else {
                 // lane_replicas blocks_per_sm=2
                 // 11 problems, margin 1.46, regret 1.02 [1.01, 1.04]
-                return kLeaves[2];
+                return kLeaves[3];
             }
         } else {
             // lane_replicas blocks_per_sm=4
             // 20 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-            return kLeaves[3];
+            return kLeaves[4];
         }
     }
 }

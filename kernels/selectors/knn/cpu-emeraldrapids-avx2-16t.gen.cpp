@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-16t/knn.jsonl, 24 problems x 3 choices
 // SHA-256:  7ea77900f42e36b46b9ecd9584fb82d0691c4606b50853b5f26559d5666c845d
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0

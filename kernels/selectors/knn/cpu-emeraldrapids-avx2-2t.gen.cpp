@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-2t/knn.jsonl, 40 problems x 4 choices
 // SHA-256:  024ae966b2ce8cdeb184b8a554824094e2c45b611dd8fa9dc31d77177e7e609a
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -19,173 +19,114 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.42F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+    {VariantId::cpu_fused_avx2, {}, 1.06F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.21F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 2.31F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.22F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 12.91F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 12.94F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.14F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
     {VariantId::cpu_fused_avx2, {}, 1.90F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.30F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.30F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.26F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.18F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_fused_avx2, {}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 5.63F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 5.63F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 2,
-        .margin = 0.70F,
-        .regret = 1.42F,
-        .regret_lo = 1.07F,
-        .regret_hi = 1.89F,
-        .path = "metric == euclidean "
-                "and queries * classes <= 1200 "
-                "and queries * k <= 8192 "
-                "and queries / dims <= 22 "
-                "and points / dims <= 33 "
-                "and distances <= 82000",
+        .problems = 16,
+        .margin = 2.09F,
+        .regret = 1.06F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.11F,
+        .path = "metric == euclidean and points * k <= 27000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 4,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric == euclidean "
-                "and queries * classes <= 1200 "
-                "and queries * k <= 8192 "
-                "and queries / dims <= 22 "
-                "and points / dims <= 33 "
-                "and distances > 82000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 8,
-        .margin = 12.91F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric == euclidean "
-                "and queries * classes <= 1200 "
-                "and queries * k <= 8192 "
-                "and queries / dims <= 22 "
-                "and points / dims > 33",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 2,
-        .margin = 0.88F,
-        .regret = 1.14F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.28F,
-        .path = "metric == euclidean "
-                "and queries * classes <= 1200 "
-                "and queries * k <= 8192 "
-                "and queries / dims > 22",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
         .problems = 2,
         .margin = 1.88F,
         .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.01F,
-        .path = "metric == euclidean and queries * classes <= 1200 and queries * k > 8192",
-        .ranking = kRanking4,
+        .path = "metric == euclidean and points * k > 27000 and points <= 1200 and queries / k <= 1.8",
+        .ranking = kRanking1,
     },
     {
-        .id = 5,
-        .problems = 16,
-        .margin = 2.30F,
+        .id = 2,
+        .problems = 2,
+        .margin = 1.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "metric == euclidean and queries * classes > 1200",
-        .ranking = kRanking5,
+        .path = "metric == euclidean and points * k > 27000 and points <= 1200 and queries / k > 1.8",
+        .ranking = kRanking2,
     },
     {
-        .id = 6,
+        .id = 3,
+        .problems = 12,
+        .margin = 5.63F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "metric == euclidean and points * k > 27000 and points > 1200",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
         .problems = 8,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "metric != euclidean",
-        .ranking = kRanking6,
+        .ranking = kRanking4,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.metric == Metric::euclidean) {
-        if (product(problem.queries, problem.classes) <= 1200) {
-            if (product(problem.queries, problem.k) <= 8192) {
-                if (ratio(problem.queries, problem.dims) <= 22) {
-                    if (ratio(problem.points, problem.dims) <= 33) {
-                        if (problem.distances() <= 82'000) {
-                            // cpu_fused_avx2 default
-                            // 2 problems nearby, margin 0.70, regret 1.42 [1.07, 1.89]
-                            return kLeaves[0];
-                        } else {
-                            // cpu_two_stage budget_mib=64
-                            // 4 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                            return kLeaves[1];
-                        }
-                    } else {
-                        // cpu_fused_avx2 default
-                        // 8 problems, margin 12.91, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
-                    }
+        if (product(problem.points, problem.k) <= 27'000) {
+            // cpu_fused_avx2 default
+            // 16 problems, margin 2.09, regret 1.06 [1.02, 1.11]
+            return kLeaves[0];
+        } else {
+            if (problem.points <= 1200) {
+                if (ratio(problem.queries, problem.k) <= 1.8) {
+                    // cpu_two_stage budget_mib=1
+                    // 2 problems, margin 1.88, regret 1.01 [1.01, 1.01]
+                    return kLeaves[1];
                 } else {
                     // cpu_fused_avx2 default
-                    // 2 problems, margin 0.88, regret 1.14 [1.01, 1.28]
-                    return kLeaves[3];
+                    // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                    return kLeaves[2];
                 }
             } else {
-                // cpu_two_stage budget_mib=1
-                // 2 problems, margin 1.88, regret 1.01 [1.01, 1.01]
-                return kLeaves[4];
+                // cpu_fused_avx2 default
+                // 12 problems, margin 5.63, regret 1.00 [1.00, 1.00]
+                return kLeaves[3];
             }
-        } else {
-            // cpu_fused_avx2 default
-            // 16 problems, margin 2.30, regret 1.00 [1.00, 1.00]
-            return kLeaves[5];
         }
     } else {
         // cpu_two_stage budget_mib=64
         // 8 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-        return kLeaves[6];
+        return kLeaves[4];
     }
 }
 

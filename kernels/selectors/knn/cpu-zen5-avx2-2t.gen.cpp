@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-zen5-avx2-2t/knn.jsonl, 40 problems x 4 choices
 // SHA-256:  cb28de9e0bb1b2a53ab5b29a31c0f30d80327555d6c7b7e34e68a524d0dc8b98
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   AMD EPYC, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -10,7 +10,6 @@
 //   5490a5dbce8bd163b3bac26c96d8e3d4ba3a2ec3f275226dc963b129931c14de  cpu_fused_avx2
 //   f18a72166a9b525144eb9a0d668ffbf73d3de377a1f737e8b482fe1be3ef9a75  cpu_two_stage
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/knn.hpp"
 #include "registries/knn/ids.hpp"
@@ -19,27 +18,13 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 4.64F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 4.67F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 4.67F},
+    {VariantId::cpu_fused_avx2, {}, 1.05F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.96F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.99F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.99F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.00F},
-    {VariantId::cpu_fused_avx2, {}, 1.94F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.29F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.32F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.32F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
@@ -47,67 +32,35 @@ constexpr Choice<Problem> kRanking3[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 14,
-        .margin = 4.59F,
-        .regret = 1.01F,
+        .problems = 32,
+        .margin = 2.83F,
+        .regret = 1.05F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "metric == euclidean and queries * classes <= 1200 and queries * k <= 8192",
+        .regret_hi = 1.11F,
+        .path = "metric == euclidean",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 1.94F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric == euclidean and queries * classes <= 1200 and queries * k > 8192",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 16,
-        .margin = 2.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric == euclidean and queries * classes > 1200",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
         .problems = 8,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "metric != euclidean",
-        .ranking = kRanking3,
+        .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.metric == Metric::euclidean) {
-        if (product(problem.queries, problem.classes) <= 1200) {
-            if (product(problem.queries, problem.k) <= 8192) {
-                // cpu_fused_avx2 default
-                // 14 problems, margin 4.59, regret 1.01 [1.00, 1.03]
-                return kLeaves[0];
-            } else {
-                // cpu_two_stage budget_mib=8
-                // 2 problems, margin 1.94, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            }
-        } else {
-            // cpu_fused_avx2 default
-            // 16 problems, margin 2.29, regret 1.00 [1.00, 1.00]
-            return kLeaves[2];
-        }
+        // cpu_fused_avx2 default
+        // 32 problems, margin 2.83, regret 1.05 [1.00, 1.11]
+        return kLeaves[0];
     } else {
         // cpu_two_stage budget_mib=8
         // 8 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-        return kLeaves[3];
+        return kLeaves[1];
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-zen5-avx512vnni-2t/knn.jsonl, 317 problems x 5 choices
 // SHA-256:  12224643b501820f56d14f4d5604f4862be1d127ed8a90a133563b3a84f820ca
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   AMD EPYC
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -20,85 +20,90 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.03F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.15F},
-    {VariantId::cpu_fused_avx2, {}, 1.18F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.14F},
+    {VariantId::cpu_fused_avx2, {}, 1.09F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.36F},
+    {VariantId::cpu_fused_avx512, {}, 1.32F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.36F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.36F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.56F},
-    {VariantId::cpu_fused_avx512, {}, 1.69F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.57F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.16F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.15F},
     {VariantId::cpu_fused_avx512, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.32F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.30F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.00F},
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_fused_avx512, {}, 1.07F},
+    {VariantId::cpu_fused_avx2, {}, 1.09F},
     {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.18F},
-    {VariantId::cpu_fused_avx2, {}, 1.01F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.18F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_fused_avx2, {}, 1.02F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.67F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.65F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.67F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.03F},
     {VariantId::cpu_fused_avx512, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.22F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.24F},
+    {VariantId::cpu_fused_avx2, {}, 1.08F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 9.39F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 9.40F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 9.42F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.03F},
+    {VariantId::cpu_fused_avx512, {}, 1.01F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
+    {VariantId::cpu_fused_avx2, {}, 1.01F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 3.31F},
-    {VariantId::cpu_fused_avx2, {}, 1.17F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 3.30F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 3.31F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.24F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.24F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.72F},
-    {VariantId::cpu_fused_avx2, {}, 1.37F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.72F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.72F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_fused_avx512, {}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.21F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.02F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_fused_avx512, {}, 1.02F},
     {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
+    {VariantId::cpu_fused_avx2, {}, 1.02F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.02F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_fused_avx512, {}, 1.01F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.30F},
+    {VariantId::cpu_fused_avx2, {}, 1.28F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.29F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.30F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.01F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
 };
 
@@ -109,172 +114,180 @@ constexpr Choice<Problem> kRanking14[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 5,
-        .margin = 1.14F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "points <= 150 and queries <= 6 and dims * k <= 32",
+        .problems = 11,
+        .margin = 1.22F,
+        .regret = 1.06F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.14F,
+        .path = "points <= 150 and queries <= 6",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 6,
-        .margin = 1.69F,
-        .regret = 1.00F,
+        .problems = 34,
+        .margin = 1.15F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 150 and queries <= 6 and dims * k > 32",
+        .regret_hi = 1.02F,
+        .path = "points <= 150 and queries > 6 and dims <= 11 and queries / k <= 220",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 42,
-        .margin = 1.16F,
-        .regret = 1.01F,
+        .problems = 3,
+        .margin = 1.00F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "points <= 150 and queries > 6 and dims * classes <= 256 and queries / dims <= 180",
+        .path = "points <= 150 and queries > 6 and dims <= 11 and queries / k > 220",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 1.02F,
+        .regret = 1.07F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "points <= 150 and queries > 6 and dims * classes <= 256 and queries / dims > 180",
+        .regret_hi = 1.14F,
+        .path = "points <= 150 and queries > 6 and dims > 11 and metric == chebyshev",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 2,
-        .margin = 1.01F,
-        .regret = 1.01F,
+        .problems = 33,
+        .margin = 1.24F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "points <= 150 and queries > 6 and dims * classes > 256 and metric == chebyshev",
+        .path = "points <= 150 and queries > 6 and dims > 11 and metric != chebyshev",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 25,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 150 and queries > 6 and dims * classes > 256 and metric != chebyshev",
+        .problems = 5,
+        .margin = 1.00F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "points > 150 and missing == none and distances <= 1500 and dims <= 120",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 1,
-        .margin = 0.97F,
-        .regret = 1.03F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.03F,
-        .path = "points > 150 and points / k <= 3.9 and distances <= 820",
+        .problems = 5,
+        .margin = 1.08F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "points > 150 and missing == none and distances <= 1500 and dims > 120",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 6,
-        .margin = 1.17F,
-        .regret = 1.03F,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "points > 150 and points / k <= 3.9 and distances > 820",
+        .regret_hi = 1.01F,
+        .path = "points > 150 "
+                "and missing == none "
+                "and distances > 1500 "
+                "and points / k <= 11 "
+                "and queries / points <= 0.082",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 83,
-        .margin = 1.17F,
-        .regret = 1.01F,
+        .problems = 3,
+        .margin = 1.18F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "points > 150 and points / k > 3.9 and missing == none and queries * classes <= 820",
+        .path = "points > 150 "
+                "and missing == none "
+                "and distances > 1500 "
+                "and points / k <= 11 "
+                "and queries / points > 0.082 "
+                "and metric == manhattan "
+                "and dims <= 470",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 12,
-        .margin = 1.14F,
-        .regret = 1.02F,
+        .problems = 2,
+        .margin = 1.21F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
+        .regret_hi = 1.00F,
         .path = "points > 150 "
-                "and points / k > 3.9 "
                 "and missing == none "
-                "and queries * classes > 820 "
-                "and points / k <= 13 "
-                "and dims * k <= 22000",
+                "and distances > 1500 "
+                "and points / k <= 11 "
+                "and queries / points > 0.082 "
+                "and metric == manhattan "
+                "and dims > 470",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 1,
-        .margin = 1.24F,
-        .regret = 1.00F,
+        .problems = 6,
+        .margin = 1.44F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.04F,
         .path = "points > 150 "
-                "and points / k > 3.9 "
                 "and missing == none "
-                "and queries * classes > 820 "
-                "and points / k <= 13 "
-                "and dims * k > 22000",
+                "and distances > 1500 "
+                "and points / k <= 11 "
+                "and queries / points > 0.082 "
+                "and metric != manhattan "
+                "and metric == euclidean",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 81,
-        .margin = 1.35F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "points > 150 "
-                "and points / k > 3.9 "
-                "and missing == none "
-                "and queries * classes > 820 "
-                "and points / k > 13 "
-                "and k * classes <= 4700",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 1,
-        .margin = 1.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 150 "
-                "and points / k > 3.9 "
-                "and missing == none "
-                "and queries * classes > 820 "
-                "and points / k > 13 "
-                "and k * classes > 4700",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 39,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points > 150 and points / k > 3.9 and missing != none and points / classes <= 820",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 10,
+        .problems = 7,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "points > 150 and points / k > 3.9 and missing != none and points / classes > 820",
+        .path = "points > 150 "
+                "and missing == none "
+                "and distances > 1500 "
+                "and points / k <= 11 "
+                "and queries / points > 0.082 "
+                "and metric != manhattan "
+                "and metric != euclidean",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 154,
+        .margin = 1.26F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.02F,
+        .path = "points > 150 and missing == none and distances > 1500 and points / k > 11",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 38,
+        .margin = 1.01F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "points > 150 and missing != none and points <= 6800",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 12,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "points > 150 and missing != none and points > 6800",
         .ranking = kRanking14,
     },
 };
@@ -282,94 +295,94 @@ constexpr Leaf<Problem> kLeaves[] = {
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.points <= 150) {
         if (problem.queries <= 6) {
-            if (product(problem.dims, problem.k) <= 32) {
-                // cpu_fused_avx512 default
-                // else cpu_two_stage budget_mib=8
-                // 5 problems, margin 1.14, regret 1.03 [1.00, 1.09]
-                return kLeaves[0];
-            } else {
-                // cpu_fused_avx2 default
-                // else cpu_two_stage budget_mib=8
-                // 6 problems, margin 1.69, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            }
+            // cpu_fused_avx2 default
+            // else cpu_two_stage budget_mib=8
+            // 11 problems, margin 1.22, regret 1.06 [1.01, 1.14]
+            return kLeaves[0];
         } else {
-            if (product(problem.dims, problem.classes) <= 256) {
-                if (ratio(problem.queries, problem.dims) <= 180) {
+            if (problem.dims <= 11) {
+                if (ratio(problem.queries, problem.k) <= 220) {
                     // cpu_two_stage budget_mib=1
-                    // 42 problems, margin 1.16, regret 1.01 [1.00, 1.01]
-                    return kLeaves[2];
+                    // 34 problems, margin 1.15, regret 1.01 [1.00, 1.02]
+                    return kLeaves[1];
                 } else {
                     // cpu_fused_avx2 default
                     // else cpu_two_stage budget_mib=1
-                    // 3 problems, margin 1.00, regret 1.01 [1.00, 1.04]
-                    return kLeaves[3];
+                    // 3 problems, margin 1.00, regret 1.00 [1.00, 1.01]
+                    return kLeaves[2];
                 }
             } else {
                 if (problem.metric == Metric::chebyshev) {
                     // cpu_fused_avx512 default
-                    // else cpu_two_stage budget_mib=8
-                    // 2 problems, margin 1.01, regret 1.01 [1.00, 1.01]
-                    return kLeaves[4];
+                    // 2 problems, margin 1.02, regret 1.07 [1.00, 1.14]
+                    return kLeaves[3];
                 } else {
                     // cpu_two_stage budget_mib=64
-                    // 25 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                    return kLeaves[5];
+                    // 33 problems, margin 1.24, regret 1.00 [1.00, 1.01]
+                    return kLeaves[4];
                 }
             }
         }
     } else {
-        if (ratio(problem.points, problem.k) <= 3.9) {
-            if (problem.distances() <= 820) {
-                // cpu_fused_avx2 default
-                // 1 problems, margin 0.97, regret 1.03 [1.03, 1.03]
-                return kLeaves[6];
-            } else {
-                // cpu_two_stage budget_mib=64
-                // 6 problems, margin 1.17, regret 1.03 [1.00, 1.09]
-                return kLeaves[7];
-            }
-        } else {
-            if (problem.missing == Missing::none) {
-                if (product(problem.queries, problem.classes) <= 820) {
-                    // cpu_fused_avx512 default
+        if (problem.missing == Missing::none) {
+            if (problem.distances() <= 1500) {
+                if (problem.dims <= 120) {
+                    // cpu_fused_avx2 default
                     // else cpu_two_stage budget_mib=64
-                    // 83 problems, margin 1.17, regret 1.01 [1.00, 1.01]
-                    return kLeaves[8];
+                    // 5 problems, margin 1.00, regret 1.02 [1.01, 1.03]
+                    return kLeaves[5];
                 } else {
-                    if (ratio(problem.points, problem.k) <= 13) {
-                        if (product(problem.dims, problem.k) <= 22'000) {
-                            // cpu_two_stage budget_mib=64
-                            // 12 problems, margin 1.14, regret 1.02 [1.00, 1.04]
-                            return kLeaves[9];
-                        } else {
-                            // cpu_fused_avx512 default
-                            // 1 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                            return kLeaves[10];
-                        }
+                    // cpu_fused_avx512 default
+                    // 5 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                    return kLeaves[6];
+                }
+            } else {
+                if (ratio(problem.points, problem.k) <= 11) {
+                    if (ratio(problem.queries, problem.points) <= 0.082) {
+                        // cpu_fused_avx512 default
+                        // else cpu_two_stage budget_mib=1
+                        // 2 problems, margin 1.00, regret 1.01 [1.00, 1.01]
+                        return kLeaves[7];
                     } else {
-                        if (product(problem.k, problem.classes) <= 4700) {
-                            // cpu_fused_avx512 default
-                            // else cpu_two_stage budget_mib=64
-                            // 81 problems, margin 1.35, regret 1.01 [1.00, 1.03]
-                            return kLeaves[11];
+                        if (problem.metric == Metric::manhattan) {
+                            if (problem.dims <= 470) {
+                                // cpu_two_stage budget_mib=8
+                                // 3 problems, margin 1.18, regret 1.00 [1.00, 1.01]
+                                return kLeaves[8];
+                            } else {
+                                // cpu_fused_avx512 default
+                                // 2 problems, margin 1.21, regret 1.00 [1.00, 1.00]
+                                return kLeaves[9];
+                            }
                         } else {
-                            // cpu_two_stage budget_mib=64
-                            // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                            return kLeaves[12];
+                            if (problem.metric == Metric::euclidean) {
+                                // cpu_two_stage budget_mib=64
+                                // 6 problems, margin 1.44, regret 1.02 [1.00, 1.04]
+                                return kLeaves[10];
+                            } else {
+                                // cpu_fused_avx512 default
+                                // else cpu_two_stage budget_mib=8
+                                // 7 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                return kLeaves[11];
+                            }
                         }
                     }
-                }
-            } else {
-                if (ratio(problem.points, problem.classes) <= 820) {
-                    // cpu_two_stage budget_mib=8
-                    // 39 problems, margin 1.01, regret 1.00 [1.00, 1.01]
-                    return kLeaves[13];
                 } else {
-                    // cpu_two_stage budget_mib=64
-                    // 10 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                    return kLeaves[14];
+                    // cpu_fused_avx512 default
+                    // else cpu_two_stage budget_mib=64
+                    // 154 problems, margin 1.26, regret 1.01 [1.01, 1.02]
+                    return kLeaves[12];
                 }
+            }
+        } else {
+            if (problem.points <= 6800) {
+                // cpu_two_stage budget_mib=8
+                // 38 problems, margin 1.01, regret 1.01 [1.00, 1.01]
+                return kLeaves[13];
+            } else {
+                // cpu_two_stage budget_mib=64
+                // 12 problems, margin 1.00, regret 1.00 [1.00, 1.01]
+                return kLeaves[14];
             }
         }
     }

@@ -3,7 +3,7 @@
 // Data:     results/nvidia-h100-80gb-hbm3/knn.jsonl, 241 problems x 28 choices
 // SHA-256:  65d1126240490d68cf8877382308173ff335885db6dcd4cd403de0f4148cc2fa
 // Guesses:  203 of 2270 times, and so the margins and regrets below
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   NVIDIA H100 80GB HBM3, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0
@@ -24,665 +24,514 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.59F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.59F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::asynchronous, {{"chunks", 32}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.44F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.44F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.28F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.27F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.08F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.08F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.08F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.08F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.02F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.35F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.36F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 2.03F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.33F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.78F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.79F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.79F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.01F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.17F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.20F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.18F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.01F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.14F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.62F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 2.53F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.63F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.02F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.02F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.09F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.09F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.39F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.39F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.16F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.16F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.16F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.16F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.61F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.94F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.46F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.47F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 4.44F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.01F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.41F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.42F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.43F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.29F},
-    {VariantId::screened_tile, {{"branches", 1}}, 1.51F},
-    {VariantId::asynchronous, {{"chunks", 8}}, 2.46F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 4.32F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 4.19F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.01F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.01F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.02F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.34F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.34F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.34F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.01F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.01F},
+    {VariantId::screened_tile, {{"branches", 16}}, 1.03F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.07F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.07F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.29F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.29F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.42F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.45F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::fused_tile, {{"per_thread", 8}}, 1.07F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.12F},
+    {VariantId::screened_tile, {{"branches", 16}}, 1.34F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.48F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.88F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.06F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.09F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.09F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 4.02F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 4.34F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 4.77F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 4.17F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.04F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.03F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.30F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.03F},
-    {VariantId::screened_tile, {{"branches", 16}}, 1.27F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 2.31F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.30F},
+    {VariantId::asynchronous, {{"chunks", 4}}, 1.80F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 2.03F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 7.94F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::screened_tile, {{"branches", 16}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.63F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.82F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.82F},
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::asynchronous, {{"chunks", 32}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 32}, {"pinned", 1}}, 1.39F},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 2.57F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 3.60F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 4.26F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::screened_tile, {{"branches", 16}}, 1.00F},
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.04F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.39F},
+    {VariantId::screened_tile, {{"branches", 16}}, 1.90F},
+    {VariantId::asynchronous, {{"chunks", 4}}, 2.20F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.44F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.11F},
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.10F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.17F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.37F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.19F},
+    {VariantId::asynchronous, {{"chunks", 4}}, 1.51F},
+    {VariantId::screened_tile, {{"branches", 16}}, 5.50F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 5.50F},
 };
 
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.02F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.18F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.55F},
-    {VariantId::screened_tile, {{"branches", 16}}, 1.57F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.60F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.74F},
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.05F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.14F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.31F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.36F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.00F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.94F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.04F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.30F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.37F},
+};
+
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::fused_tile, {{"per_thread", 8}}, 1.04F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.39F},
+    {VariantId::screened_tile, {{"branches", 16}}, 1.47F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.77F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.40F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 3,
-        .margin = 4.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 10000000 and terms <= 8192 and dims * k <= 22",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 10000000 and terms <= 8192 and dims * k > 22",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 4,
-        .margin = 1.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims <= 32768 "
-                "and queries <= 256 "
-                "and queries * classes <= 4",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 4,
-        .margin = 1.59F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims <= 32768 "
-                "and queries <= 256 "
-                "and queries * classes > 4 "
-                "and dims / k <= 0.068 "
-                "and points * classes <= 4700000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims <= 32768 "
-                "and queries <= 256 "
-                "and queries * classes > 4 "
-                "and dims / k <= 0.068 "
-                "and points * classes > 4700000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 81,
-        .margin = 1.33F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims <= 32768 "
-                "and queries <= 256 "
-                "and queries * classes > 4 "
-                "and dims / k > 0.068 "
-                "and queries * k <= 330",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 23,
+        .problems = 61,
         .margin = 1.00F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims <= 32768 "
-                "and queries <= 256 "
-                "and queries * classes > 4 "
-                "and dims / k > 0.068 "
-                "and queries * k > 330 "
-                "and queries_in == device "
-                "and points / dims <= 12000",
+        .path = "queries_in == device and distances <= 12000000 and points / dims <= 39",
+        .ranking = kRanking0,
+    },
+    {
+        .id = 1,
+        .problems = 48,
+        .margin = 1.00F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "queries_in == device "
+                "and distances <= 12000000 "
+                "and points / dims > 39 "
+                "and queries <= 270 "
+                "and terms <= 180000000 "
+                "and distances <= 4700000",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 2,
+        .margin = 1.31F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "queries_in == device "
+                "and distances <= 12000000 "
+                "and points / dims > 39 "
+                "and queries <= 270 "
+                "and terms <= 180000000 "
+                "and distances > 4700000",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 21,
+        .margin = 0.99F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "queries_in == device "
+                "and distances <= 12000000 "
+                "and points / dims > 39 "
+                "and queries <= 270 "
+                "and terms > 180000000",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.07F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.14F,
+        .path = "queries_in == device "
+                "and distances <= 12000000 "
+                "and points / dims > 39 "
+                "and queries > 270 "
+                "and points <= 512",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 9,
+        .margin = 1.29F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries_in == device "
+                "and distances <= 12000000 "
+                "and points / dims > 39 "
+                "and queries > 270 "
+                "and points > 512",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries_in == device "
+                "and distances > 12000000 "
+                "and dims <= 82 "
+                "and terms <= 4700000000 "
+                "and points / dims <= 56",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 1,
-        .margin = 1.78F,
+        .problems = 20,
+        .margin = 1.37F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims <= 32768 "
-                "and queries <= 256 "
-                "and queries * classes > 4 "
-                "and dims / k > 0.068 "
-                "and queries * k > 330 "
-                "and queries_in == device "
-                "and points / dims > 12000",
+        .regret_hi = 1.01F,
+        .path = "queries_in == device "
+                "and distances > 12000000 "
+                "and dims <= 82 "
+                "and terms <= 4700000000 "
+                "and points / dims > 56",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 4,
-        .margin = 1.16F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims <= 32768 "
-                "and queries <= 256 "
-                "and queries * classes > 4 "
-                "and dims / k > 0.068 "
-                "and queries * k > 330 "
-                "and queries_in != device "
-                "and dims * classes <= 56",
+        .problems = 8,
+        .margin = 1.37F,
+        .regret = 1.05F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.13F,
+        .path = "queries_in == device and distances > 12000000 and dims <= 82 and terms > 4700000000",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 9,
-        .margin = 1.13F,
-        .regret = 1.01F,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.06F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims <= 32768 "
-                "and queries <= 256 "
-                "and queries * classes > 4 "
-                "and dims / k > 0.068 "
-                "and queries * k > 330 "
-                "and queries_in != device "
-                "and dims * classes > 56",
+        .regret_hi = 1.12F,
+        .path = "queries_in == device and distances > 12000000 and dims > 82 and distances <= 39000000",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 6,
-        .margin = 1.00F,
-        .regret = 1.02F,
+        .problems = 8,
+        .margin = 1.17F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims <= 32768 "
-                "and queries > 256 "
-                "and points <= 560",
+        .regret_hi = 1.04F,
+        .path = "queries_in == device and distances > 12000000 and dims > 82 and distances > 39000000",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 7,
-        .margin = 1.33F,
+        .problems = 2,
+        .margin = 4.02F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims <= 32768 "
-                "and queries > 256 "
-                "and points > 560",
+        .path = "queries_in != device and queries / dims <= 4.7 and points * dims <= 1500",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 27,
+        .problems = 10,
         .margin = 1.00F,
-        .regret = 1.02F,
+        .regret = 1.04F,
         .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims > 32768 "
-                "and queries_in == device "
-                "and points / dims <= 100",
+        .regret_hi = 1.08F,
+        .path = "queries_in != device "
+                "and queries / dims <= 4.7 "
+                "and points * dims > 1500 "
+                "and queries * dims <= 68000 "
+                "and distances <= 47000",
         .ranking = kRanking12,
     },
     {
         .id = 13,
-        .problems = 4,
-        .margin = 1.16F,
+        .problems = 1,
+        .margin = 1.38F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims > 32768 "
-                "and queries_in == device "
-                "and points / dims > 100",
+        .path = "queries_in != device "
+                "and queries / dims <= 4.7 "
+                "and points * dims > 1500 "
+                "and queries * dims <= 68000 "
+                "and distances > 47000 "
+                "and queries * classes <= 4",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 6,
-        .margin = 1.16F,
-        .regret = 1.00F,
+        .problems = 14,
+        .margin = 1.33F,
+        .regret = 1.04F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims > 32768 "
-                "and queries_in != device "
-                "and queries * k <= 56000",
+        .regret_hi = 1.12F,
+        .path = "queries_in != device "
+                "and queries / dims <= 4.7 "
+                "and points * dims > 1500 "
+                "and queries * dims <= 68000 "
+                "and distances > 47000 "
+                "and queries * classes > 4",
         .ranking = kRanking14,
     },
     {
         .id = 15,
-        .problems = 1,
-        .margin = 1.46F,
-        .regret = 1.00F,
+        .problems = 5,
+        .margin = 0.99F,
+        .regret = 1.11F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 10000000 "
-                "and terms > 8192 "
-                "and queries * dims > 32768 "
-                "and queries_in != device "
-                "and queries * k > 56000",
+        .regret_hi = 1.29F,
+        .path = "queries_in != device "
+                "and queries / dims <= 4.7 "
+                "and points * dims > 1500 "
+                "and queries * dims > 68000",
         .ranking = kRanking15,
     },
     {
         .id = 16,
-        .problems = 5,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 10000000 and terms <= 4700000000 and points / classes <= 47",
+        .problems = 9,
+        .margin = 1.09F,
+        .regret = 1.05F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.11F,
+        .path = "queries_in != device "
+                "and queries / dims > 4.7 "
+                "and terms <= 3300000000 "
+                "and points / classes <= 64",
         .ranking = kRanking16,
     },
     {
         .id = 17,
-        .problems = 28,
-        .margin = 1.40F,
-        .regret = 1.01F,
+        .problems = 1,
+        .margin = 1.94F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 10000000 "
-                "and terms <= 4700000000 "
-                "and points / classes > 47 "
-                "and points * classes <= 27000000",
+        .regret_hi = 1.00F,
+        .path = "queries_in != device "
+                "and queries / dims > 4.7 "
+                "and terms <= 3300000000 "
+                "and points / classes > 64 "
+                "and queries <= 10",
         .ranking = kRanking17,
     },
     {
         .id = 18,
-        .problems = 1,
-        .margin = 1.51F,
+        .problems = 11,
+        .margin = 1.29F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 10000000 "
-                "and terms <= 4700000000 "
-                "and points / classes > 47 "
-                "and points * classes > 27000000",
+        .regret_hi = 1.01F,
+        .path = "queries_in != device "
+                "and queries / dims > 4.7 "
+                "and terms <= 3300000000 "
+                "and points / classes > 64 "
+                "and queries > 10",
         .ranking = kRanking18,
     },
     {
         .id = 19,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "distances > 10000000 "
-                "and terms > 4700000000 "
-                "and queries / k <= 39 "
-                "and points * k <= 4194304",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
         .problems = 5,
-        .margin = 1.43F,
-        .regret = 1.02F,
+        .margin = 1.98F,
+        .regret = 1.11F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "distances > 10000000 and terms > 4700000000 and queries / k <= 39 and points * k > 4194304",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 1,
-        .margin = 1.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 10000000 "
-                "and terms > 4700000000 "
-                "and queries / k > 39 "
-                "and points * dims <= 150000",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 2,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 10000000 "
-                "and terms > 4700000000 "
-                "and queries / k > 39 "
-                "and points * dims > 150000 "
-                "and queries / classes <= 10",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 13,
-        .margin = 1.64F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "distances > 10000000 "
-                "and terms > 4700000000 "
-                "and queries / k > 39 "
-                "and points * dims > 150000 "
-                "and queries / classes > 10",
-        .ranking = kRanking23,
+        .regret_hi = 1.31F,
+        .path = "queries_in != device and queries / dims > 4.7 and terms > 3300000000",
+        .ranking = kRanking19,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.distances() <= 10'000'000) {
-        if (problem.terms() <= 8192) {
-            if (product(problem.dims, problem.k) <= 22) {
-                // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
-                // else two_stage budget_mib=1024
-                // 3 problems, margin 4.02, regret 1.00 [1.00, 1.00]
+    if (problem.queries_in == QueriesIn::device) {
+        if (problem.distances() <= 12'000'000) {
+            if (ratio(problem.points, problem.dims) <= 39) {
+                // two_stage budget_mib=1024
+                // 61 problems, margin 1.00, regret 1.01 [1.00, 1.03]
                 return kLeaves[0];
             } else {
-                // placement gpu_distance=1;gpu_selection=1;gpu_vote=1
-                // else two_stage budget_mib=64
-                // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            }
-        } else {
-            if (product(problem.queries, problem.dims) <= 32'768) {
-                if (problem.queries <= 256) {
-                    if (product(problem.queries, problem.classes) <= 4) {
-                        // asynchronous chunks=32
-                        // else two_stage budget_mib=1024
-                        // 4 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
-                    } else {
-                        if (ratio(problem.dims, problem.k) <= 0.068) {
-                            if (product(problem.points, problem.classes) <= 4'700'000) {
-                                // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
-                                // else two_stage budget_mib=8192
-                                // 4 problems, margin 1.59, regret 1.00 [1.00, 1.00]
-                                return kLeaves[3];
-                            } else {
-                                // fused_tile per_thread=4
-                                // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                return kLeaves[4];
-                            }
+                if (problem.queries <= 270) {
+                    if (problem.terms() <= 180'000'000) {
+                        if (problem.distances() <= 4'700'000) {
+                            // two_stage budget_mib=8192
+                            // 48 problems, margin 1.00, regret 1.01 [1.00, 1.03]
+                            return kLeaves[1];
                         } else {
-                            if (product(problem.queries, problem.k) <= 330) {
-                                // synchronous chunks=1;pinned=0
-                                // else two_stage budget_mib=8192
-                                // 81 problems, margin 1.33, regret 1.01 [1.00, 1.02]
-                                return kLeaves[5];
-                            } else {
-                                if (problem.queries_in == QueriesIn::device) {
-                                    if (ratio(problem.points, problem.dims) <= 12'000) {
-                                        // two_stage budget_mib=1024
-                                        // 23 problems, margin 1.00, regret 1.01 [1.00, 1.03]
-                                        return kLeaves[6];
-                                    } else {
-                                        // fused_tile per_thread=4
-                                        // 1 problems, margin 1.78, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[7];
-                                    }
-                                } else {
-                                    if (product(problem.dims, problem.classes) <= 56) {
-                                        // fused_tile per_thread=4
-                                        // 4 problems, margin 1.16, regret 1.01 [1.00, 1.02]
-                                        return kLeaves[8];
-                                    } else {
-                                        // synchronous chunks=1;pinned=0
-                                        // 9 problems, margin 1.13, regret 1.01 [1.00, 1.02]
-                                        return kLeaves[9];
-                                    }
-                                }
-                            }
+                            // fused_tile per_thread=4
+                            // 2 problems, margin 1.31, regret 1.02 [1.00, 1.04]
+                            return kLeaves[2];
                         }
+                    } else {
+                        // two_stage budget_mib=8192
+                        // 21 problems, margin 0.99, regret 1.01 [1.00, 1.03]
+                        return kLeaves[3];
                     }
                 } else {
-                    if (problem.points <= 560) {
-                        // synchronous chunks=1;pinned=1
-                        // else two_stage budget_mib=8192
-                        // 6 problems, margin 1.00, regret 1.02 [1.00, 1.07]
-                        return kLeaves[10];
+                    if (problem.points <= 512) {
+                        // two_stage budget_mib=8192
+                        // 2 problems, margin 1.00, regret 1.07 [1.00, 1.14]
+                        return kLeaves[4];
                     } else {
                         // fused_tile per_thread=4
-                        // 7 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                        return kLeaves[11];
+                        // 9 problems, margin 1.29, regret 1.00 [1.00, 1.00]
+                        return kLeaves[5];
                     }
                 }
-            } else {
-                if (problem.queries_in == QueriesIn::device) {
-                    if (ratio(problem.points, problem.dims) <= 100) {
-                        // two_stage budget_mib=1024
-                        // 27 problems, margin 1.00, regret 1.02 [1.01, 1.04]
-                        return kLeaves[12];
+            }
+        } else {
+            if (problem.dims <= 82) {
+                if (problem.terms() <= 4'700'000'000) {
+                    if (ratio(problem.points, problem.dims) <= 56) {
+                        // two_stage budget_mib=8192
+                        // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                        return kLeaves[6];
                     } else {
                         // fused_tile per_thread=4
-                        // 4 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                        return kLeaves[13];
+                        // 20 problems, margin 1.37, regret 1.00 [1.00, 1.01]
+                        return kLeaves[7];
                     }
                 } else {
-                    if (product(problem.queries, problem.k) <= 56'000) {
-                        // synchronous chunks=1;pinned=1
-                        // 6 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                        return kLeaves[14];
-                    } else {
-                        // fused_tile per_thread=4
-                        // 1 problems, margin 1.46, regret 1.00 [1.00, 1.00]
-                        return kLeaves[15];
-                    }
+                    // fused_tile per_thread=8
+                    // else fused_tile per_thread=4
+                    // 8 problems, margin 1.37, regret 1.05 [1.01, 1.13]
+                    return kLeaves[8];
+                }
+            } else {
+                if (problem.distances() <= 39'000'000) {
+                    // two_stage budget_mib=1024
+                    // 2 problems, margin 1.00, regret 1.06 [1.00, 1.12]
+                    return kLeaves[9];
+                } else {
+                    // fused_tile per_thread=8
+                    // else two_stage budget_mib=8192
+                    // 8 problems, margin 1.17, regret 1.01 [1.00, 1.04]
+                    return kLeaves[10];
                 }
             }
         }
     } else {
-        if (problem.terms() <= 4'700'000'000) {
-            if (ratio(problem.points, problem.classes) <= 47) {
-                // synchronous chunks=1;pinned=1
-                // else two_stage budget_mib=8192
-                // 5 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                return kLeaves[16];
+        if (ratio(problem.queries, problem.dims) <= 4.7) {
+            if (product(problem.points, problem.dims) <= 1500) {
+                // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
+                // 2 problems, margin 4.02, regret 1.00 [1.00, 1.00]
+                return kLeaves[11];
             } else {
-                if (product(problem.points, problem.classes) <= 27'000'000) {
-                    // fused_tile per_thread=4
-                    // 28 problems, margin 1.40, regret 1.01 [1.00, 1.02]
-                    return kLeaves[17];
+                if (product(problem.queries, problem.dims) <= 68'000) {
+                    if (problem.distances() <= 47'000) {
+                        // placement gpu_distance=1;gpu_selection=1;gpu_vote=1
+                        // 10 problems, margin 1.00, regret 1.04 [1.01, 1.08]
+                        return kLeaves[12];
+                    } else {
+                        if (product(problem.queries, problem.classes) <= 4) {
+                            // asynchronous chunks=32
+                            // 1 problems, margin 1.38, regret 1.00 [1.00, 1.00]
+                            return kLeaves[13];
+                        } else {
+                            // synchronous chunks=1;pinned=0
+                            // 14 problems, margin 1.33, regret 1.04 [1.00, 1.12]
+                            return kLeaves[14];
+                        }
+                    }
                 } else {
-                    // fused_tile per_thread=8
-                    // 1 problems, margin 1.51, regret 1.00 [1.00, 1.00]
-                    return kLeaves[18];
+                    // synchronous chunks=1;pinned=1
+                    // 5 problems, margin 0.99, regret 1.11 [1.00, 1.29]
+                    return kLeaves[15];
                 }
             }
         } else {
-            if (ratio(problem.queries, problem.k) <= 39) {
-                if (product(problem.points, problem.k) <= 4'194'304) {
-                    // synchronous chunks=1;pinned=0
-                    // else two_stage budget_mib=1024
-                    // 3 problems, margin 1.00, regret 1.01 [1.00, 1.04]
-                    return kLeaves[19];
+            if (problem.terms() <= 3'300'000'000) {
+                if (ratio(problem.points, problem.classes) <= 64) {
+                    // synchronous chunks=1;pinned=1
+                    // 9 problems, margin 1.09, regret 1.05 [1.01, 1.11]
+                    return kLeaves[16];
                 } else {
-                    // synchronous chunks=1;pinned=0
-                    // else fused_tile per_thread=4
-                    // 5 problems, margin 1.43, regret 1.02 [1.00, 1.05]
-                    return kLeaves[20];
-                }
-            } else {
-                if (product(problem.points, problem.dims) <= 150'000) {
-                    // screened_tile branches=16
-                    // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                    return kLeaves[21];
-                } else {
-                    if (ratio(problem.queries, problem.classes) <= 10) {
-                        // screened_tile branches=16
-                        // else fused_tile per_thread=4
-                        // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                        return kLeaves[22];
+                    if (problem.queries <= 10) {
+                        // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
+                        // 1 problems, margin 1.94, regret 1.00 [1.00, 1.00]
+                        return kLeaves[17];
                     } else {
-                        // fused_tile per_thread=8
-                        // else fused_tile per_thread=4
-                        // 13 problems, margin 1.64, regret 1.02 [1.00, 1.06]
-                        return kLeaves[23];
+                        // fused_tile per_thread=4
+                        // 11 problems, margin 1.29, regret 1.00 [1.00, 1.01]
+                        return kLeaves[18];
                     }
                 }
+            } else {
+                // fused_tile per_thread=8
+                // else fused_tile per_thread=4
+                // 5 problems, margin 1.98, regret 1.11 [1.00, 1.31]
+                return kLeaves[19];
             }
         }
     }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-16t/smallest_k.jsonl, 86 problems x 3 choices
 // SHA-256:  2b00352d0c107a92eb97728a7b45454b4548a723a4406e20366ed2a123e99a5f
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -27,7 +27,7 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.53F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 4.30F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
@@ -36,7 +36,7 @@ constexpr Choice<Problem> kRanking3[] = {
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.22F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 4.16F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
@@ -45,22 +45,22 @@ constexpr Choice<Problem> kRanking5[] = {
 };
 
 constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 4.22F},
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.03F},
     {VariantId::cpu_scalar, {}, 1.62F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.26F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.52F},
-    {VariantId::cpu_scalar, {}, 1.04F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 3.63F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
@@ -68,374 +68,383 @@ constexpr Choice<Problem> kRanking10[] = {
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 2.05F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 6.30F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 8.08F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.15F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 10.38F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.60F},
+    {VariantId::cpu_scalar, {}, 1.05F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 4.19F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.55F},
+};
+
 constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.15F},
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 7.63F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 13,
-        .margin = 3.48F,
+        .problems = 6,
+        .margin = 3.67F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 39000 and columns / k <= 3900",
+        .path = "rows <= 3 and columns / k <= 22000 and rows / columns <= 2.2e-05 and rows <= 1",
         .ranking = kRanking0,
     },
     {
         .id = 1,
         .problems = 1,
-        .margin = 3.22F,
+        .margin = 1.49F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 39000 and columns / k > 3900 and rows <= 1",
+        .path = "rows <= 3 "
+                "and columns / k <= 22000 "
+                "and rows / columns <= 2.2e-05 "
+                "and rows > 1 "
+                "and columns / k <= 1800",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 3,
-        .margin = 0.22F,
-        .regret = 4.53F,
-        .regret_lo = 3.22F,
-        .regret_hi = 5.55F,
-        .path = "rows <= 3 and columns / k <= 39000 and columns / k > 3900 and rows > 1",
+        .problems = 2,
+        .margin = 0.23F,
+        .regret = 4.30F,
+        .regret_lo = 3.30F,
+        .regret_hi = 5.60F,
+        .path = "rows <= 3 "
+                "and columns / k <= 22000 "
+                "and rows / columns <= 2.2e-05 "
+                "and rows > 1 "
+                "and columns / k > 1800",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 3.22F,
+        .problems = 14,
+        .margin = 3.46F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k > 39000 and rows <= 1",
+        .path = "rows <= 3 and columns / k <= 22000 and rows / columns > 2.2e-05 and elements <= 47000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 1,
-        .margin = 0.31F,
-        .regret = 3.22F,
-        .regret_lo = 3.22F,
-        .regret_hi = 3.22F,
-        .path = "rows <= 3 and columns / k > 39000 and rows > 1",
+        .problems = 6,
+        .margin = 0.24F,
+        .regret = 4.16F,
+        .regret_lo = 3.40F,
+        .regret_hi = 5.05F,
+        .path = "rows <= 3 "
+                "and columns / k <= 22000 "
+                "and rows / columns > 2.2e-05 "
+                "and elements > 47000 "
+                "and k <= 64",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 4,
-        .margin = 1.28F,
+        .problems = 2,
+        .margin = 2.13F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 3300 and rows / k <= 2.2",
+        .path = "rows <= 3 "
+                "and columns / k <= 22000 "
+                "and rows / columns > 2.2e-05 "
+                "and elements > 47000 "
+                "and k > 64",
         .ranking = kRanking5,
     },
     {
         .id = 6,
         .problems = 2,
-        .margin = 1.57F,
-        .regret = 1.03F,
+        .margin = 4.22F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "rows > 3 and elements <= 3300 and rows / k > 2.2 and rows <= 47",
+        .regret_hi = 1.00F,
+        .path = "rows <= 3 and columns / k > 22000 and rows <= 1",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 7,
-        .margin = 3.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 3 and elements <= 3300 and rows / k > 2.2 and rows > 47",
+        .problems = 2,
+        .margin = 0.24F,
+        .regret = 4.22F,
+        .regret_lo = 3.22F,
+        .regret_hi = 5.55F,
+        .path = "rows <= 3 and columns / k > 22000 and rows > 1",
         .ranking = kRanking7,
     },
     {
         .id = 8,
+        .problems = 2,
+        .margin = 1.57F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "rows > 3 and elements <= 2700 and columns * k <= 560 and rows <= 56",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 6,
+        .margin = 3.62F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "rows > 3 and elements <= 2700 and columns * k <= 560 and rows > 56",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 4,
+        .margin = 1.28F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and elements <= 2700 and columns * k > 560",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 8,
+        .margin = 1.72F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and elements > 2700 and rows <= 4 and columns / k <= 150",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 9,
+        .margin = 0.40F,
+        .regret = 2.60F,
+        .regret_lo = 1.61F,
+        .regret_hi = 4.03F,
+        .path = "rows > 3 and elements > 2700 and rows <= 4 and columns / k > 150",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
         .problems = 1,
         .margin = 1.43F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and elements > 3300 and rows / k <= 0.0068",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 10,
-        .margin = 0.41F,
-        .regret = 2.52F,
-        .regret_lo = 1.60F,
-        .regret_hi = 3.71F,
-        .path = "rows > 3 and elements > 3300 and rows / k > 0.0068 and rows <= 4",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 2,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 3300 "
-                "and rows / k > 0.0068 "
-                "and rows > 4 "
-                "and columns * k <= 47000 "
-                "and rows / k <= 0.39",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 6,
-        .margin = 2.03F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "rows > 3 "
-                "and elements > 3300 "
-                "and rows / k > 0.0068 "
-                "and rows > 4 "
-                "and columns * k <= 47000 "
-                "and rows / k > 0.39 "
-                "and k <= 11 "
-                "and rows <= 22 "
-                "and columns <= 2048",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 1,
-        .margin = 6.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 3300 "
-                "and rows / k > 0.0068 "
-                "and rows > 4 "
-                "and columns * k <= 47000 "
-                "and rows / k > 0.39 "
-                "and k <= 11 "
-                "and rows <= 22 "
-                "and columns > 2048",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 19,
-        .margin = 8.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 3 "
-                "and elements > 3300 "
-                "and rows / k > 0.0068 "
-                "and rows > 4 "
-                "and columns * k <= 47000 "
-                "and rows / k > 0.39 "
-                "and k <= 11 "
-                "and rows > 22",
+        .path = "rows > 3 and elements > 2700 and rows > 4 and rows / k <= 0.0068",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 12,
-        .margin = 3.15F,
+        .problems = 2,
+        .margin = 1.22F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 "
-                "and elements > 3300 "
-                "and rows / k > 0.0068 "
+                "and elements > 2700 "
                 "and rows > 4 "
-                "and columns * k <= 47000 "
-                "and rows / k > 0.39 "
-                "and k > 11 "
-                "and rows <= 820",
+                "and rows / k > 0.0068 "
+                "and columns / k <= 47 "
+                "and rows <= 7",
         .ranking = kRanking14,
     },
     {
         .id = 15,
-        .problems = 5,
-        .margin = 10.37F,
-        .regret = 1.00F,
+        .problems = 28,
+        .margin = 4.17F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.01F,
         .path = "rows > 3 "
-                "and elements > 3300 "
-                "and rows / k > 0.0068 "
+                "and elements > 2700 "
                 "and rows > 4 "
-                "and columns * k <= 47000 "
-                "and rows / k > 0.39 "
-                "and k > 11 "
-                "and rows > 820",
+                "and rows / k > 0.0068 "
+                "and columns / k <= 47 "
+                "and rows > 7",
         .ranking = kRanking15,
     },
     {
         .id = 16,
-        .problems = 1,
-        .margin = 1.20F,
+        .problems = 3,
+        .margin = 1.55F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 "
-                "and elements > 3300 "
-                "and rows / k > 0.0068 "
+                "and elements > 2700 "
                 "and rows > 4 "
-                "and columns * k > 47000 "
-                "and elements <= 12000",
+                "and rows / k > 0.0068 "
+                "and columns / k > 47 "
+                "and elements <= 6800 "
+                "and columns * k <= 6800",
         .ranking = kRanking16,
     },
     {
         .id = 17,
-        .problems = 19,
-        .margin = 5.15F,
+        .problems = 2,
+        .margin = 1.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 "
-                "and elements > 3300 "
-                "and rows / k > 0.0068 "
+                "and elements > 2700 "
                 "and rows > 4 "
-                "and columns * k > 47000 "
-                "and elements > 12000",
+                "and rows / k > 0.0068 "
+                "and columns / k > 47 "
+                "and elements <= 6800 "
+                "and columns * k > 6800",
         .ranking = kRanking17,
+    },
+    {
+        .id = 18,
+        .problems = 30,
+        .margin = 7.50F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "rows > 3 "
+                "and elements > 2700 "
+                "and rows > 4 "
+                "and rows / k > 0.0068 "
+                "and columns / k > 47 "
+                "and elements > 6800",
+        .ranking = kRanking18,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.rows <= 3) {
-        if (ratio(problem.columns, problem.k) <= 39'000) {
-            if (ratio(problem.columns, problem.k) <= 3900) {
-                // cpu_scalar default
-                // 13 problems, margin 3.48, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
+        if (ratio(problem.columns, problem.k) <= 22'000) {
+            if (ratio(problem.rows, problem.columns) <= 2.2e-05) {
                 if (problem.rows <= 1) {
                     // cpu_scalar default
-                    // 1 problems, margin 3.22, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
+                    // 6 problems nearby, margin 3.67, regret 1.00 [1.00, 1.00]
+                    return kLeaves[0];
                 } else {
-                    // cpu_openmp rows=64
-                    // 3 problems nearby, margin 0.22, regret 4.53 [3.22, 5.55]
-                    return kLeaves[2];
+                    if (ratio(problem.columns, problem.k) <= 1800) {
+                        // cpu_scalar default
+                        // 1 problems nearby, margin 1.49, regret 1.00 [1.00, 1.00]
+                        return kLeaves[1];
+                    } else {
+                        // cpu_openmp rows=64
+                        // 2 problems nearby, margin 0.23, regret 4.30 [3.30, 5.60]
+                        return kLeaves[2];
+                    }
+                }
+            } else {
+                if (problem.elements() <= 47'000) {
+                    // cpu_scalar default
+                    // 14 problems, margin 3.46, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
+                } else {
+                    if (problem.k <= 64) {
+                        // cpu_openmp rows=64
+                        // 6 problems nearby, margin 0.24, regret 4.16 [3.40, 5.05]
+                        return kLeaves[4];
+                    } else {
+                        // cpu_scalar default
+                        // 2 problems nearby, margin 2.13, regret 1.00 [1.00, 1.00]
+                        return kLeaves[5];
+                    }
                 }
             }
         } else {
             if (problem.rows <= 1) {
                 // cpu_scalar default
-                // 1 problems nearby, margin 3.22, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
+                // 2 problems nearby, margin 4.22, regret 1.00 [1.00, 1.00]
+                return kLeaves[6];
             } else {
                 // cpu_openmp rows=64
-                // 1 problems nearby, margin 0.31, regret 3.22 [3.22, 3.22]
-                return kLeaves[4];
+                // 2 problems nearby, margin 0.24, regret 4.22 [3.22, 5.55]
+                return kLeaves[7];
             }
         }
     } else {
-        if (problem.elements() <= 3300) {
-            if (ratio(problem.rows, problem.k) <= 2.2) {
-                // cpu_scalar default
-                // 4 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
-            } else {
-                if (problem.rows <= 47) {
+        if (problem.elements() <= 2700) {
+            if (product(problem.columns, problem.k) <= 560) {
+                if (problem.rows <= 56) {
                     // cpu_openmp rows=64
                     // 2 problems, margin 1.57, regret 1.03 [1.00, 1.06]
-                    return kLeaves[6];
+                    return kLeaves[8];
                 } else {
                     // cpu_openmp rows=16
-                    // 7 problems nearby, margin 3.25, regret 1.00 [1.00, 1.01]
-                    return kLeaves[7];
+                    // 6 problems nearby, margin 3.62, regret 1.00 [1.00, 1.01]
+                    return kLeaves[9];
                 }
+            } else {
+                // cpu_scalar default
+                // 4 problems, margin 1.28, regret 1.00 [1.00, 1.00]
+                return kLeaves[10];
             }
         } else {
-            if (ratio(problem.rows, problem.k) <= 0.0068) {
-                // cpu_scalar default
-                // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
-                return kLeaves[8];
-            } else {
-                if (problem.rows <= 4) {
-                    // cpu_openmp rows=64
-                    // 10 problems nearby, margin 0.41, regret 2.52 [1.60, 3.71]
-                    return kLeaves[9];
+            if (problem.rows <= 4) {
+                if (ratio(problem.columns, problem.k) <= 150) {
+                    // cpu_scalar default
+                    // 8 problems nearby, margin 1.72, regret 1.00 [1.00, 1.00]
+                    return kLeaves[11];
                 } else {
-                    if (product(problem.columns, problem.k) <= 47'000) {
-                        if (ratio(problem.rows, problem.k) <= 0.39) {
+                    // cpu_openmp rows=64
+                    // 9 problems nearby, margin 0.40, regret 2.60 [1.61, 4.03]
+                    return kLeaves[12];
+                }
+            } else {
+                if (ratio(problem.rows, problem.k) <= 0.0068) {
+                    // cpu_scalar default
+                    // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
+                    return kLeaves[13];
+                } else {
+                    if (ratio(problem.columns, problem.k) <= 47) {
+                        if (problem.rows <= 7) {
                             // cpu_scalar default
-                            // 2 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                            return kLeaves[10];
-                        } else {
-                            if (problem.k <= 11) {
-                                if (problem.rows <= 22) {
-                                    if (problem.columns <= 2048) {
-                                        // cpu_openmp rows=64
-                                        // 6 problems, margin 2.03, regret 1.01 [1.00, 1.03]
-                                        return kLeaves[11];
-                                    } else {
-                                        // cpu_openmp rows=16
-                                        // 1 problems, margin 6.30, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[12];
-                                    }
-                                } else {
-                                    // cpu_openmp rows=16
-                                    // 19 problems, margin 8.04, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[13];
-                                }
-                            } else {
-                                if (problem.rows <= 820) {
-                                    // cpu_openmp rows=16
-                                    // 12 problems, margin 3.15, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[14];
-                                } else {
-                                    // cpu_openmp rows=64
-                                    // 5 problems, margin 10.37, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[15];
-                                }
-                            }
-                        }
-                    } else {
-                        if (problem.elements() <= 12'000) {
-                            // cpu_scalar default
-                            // 1 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                            return kLeaves[16];
+                            // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+                            return kLeaves[14];
                         } else {
                             // cpu_openmp rows=16
-                            // 19 problems, margin 5.15, regret 1.00 [1.00, 1.00]
-                            return kLeaves[17];
+                            // 28 problems, margin 4.17, regret 1.01 [1.00, 1.01]
+                            return kLeaves[15];
+                        }
+                    } else {
+                        if (problem.elements() <= 6800) {
+                            if (product(problem.columns, problem.k) <= 6800) {
+                                // cpu_openmp rows=64
+                                // 3 problems, margin 1.55, regret 1.00 [1.00, 1.00]
+                                return kLeaves[16];
+                            } else {
+                                // cpu_scalar default
+                                // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                                return kLeaves[17];
+                            }
+                        } else {
+                            // cpu_openmp rows=16
+                            // 30 problems, margin 7.50, regret 1.02 [1.00, 1.04]
+                            return kLeaves[18];
                         }
                     }
                 }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-2t/smallest_k.jsonl, 101 problems x 5 choices
 // SHA-256:  d75a02719dbba2d724c1b5dbee43621644ff7ccc9c9cb06e54c6390d9a27788a
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -20,98 +20,103 @@ namespace espalier::smallest_k::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.61F},
+    {VariantId::cpu_scalar, {}, 1.24F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.36F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.19F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.16F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.05F},
+    {VariantId::cpu_scalar, {}, 1.24F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.10F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.30F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 3.61F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.03F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 3.92F},
+    {VariantId::cpu_scalar, {}, 5.13F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.68F},
-    {VariantId::cpu_scalar, {}, 3.23F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.07F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.29F},
+    {VariantId::cpu_scalar, {}, 3.20F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.20F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_scalar, {}, 1.87F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.03F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.33F},
+    {VariantId::cpu_scalar, {}, 2.61F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.57F},
-    {VariantId::cpu_scalar, {}, 2.53F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 3.25F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.34F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.22F},
-    {VariantId::cpu_scalar, {}, 5.07F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.50F},
-    {VariantId::cpu_scalar, {}, 5.06F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.49F},
-    {VariantId::cpu_scalar, {}, 3.23F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.10F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.50F},
-    {VariantId::cpu_scalar, {}, 8.48F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.39F},
     {VariantId::cpu_scalar, {}, 9.15F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.06F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.38F},
+    {VariantId::cpu_scalar, {}, 8.41F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 11.07F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.38F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.18F},
+    {VariantId::cpu_scalar, {}, 1.28F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.38F},
+    {VariantId::cpu_scalar, {}, 2.91F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.19F},
-    {VariantId::cpu_scalar, {}, 3.46F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.14F},
+    {VariantId::cpu_scalar, {}, 3.41F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.27F},
+    {VariantId::cpu_scalar, {}, 3.96F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.19F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 5.11F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.30F},
+    {VariantId::cpu_scalar, {}, 6.10F},
 };
 
 constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.11F},
-    {VariantId::cpu_scalar, {}, 5.12F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 3.82F},
 };
 
 constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.21F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.22F},
-    {VariantId::cpu_scalar, {}, 5.34F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.24F},
+    {VariantId::cpu_scalar, {}, 3.74F},
 };
 
 constexpr Choice<Problem> kRanking17[] = {
@@ -122,240 +127,193 @@ constexpr Choice<Problem> kRanking17[] = {
 
 constexpr Choice<Problem> kRanking18[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.60F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.65F},
-    {VariantId::cpu_scalar, {}, 5.51F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.16F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.40F},
-    {VariantId::cpu_scalar, {}, 4.33F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.21F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.48F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.07F},
-    {VariantId::cpu_scalar, {}, 5.35F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 4.06F},
+    {VariantId::cpu_scalar, {}, 5.42F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 2,
-        .margin = 1.31F,
-        .regret = 1.61F,
-        .regret_lo = 1.36F,
+        .problems = 3,
+        .margin = 0.94F,
+        .regret = 1.24F,
+        .regret_lo = 1.00F,
         .regret_hi = 1.90F,
-        .path = "layout == transposed "
-                "and columns * k <= 1000 "
-                "and rows <= 5 "
-                "and elements <= 3300 "
-                "and columns * k <= 120",
+        .path = "layout == transposed and k <= 5 and rows <= 5 and columns * k <= 330 and rows <= 3",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 1.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and columns * k <= 1000 "
-                "and rows <= 5 "
-                "and elements <= 3300 "
-                "and columns * k > 120",
+        .problems = 3,
+        .margin = 1.04F,
+        .regret = 1.19F,
+        .regret_lo = 1.08F,
+        .regret_hi = 1.37F,
+        .path = "layout == transposed and k <= 5 and rows <= 5 and columns * k <= 330 and rows > 3",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and columns * k <= 1000 and rows <= 5 and elements > 3300",
+        .problems = 2,
+        .margin = 0.91F,
+        .regret = 1.10F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.17F,
+        .path = "layout == transposed and k <= 5 and rows <= 5 and columns * k > 330",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 2,
-        .margin = 3.55F,
-        .regret = 1.01F,
+        .problems = 9,
+        .margin = 3.72F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed and columns * k <= 1000 and rows > 5 and k <= 7 and results <= 27",
+        .regret_hi = 1.06F,
+        .path = "layout == transposed and k <= 5 and rows > 5 and elements <= 1800000 and k <= 3",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 10,
-        .margin = 2.62F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed "
-                "and columns * k <= 1000 "
-                "and rows > 5 "
-                "and k <= 7 "
-                "and results > 27 "
-                "and results <= 22000",
+        .problems = 7,
+        .margin = 1.21F,
+        .regret = 1.07F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.11F,
+        .path = "layout == transposed and k <= 5 and rows > 5 and elements <= 1800000 and k > 3 and k <= 4",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 1,
-        .margin = 0.83F,
-        .regret = 1.20F,
-        .regret_lo = 1.20F,
-        .regret_hi = 1.20F,
-        .path = "layout == transposed "
-                "and columns * k <= 1000 "
-                "and rows > 5 "
-                "and k <= 7 "
-                "and results > 27 "
-                "and results > 22000",
+        .problems = 9,
+        .margin = 1.29F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.06F,
+        .path = "layout == transposed and k <= 5 and rows > 5 and elements <= 1800000 and k > 3 and k > 4",
         .ranking = kRanking5,
     },
     {
         .id = 6,
         .problems = 1,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and columns * k <= 1000 and rows > 5 and k > 7 and results <= 220",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 3,
-        .margin = 1.55F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed and columns * k <= 1000 and rows > 5 and k > 7 and results > 220",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 39,
-        .margin = 3.22F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and columns * k > 1000 "
-                "and rows <= 56 "
-                "and rows / k <= 3.3 "
-                "and elements <= 1200000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 5,
-        .margin = 1.65F,
-        .regret = 1.34F,
-        .regret_lo = 1.26F,
-        .regret_hi = 1.42F,
-        .path = "layout == transposed "
-                "and columns * k > 1000 "
-                "and rows <= 56 "
-                "and rows / k <= 3.3 "
-                "and elements > 1200000",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 4,
-        .margin = 1.50F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and columns * k > 1000 "
-                "and rows <= 56 "
-                "and rows / k > 3.3 "
-                "and results <= 330",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 1,
-        .margin = 1.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and columns * k > 1000 "
-                "and rows <= 56 "
-                "and rows / k > 3.3 "
-                "and results > 330",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 5,
-        .margin = 2.27F,
-        .regret = 1.10F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.33F,
-        .path = "layout == transposed "
-                "and columns * k > 1000 "
-                "and rows > 56 "
-                "and k <= 2 "
-                "and columns / k <= 6800",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 1,
         .margin = 1.39F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
+        .path = "layout == transposed and k <= 5 and rows > 5 and elements > 1800000 and k <= 3",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 2,
+        .margin = 1.30F,
+        .regret = 1.06F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.12F,
         .path = "layout == transposed "
-                "and columns * k > 1000 "
-                "and rows > 56 "
-                "and k <= 2 "
-                "and columns / k > 6800",
+                "and k <= 5 "
+                "and rows > 5 "
+                "and elements > 1800000 "
+                "and k > 3 "
+                "and rows <= 64",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 1,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and k <= 5 "
+                "and rows > 5 "
+                "and elements > 1800000 "
+                "and k > 3 "
+                "and rows > 64",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 4,
+        .margin = 0.86F,
+        .regret = 1.38F,
+        .regret_lo = 1.13F,
+        .regret_hi = 1.84F,
+        .path = "layout == transposed "
+                "and k > 5 "
+                "and elements <= 560000 "
+                "and rows <= 82 "
+                "and columns * k <= 330",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 28,
+        .margin = 2.34F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "layout == transposed and k > 5 and elements <= 560000 and rows <= 82 and columns * k > 330",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 4,
+        .margin = 2.14F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed and k > 5 and elements <= 560000 and rows > 82 and elements <= 47000",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 9,
+        .margin = 2.27F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed and k > 5 and elements <= 560000 and rows > 82 and elements > 47000",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 2,
+        .margin = 0.84F,
+        .regret = 1.19F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.36F,
+        .path = "layout == transposed and k > 5 and elements > 560000 and results <= 120",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 3,
-        .margin = 2.19F,
+        .problems = 9,
+        .margin = 2.29F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and columns * k > 1000 and rows > 56 and k > 2 and elements <= 47000",
+        .regret_hi = 1.01F,
+        .path = "layout == transposed and k > 5 and elements > 560000 and results > 120",
         .ranking = kRanking14,
     },
     {
         .id = 15,
-        .problems = 20,
-        .margin = 2.10F,
+        .problems = 16,
+        .margin = 3.82F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed and columns * k > 1000 and rows > 56 and k > 2 and elements > 47000",
+        .regret_hi = 1.00F,
+        .path = "layout != transposed and results <= 180 and rows / k <= 56",
         .ranking = kRanking15,
     },
     {
         .id = 16,
-        .problems = 2,
-        .margin = 1.22F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 1.21F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed and k <= 1 and results <= 56",
+        .regret_hi = 1.06F,
+        .path = "layout != transposed and results <= 180 and rows / k > 56",
         .ranking = kRanking16,
     },
     {
@@ -365,178 +323,130 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "layout != transposed and k <= 1 and results > 56",
+        .path = "layout != transposed and results > 180 and k <= 1",
         .ranking = kRanking17,
     },
     {
         .id = 18,
-        .problems = 3,
-        .margin = 3.60F,
+        .problems = 10,
+        .margin = 4.06F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed and k > 1 and rows * k <= 270",
+        .path = "layout != transposed and results > 180 and k > 1",
         .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 6,
-        .margin = 1.21F,
-        .regret = 1.16F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.31F,
-        .path = "layout != transposed and k > 1 and rows * k > 270 and k <= 5 and k <= 4",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 4,
-        .margin = 0.45F,
-        .regret = 2.21F,
-        .regret_lo = 1.61F,
-        .regret_hi = 2.95F,
-        .path = "layout != transposed and k > 1 and rows * k > 270 and k <= 5 and k > 4",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 7,
-        .margin = 3.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed and k > 1 and rows * k > 270 and k > 5",
-        .ranking = kRanking21,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.layout == MatrixLayout::transposed) {
-        if (product(problem.columns, problem.k) <= 1000) {
+        if (problem.k <= 5) {
             if (problem.rows <= 5) {
-                if (problem.elements() <= 3300) {
-                    if (product(problem.columns, problem.k) <= 120) {
+                if (product(problem.columns, problem.k) <= 330) {
+                    if (problem.rows <= 3) {
                         // cpu_scalar default
-                        // 2 problems nearby, margin 1.31, regret 1.61 [1.36, 1.90]
+                        // 3 problems nearby, margin 0.94, regret 1.24 [1.00, 1.90]
                         return kLeaves[0];
                     } else {
-                        // cpu_avx2 rows=16
-                        // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
+                        // cpu_openmp rows=16
+                        // 3 problems nearby, margin 1.04, regret 1.19 [1.08, 1.37]
                         return kLeaves[1];
                     }
                 } else {
-                    // cpu_scalar default
-                    // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
+                    // cpu_avx2 rows=16
+                    // 2 problems, margin 0.91, regret 1.10 [1.04, 1.17]
                     return kLeaves[2];
                 }
             } else {
-                if (problem.k <= 7) {
-                    if (problem.results() <= 27) {
-                        // cpu_openmp rows=64
-                        // 2 problems, margin 3.55, regret 1.01 [1.00, 1.03]
+                if (problem.elements() <= 1'800'000) {
+                    if (problem.k <= 3) {
+                        // cpu_openmp rows=16
+                        // 9 problems, margin 3.72, regret 1.03 [1.00, 1.06]
                         return kLeaves[3];
                     } else {
-                        if (problem.results() <= 22'000) {
-                            // cpu_openmp rows=16
-                            // 10 problems, margin 2.62, regret 1.02 [1.01, 1.05]
+                        if (problem.k <= 4) {
+                            // cpu_openmp rows=64
+                            // 7 problems nearby, margin 1.21, regret 1.07 [1.02, 1.11]
                             return kLeaves[4];
                         } else {
-                            // cpu_avx2 rows=64
-                            // 1 problems nearby, margin 0.83, regret 1.20 [1.20, 1.20]
+                            // cpu_openmp rows=16
+                            // 9 problems, margin 1.29, regret 1.03 [1.01, 1.06]
                             return kLeaves[5];
                         }
                     }
                 } else {
-                    if (problem.results() <= 220) {
-                        // cpu_scalar default
-                        // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
+                    if (problem.k <= 3) {
+                        // cpu_openmp rows=64
+                        // 1 problems, margin 1.39, regret 1.00 [1.00, 1.00]
                         return kLeaves[6];
                     } else {
-                        // cpu_avx2 rows=16
-                        // 3 problems, margin 1.55, regret 1.01 [1.00, 1.04]
-                        return kLeaves[7];
+                        if (problem.rows <= 64) {
+                            // cpu_openmp rows=64
+                            // 2 problems nearby, margin 1.30, regret 1.06 [1.01, 1.12]
+                            return kLeaves[7];
+                        } else {
+                            // cpu_avx2 rows=64
+                            // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                            return kLeaves[8];
+                        }
                     }
                 }
             }
         } else {
-            if (problem.rows <= 56) {
-                if (ratio(problem.rows, problem.k) <= 3.3) {
-                    if (problem.elements() <= 1'200'000) {
-                        // cpu_avx2 rows=16
-                        // 39 problems, margin 3.22, regret 1.01 [1.00, 1.02]
-                        return kLeaves[8];
-                    } else {
-                        // cpu_avx2 rows=64
-                        // 5 problems nearby, margin 1.65, regret 1.34 [1.26, 1.42]
+            if (problem.elements() <= 560'000) {
+                if (problem.rows <= 82) {
+                    if (product(problem.columns, problem.k) <= 330) {
+                        // cpu_openmp rows=16
+                        // 4 problems nearby, margin 0.86, regret 1.38 [1.13, 1.84]
                         return kLeaves[9];
-                    }
-                } else {
-                    if (problem.results() <= 330) {
-                        // cpu_openmp rows=16
-                        // 4 problems, margin 1.50, regret 1.00 [1.00, 1.00]
-                        return kLeaves[10];
                     } else {
                         // cpu_avx2 rows=16
-                        // 1 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                        return kLeaves[11];
-                    }
-                }
-            } else {
-                if (problem.k <= 2) {
-                    if (ratio(problem.columns, problem.k) <= 6800) {
-                        // cpu_openmp rows=16
-                        // 5 problems nearby, margin 2.27, regret 1.10 [1.00, 1.33]
-                        return kLeaves[12];
-                    } else {
-                        // cpu_openmp rows=64
-                        // 1 problems, margin 1.39, regret 1.00 [1.00, 1.00]
-                        return kLeaves[13];
+                        // 28 problems, margin 2.34, regret 1.02 [1.00, 1.04]
+                        return kLeaves[10];
                     }
                 } else {
                     if (problem.elements() <= 47'000) {
                         // cpu_avx2 rows=16
-                        // 3 problems, margin 2.19, regret 1.00 [1.00, 1.00]
-                        return kLeaves[14];
+                        // 4 problems, margin 2.14, regret 1.00 [1.00, 1.00]
+                        return kLeaves[11];
                     } else {
                         // cpu_avx2 rows=64
-                        // 20 problems, margin 2.10, regret 1.00 [1.00, 1.01]
-                        return kLeaves[15];
+                        // 9 problems, margin 2.27, regret 1.00 [1.00, 1.00]
+                        return kLeaves[12];
                     }
+                }
+            } else {
+                if (problem.results() <= 120) {
+                    // cpu_avx2 rows=16
+                    // 2 problems nearby, margin 0.84, regret 1.19 [1.03, 1.36]
+                    return kLeaves[13];
+                } else {
+                    // cpu_avx2 rows=64
+                    // 9 problems, margin 2.29, regret 1.00 [1.00, 1.01]
+                    return kLeaves[14];
                 }
             }
         }
     } else {
-        if (problem.k <= 1) {
-            if (problem.results() <= 56) {
+        if (problem.results() <= 180) {
+            if (ratio(problem.rows, problem.k) <= 56) {
                 // cpu_avx2 rows=16
-                // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                return kLeaves[16];
+                // 16 problems, margin 3.82, regret 1.00 [1.00, 1.00]
+                return kLeaves[15];
             } else {
+                // cpu_openmp rows=16
+                // 4 problems nearby, margin 1.21, regret 1.02 [1.00, 1.06]
+                return kLeaves[16];
+            }
+        } else {
+            if (problem.k <= 1) {
                 // cpu_openmp rows=16
                 // 3 problems, margin 1.33, regret 1.01 [1.00, 1.02]
                 return kLeaves[17];
-            }
-        } else {
-            if (product(problem.rows, problem.k) <= 270) {
-                // cpu_avx2 rows=16
-                // 3 problems, margin 3.60, regret 1.00 [1.00, 1.00]
-                return kLeaves[18];
             } else {
-                if (problem.k <= 5) {
-                    if (problem.k <= 4) {
-                        // cpu_avx2 rows=16
-                        // 6 problems nearby, margin 1.21, regret 1.16 [1.04, 1.31]
-                        return kLeaves[19];
-                    } else {
-                        // cpu_openmp rows=16
-                        // 4 problems nearby, margin 0.45, regret 2.21 [1.61, 2.95]
-                        return kLeaves[20];
-                    }
-                } else {
-                    // cpu_avx2 rows=16
-                    // 7 problems, margin 3.07, regret 1.00 [1.00, 1.00]
-                    return kLeaves[21];
-                }
+                // cpu_avx2 rows=16
+                // 10 problems, margin 4.06, regret 1.00 [1.00, 1.00]
+                return kLeaves[18];
             }
         }
     }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-16t/smallest_k.jsonl, 87 problems x 3 choices
 // SHA-256:  0131aa8140df8d4784c6c7cf026a72d90bb505816966313f8562e8235c416d26
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -27,26 +27,25 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 5.35F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.03F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 5.06F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 5.41F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 5.39F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.10F},
-    {VariantId::cpu_scalar, {}, 1.07F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
@@ -56,29 +55,28 @@ constexpr Choice<Problem> kRanking7[] = {
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.40F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.62F},
+    {VariantId::cpu_scalar, {}, 1.05F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 8.84F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 5.61F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.05F},
-    {VariantId::cpu_scalar, {}, 8.06F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.74F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 12.65F},
+    {VariantId::cpu_scalar, {}, 10.58F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.77F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 22.88F},
+    {VariantId::cpu_scalar, {}, 11.85F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
@@ -87,7 +85,7 @@ constexpr Choice<Problem> kRanking13[] = {
 
 constexpr Choice<Problem> kRanking14[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.54F},
+    {VariantId::cpu_scalar, {}, 2.38F},
 };
 
 constexpr Choice<Problem> kRanking15[] = {
@@ -96,8 +94,8 @@ constexpr Choice<Problem> kRanking15[] = {
 };
 
 constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.30F},
-    {VariantId::cpu_scalar, {}, 7.55F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.53F},
+    {VariantId::cpu_scalar, {}, 11.29F},
 };
 
 constexpr Choice<Problem> kRanking17[] = {
@@ -108,72 +106,82 @@ constexpr Choice<Problem> kRanking17[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 13,
-        .margin = 3.77F,
+        .problems = 9,
+        .margin = 3.36F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 7 and rows <= 3 and columns / k <= 39000 and columns / k <= 3900",
+        .path = "rows <= 7 and rows <= 3 and columns / k <= 22000 and columns / k <= 390",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 5.41F,
+        .problems = 5,
+        .margin = 4.97F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 7 and rows <= 3 and columns / k <= 39000 and columns / k > 3900 and rows <= 1",
+        .path = "rows <= 7 and rows <= 3 and columns / k <= 22000 and columns / k > 390 and rows <= 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 3,
-        .margin = 0.19F,
-        .regret = 5.35F,
-        .regret_lo = 5.28F,
-        .regret_hi = 5.41F,
-        .path = "rows <= 7 and rows <= 3 and columns / k <= 39000 and columns / k > 3900 and rows > 1",
+        .problems = 8,
+        .margin = 3.21F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.08F,
+        .path = "rows <= 7 "
+                "and rows <= 3 "
+                "and columns / k <= 22000 "
+                "and columns / k > 390 "
+                "and rows > 1 "
+                "and elements <= 22000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 5.41F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 7 and rows <= 3 and columns / k > 39000 and rows <= 1",
+        .problems = 6,
+        .margin = 0.20F,
+        .regret = 5.06F,
+        .regret_lo = 4.75F,
+        .regret_hi = 5.31F,
+        .path = "rows <= 7 "
+                "and rows <= 3 "
+                "and columns / k <= 22000 "
+                "and columns / k > 390 "
+                "and rows > 1 "
+                "and elements > 22000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 1,
-        .margin = 0.18F,
-        .regret = 5.41F,
-        .regret_lo = 5.41F,
-        .regret_hi = 5.41F,
-        .path = "rows <= 7 and rows <= 3 and columns / k > 39000 and rows > 1",
+        .problems = 2,
+        .margin = 5.38F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows <= 7 and rows <= 3 and columns / k > 22000 and rows <= 1",
         .ranking = kRanking4,
     },
     {
         .id = 5,
+        .problems = 2,
+        .margin = 0.19F,
+        .regret = 5.39F,
+        .regret_lo = 5.37F,
+        .regret_hi = 5.41F,
+        .path = "rows <= 7 and rows <= 3 and columns / k > 22000 and rows > 1",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
         .problems = 5,
         .margin = 1.27F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows <= 7 and rows > 3 and columns / k <= 100",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 2,
-        .margin = 0.51F,
-        .regret = 2.10F,
-        .regret_lo = 1.00F,
-        .regret_hi = 4.41F,
-        .path = "rows <= 7 and rows > 3 and columns / k > 100 and rows / k <= 0.068",
         .ranking = kRanking6,
     },
     {
@@ -183,57 +191,65 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "rows <= 7 and rows > 3 and columns / k > 100 and rows / k > 0.068",
+        .path = "rows <= 7 and rows > 3 and columns / k > 100 and results <= 390",
         .ranking = kRanking7,
     },
     {
         .id = 8,
-        .problems = 5,
-        .margin = 2.40F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 0.65F,
+        .regret = 1.62F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 7 and results <= 180 and rows <= 82 and columns <= 1800 and elements <= 22000",
+        .regret_hi = 3.04F,
+        .path = "rows <= 7 and rows > 3 and columns / k > 100 and results > 390",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 1,
-        .margin = 8.84F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 5.48F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 7 and results <= 180 and rows <= 82 and columns <= 1800 and elements > 22000",
+        .regret_hi = 1.07F,
+        .path = "rows > 7 and results <= 180 and rows <= 120 and rows / columns <= 0.027",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 2,
-        .margin = 7.70F,
-        .regret = 1.05F,
+        .problems = 3,
+        .margin = 1.74F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "rows > 7 and results <= 180 and rows <= 82 and columns > 1800",
+        .regret_hi = 1.00F,
+        .path = "rows > 7 "
+                "and results <= 180 "
+                "and rows <= 120 "
+                "and rows / columns > 0.027 "
+                "and elements <= 15000",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 1,
-        .margin = 12.65F,
+        .problems = 2,
+        .margin = 10.58F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 7 and results <= 180 and rows > 82 and columns <= 6800",
+        .path = "rows > 7 "
+                "and results <= 180 "
+                "and rows <= 120 "
+                "and rows / columns > 0.027 "
+                "and elements > 15000",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 1,
-        .margin = 12.92F,
-        .regret = 1.77F,
-        .regret_lo = 1.77F,
-        .regret_hi = 1.77F,
-        .path = "rows > 7 and results <= 180 and rows > 82 and columns > 6800",
+        .problems = 3,
+        .margin = 11.85F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 7 and results <= 180 and rows > 120",
         .ranking = kRanking12,
     },
     {
@@ -243,17 +259,17 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "rows > 7 and results > 180 and columns / k <= 5600 and elements <= 2048 and rows <= 47",
+        .path = "rows > 7 and results > 180 and columns / k <= 5600 and elements <= 2048 and rows <= 56",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 3,
-        .margin = 2.54F,
+        .problems = 4,
+        .margin = 2.38F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 7 and results > 180 and columns / k <= 5600 and elements <= 2048 and rows > 47",
+        .path = "rows > 7 and results > 180 and columns / k <= 5600 and elements <= 2048 and rows > 56",
         .ranking = kRanking14,
     },
     {
@@ -268,12 +284,12 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 16,
-        .problems = 4,
-        .margin = 5.81F,
-        .regret = 1.30F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.74F,
-        .path = "rows > 7 and results > 180 and columns / k > 5600 and rows <= 82",
+        .problems = 6,
+        .margin = 7.37F,
+        .regret = 1.53F,
+        .regret_lo = 1.17F,
+        .regret_hi = 2.00F,
+        .path = "rows > 7 and results > 180 and columns / k > 5600 and rows <= 128",
         .ranking = kRanking16,
     },
     {
@@ -283,7 +299,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 7 and results > 180 and columns / k > 5600 and rows > 82",
+        .path = "rows > 7 and results > 180 and columns / k > 5600 and rows > 128",
         .ranking = kRanking17,
     },
 };
@@ -291,89 +307,89 @@ constexpr Leaf<Problem> kLeaves[] = {
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.rows <= 7) {
         if (problem.rows <= 3) {
-            if (ratio(problem.columns, problem.k) <= 39'000) {
-                if (ratio(problem.columns, problem.k) <= 3900) {
+            if (ratio(problem.columns, problem.k) <= 22'000) {
+                if (ratio(problem.columns, problem.k) <= 390) {
                     // cpu_scalar default
-                    // 13 problems, margin 3.77, regret 1.00 [1.00, 1.00]
+                    // 9 problems, margin 3.36, regret 1.00 [1.00, 1.00]
                     return kLeaves[0];
                 } else {
                     if (problem.rows <= 1) {
                         // cpu_scalar default
-                        // 1 problems, margin 5.41, regret 1.00 [1.00, 1.00]
+                        // 5 problems, margin 4.97, regret 1.00 [1.00, 1.00]
                         return kLeaves[1];
                     } else {
-                        // cpu_openmp rows=64
-                        // 3 problems nearby, margin 0.19, regret 5.35 [5.28, 5.41]
-                        return kLeaves[2];
+                        if (problem.elements() <= 22'000) {
+                            // cpu_scalar default
+                            // 8 problems nearby, margin 3.21, regret 1.03 [1.00, 1.08]
+                            return kLeaves[2];
+                        } else {
+                            // cpu_openmp rows=64
+                            // 6 problems nearby, margin 0.20, regret 5.06 [4.75, 5.31]
+                            return kLeaves[3];
+                        }
                     }
                 }
             } else {
                 if (problem.rows <= 1) {
                     // cpu_scalar default
-                    // 1 problems nearby, margin 5.41, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
+                    // 2 problems nearby, margin 5.38, regret 1.00 [1.00, 1.00]
+                    return kLeaves[4];
                 } else {
                     // cpu_openmp rows=64
-                    // 1 problems nearby, margin 0.18, regret 5.41 [5.41, 5.41]
-                    return kLeaves[4];
+                    // 2 problems nearby, margin 0.19, regret 5.39 [5.37, 5.41]
+                    return kLeaves[5];
                 }
             }
         } else {
             if (ratio(problem.columns, problem.k) <= 100) {
                 // cpu_scalar default
                 // 5 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
+                return kLeaves[6];
             } else {
-                if (ratio(problem.rows, problem.k) <= 0.068) {
-                    // cpu_openmp rows=16
-                    // 2 problems nearby, margin 0.51, regret 2.10 [1.00, 4.41]
-                    return kLeaves[6];
-                } else {
+                if (problem.results() <= 390) {
                     // cpu_openmp rows=64
                     // 2 problems, margin 1.13, regret 1.01 [1.00, 1.01]
                     return kLeaves[7];
+                } else {
+                    // cpu_openmp rows=16
+                    // 4 problems nearby, margin 0.65, regret 1.62 [1.00, 3.04]
+                    return kLeaves[8];
                 }
             }
         }
     } else {
         if (problem.results() <= 180) {
-            if (problem.rows <= 82) {
-                if (problem.columns <= 1800) {
-                    if (problem.elements() <= 22'000) {
+            if (problem.rows <= 120) {
+                if (ratio(problem.rows, problem.columns) <= 0.027) {
+                    // cpu_openmp rows=64
+                    // 4 problems, margin 5.48, regret 1.02 [1.00, 1.07]
+                    return kLeaves[9];
+                } else {
+                    if (problem.elements() <= 15'000) {
                         // cpu_openmp rows=64
-                        // 5 problems, margin 2.40, regret 1.00 [1.00, 1.00]
-                        return kLeaves[8];
+                        // 3 problems, margin 1.74, regret 1.00 [1.00, 1.00]
+                        return kLeaves[10];
                     } else {
                         // cpu_openmp rows=16
-                        // 1 problems, margin 8.84, regret 1.00 [1.00, 1.00]
-                        return kLeaves[9];
+                        // 2 problems, margin 10.58, regret 1.00 [1.00, 1.00]
+                        return kLeaves[11];
                     }
-                } else {
-                    // cpu_openmp rows=64
-                    // 2 problems, margin 7.70, regret 1.05 [1.00, 1.10]
-                    return kLeaves[10];
                 }
             } else {
-                if (problem.columns <= 6800) {
-                    // cpu_openmp rows=16
-                    // 1 problems, margin 12.65, regret 1.00 [1.00, 1.00]
-                    return kLeaves[11];
-                } else {
-                    // cpu_openmp rows=64
-                    // 1 problems nearby, margin 12.92, regret 1.77 [1.77, 1.77]
-                    return kLeaves[12];
-                }
+                // cpu_openmp rows=16
+                // 3 problems nearby, margin 11.85, regret 1.00 [1.00, 1.00]
+                return kLeaves[12];
             }
         } else {
             if (ratio(problem.columns, problem.k) <= 5600) {
                 if (problem.elements() <= 2048) {
-                    if (problem.rows <= 47) {
+                    if (problem.rows <= 56) {
                         // cpu_scalar default
                         // 4 problems, margin 1.27, regret 1.00 [1.00, 1.01]
                         return kLeaves[13];
                     } else {
                         // cpu_openmp rows=16
-                        // 3 problems nearby, margin 2.54, regret 1.00 [1.00, 1.00]
+                        // 4 problems nearby, margin 2.38, regret 1.00 [1.00, 1.00]
                         return kLeaves[14];
                     }
                 } else {
@@ -382,9 +398,9 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     return kLeaves[15];
                 }
             } else {
-                if (problem.rows <= 82) {
+                if (problem.rows <= 128) {
                     // cpu_openmp rows=64
-                    // 4 problems nearby, margin 5.81, regret 1.30 [1.06, 1.74]
+                    // 6 problems nearby, margin 7.37, regret 1.53 [1.17, 2.00]
                     return kLeaves[16];
                 } else {
                     // cpu_openmp rows=16

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-4t/smallest_k.jsonl, 86 problems x 3 choices
 // SHA-256:  e4220985434e1b859ddb34c24b09dccf06dc4fa019bba5fb57ad6c3761217b32
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -23,159 +23,169 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.44F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.52F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.52F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.85F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.73F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_scalar, {}, 1.02F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.46F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.61F},
-};
-
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 3.35F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.19F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 3.15F},
-};
-
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 18.01F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.16F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 3.97F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 4.01F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 14,
-        .margin = 3.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 39000 and rows * columns <= 47000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
         .problems = 6,
         .margin = 3.46F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 39000 and rows * columns > 47000 and rows <= 1",
+        .path = "rows <= 3 and columns / k <= 22000 and rows / columns <= 2.2e-05 and rows <= 1",
+        .ranking = kRanking0,
+    },
+    {
+        .id = 1,
+        .problems = 3,
+        .margin = 0.29F,
+        .regret = 3.44F,
+        .regret_lo = 1.51F,
+        .regret_hi = 5.39F,
+        .path = "rows <= 3 and columns / k <= 22000 and rows / columns <= 2.2e-05 and rows > 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
+        .problems = 14,
+        .margin = 3.39F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows <= 3 and columns / k <= 22000 and rows / columns > 2.2e-05 and elements <= 47000",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
         .problems = 7,
         .margin = 0.28F,
         .regret = 3.52F,
         .regret_lo = 2.59F,
         .regret_hi = 4.53F,
-        .path = "rows <= 3 and columns / k <= 39000 and rows * columns > 47000 and rows > 1",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 3.76F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k > 39000 and rows <= 1",
+        .path = "rows <= 3 and columns / k <= 22000 and rows / columns > 2.2e-05 and elements > 47000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 1,
-        .margin = 0.26F,
-        .regret = 3.85F,
-        .regret_lo = 3.85F,
-        .regret_hi = 3.85F,
-        .path = "rows <= 3 and columns / k > 39000 and rows > 1",
+        .problems = 2,
+        .margin = 3.71F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows <= 3 and columns / k > 22000 and rows <= 1",
         .ranking = kRanking4,
     },
     {
         .id = 5,
+        .problems = 2,
+        .margin = 0.27F,
+        .regret = 3.73F,
+        .regret_lo = 3.61F,
+        .regret_hi = 3.85F,
+        .path = "rows <= 3 and columns / k > 22000 and rows > 1",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
         .problems = 4,
         .margin = 1.16F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.06F,
         .path = "rows > 3 and elements <= 2048 and rows / k <= 3.3",
-        .ranking = kRanking5,
+        .ranking = kRanking6,
     },
     {
-        .id = 6,
+        .id = 7,
         .problems = 2,
         .margin = 1.46F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 and elements <= 2048 and rows / k > 3.3 and rows <= 32",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 4,
-        .margin = 2.61F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2048 and rows / k > 3.3 and rows > 32",
         .ranking = kRanking7,
     },
     {
         .id = 8,
+        .problems = 5,
+        .margin = 3.35F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and elements <= 2048 and rows / k > 3.3 and rows > 32",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
         .problems = 1,
         .margin = 1.42F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 and elements > 2048 and rows / k <= 0.0068",
-        .ranking = kRanking8,
+        .ranking = kRanking9,
     },
     {
-        .id = 9,
+        .id = 10,
         .problems = 1,
         .margin = 1.18F,
         .regret = 1.01F,
@@ -184,13 +194,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "rows > 3 "
                 "and elements > 2048 "
                 "and rows / k > 0.0068 "
-                "and rows / columns <= 0.039 "
-                "and elements <= 10000 "
-                "and k <= 2",
-        .ranking = kRanking9,
+                "and rows * columns <= 8200 "
+                "and rows <= 13 "
+                "and results <= 13",
+        .ranking = kRanking10,
     },
     {
-        .id = 10,
+        .id = 11,
         .problems = 5,
         .margin = 1.27F,
         .regret = 1.00F,
@@ -199,80 +209,70 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "rows > 3 "
                 "and elements > 2048 "
                 "and rows / k > 0.0068 "
-                "and rows / columns <= 0.039 "
-                "and elements <= 10000 "
-                "and k > 2",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 20,
-        .margin = 3.12F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and rows / columns <= 0.039 "
-                "and elements > 10000 "
-                "and rows / k <= 180",
+                "and rows * columns <= 8200 "
+                "and rows <= 13 "
+                "and results > 13",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 1,
-        .margin = 18.01F,
+        .problems = 6,
+        .margin = 2.16F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 "
                 "and elements > 2048 "
                 "and rows / k > 0.0068 "
-                "and rows / columns <= 0.039 "
-                "and elements > 10000 "
-                "and rows / k > 180",
+                "and rows * columns <= 8200 "
+                "and rows > 13",
         .ranking = kRanking12,
     },
     {
         .id = 13,
-        .problems = 38,
+        .problems = 53,
         .margin = 3.94F,
-        .regret = 1.01F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 3 and elements > 2048 and rows / k > 0.0068 and rows / columns > 0.039",
+        .regret_hi = 1.04F,
+        .path = "rows > 3 and elements > 2048 and rows / k > 0.0068 and rows * columns > 8200",
         .ranking = kRanking13,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.rows <= 3) {
-        if (ratio(problem.columns, problem.k) <= 39'000) {
-            if (product(problem.rows, problem.columns) <= 47'000) {
-                // cpu_scalar default
-                // 14 problems, margin 3.39, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
+        if (ratio(problem.columns, problem.k) <= 22'000) {
+            if (ratio(problem.rows, problem.columns) <= 2.2e-05) {
                 if (problem.rows <= 1) {
                     // cpu_scalar default
                     // 6 problems nearby, margin 3.46, regret 1.00 [1.00, 1.00]
+                    return kLeaves[0];
+                } else {
+                    // cpu_openmp rows=64
+                    // 3 problems nearby, margin 0.29, regret 3.44 [1.51, 5.39]
                     return kLeaves[1];
+                }
+            } else {
+                if (problem.elements() <= 47'000) {
+                    // cpu_scalar default
+                    // 14 problems, margin 3.39, regret 1.00 [1.00, 1.00]
+                    return kLeaves[2];
                 } else {
                     // cpu_openmp rows=64
                     // 7 problems nearby, margin 0.28, regret 3.52 [2.59, 4.53]
-                    return kLeaves[2];
+                    return kLeaves[3];
                 }
             }
         } else {
             if (problem.rows <= 1) {
                 // cpu_scalar default
-                // 1 problems nearby, margin 3.76, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
+                // 2 problems nearby, margin 3.71, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
             } else {
                 // cpu_openmp rows=64
-                // 1 problems nearby, margin 0.26, regret 3.85 [3.85, 3.85]
-                return kLeaves[4];
+                // 2 problems nearby, margin 0.27, regret 3.73 [3.61, 3.85]
+                return kLeaves[5];
             }
         }
     } else {
@@ -280,49 +280,43 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (ratio(problem.rows, problem.k) <= 3.3) {
                 // cpu_scalar default
                 // 4 problems, margin 1.16, regret 1.02 [1.00, 1.06]
-                return kLeaves[5];
+                return kLeaves[6];
             } else {
                 if (problem.rows <= 32) {
                     // cpu_openmp rows=64
                     // 2 problems, margin 1.46, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
+                    return kLeaves[7];
                 } else {
                     // cpu_openmp rows=16
-                    // 4 problems nearby, margin 2.61, regret 1.00 [1.00, 1.00]
-                    return kLeaves[7];
+                    // 5 problems nearby, margin 3.35, regret 1.00 [1.00, 1.00]
+                    return kLeaves[8];
                 }
             }
         } else {
             if (ratio(problem.rows, problem.k) <= 0.0068) {
                 // cpu_scalar default
                 // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                return kLeaves[8];
+                return kLeaves[9];
             } else {
-                if (ratio(problem.rows, problem.columns) <= 0.039) {
-                    if (problem.elements() <= 10'000) {
-                        if (problem.k <= 2) {
+                if (product(problem.rows, problem.columns) <= 8200) {
+                    if (problem.rows <= 13) {
+                        if (problem.results() <= 13) {
                             // cpu_openmp rows=64
                             // 1 problems, margin 1.18, regret 1.01 [1.01, 1.01]
-                            return kLeaves[9];
+                            return kLeaves[10];
                         } else {
                             // cpu_scalar default
                             // 5 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                            return kLeaves[10];
+                            return kLeaves[11];
                         }
                     } else {
-                        if (ratio(problem.rows, problem.k) <= 180) {
-                            // cpu_openmp rows=16
-                            // 20 problems, margin 3.12, regret 1.01 [1.00, 1.02]
-                            return kLeaves[11];
-                        } else {
-                            // cpu_openmp rows=64
-                            // 1 problems, margin 18.01, regret 1.00 [1.00, 1.00]
-                            return kLeaves[12];
-                        }
+                        // cpu_openmp rows=16
+                        // 6 problems, margin 2.16, regret 1.00 [1.00, 1.00]
+                        return kLeaves[12];
                     }
                 } else {
                     // cpu_openmp rows=16
-                    // 38 problems, margin 3.94, regret 1.01 [1.00, 1.01]
+                    // 53 problems, margin 3.94, regret 1.02 [1.00, 1.04]
                     return kLeaves[13];
                 }
             }

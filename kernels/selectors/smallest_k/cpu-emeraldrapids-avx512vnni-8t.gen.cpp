@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-8t/smallest_k.jsonl, 86 problems x 3 choices
 // SHA-256:  1029e07fc8560715bcaa0bf72f78a9d854d2abd2f8a3cfc08d803d313def8ba6
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -40,91 +40,95 @@ constexpr Choice<Problem> kRanking4[] = {
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.87F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.78F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.78F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.59F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.08F},
-    {VariantId::cpu_scalar, {}, 2.23F},
-};
-
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.10F},
+    {VariantId::cpu_scalar, {}, 2.01F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.97F},
-    {VariantId::cpu_scalar, {}, 1.03F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.39F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.30F},
+    {VariantId::cpu_scalar, {}, 1.04F},
+};
+
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.15F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.03F},
-    {VariantId::cpu_scalar, {}, 2.58F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 3.88F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.14F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 8.18F},
+    {VariantId::cpu_scalar, {}, 1.98F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 5.33F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 12,
-        .margin = 3.08F,
+        .problems = 14,
+        .margin = 3.27F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3 and elements <= 180000 and columns / k <= 1000",
+        .path = "rows <= 3 and elements <= 150000 and rows * columns <= 47000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 4.75F,
+        .problems = 7,
+        .margin = 3.24F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3 and elements <= 180000 and columns / k > 1000 and rows <= 1",
+        .path = "rows <= 3 and elements <= 150000 and rows * columns > 47000 and rows <= 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
         .problems = 3,
-        .margin = 4.28F,
+        .margin = 2.38F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3 and elements <= 180000 and columns / k > 1000 and rows > 1 and elements <= 22000",
+        .path = "rows <= 3 "
+                "and elements <= 150000 "
+                "and rows * columns > 47000 "
+                "and rows > 1 "
+                "and rows / k <= 0.047",
         .ranking = kRanking2,
     },
     {
@@ -134,142 +138,119 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 3.79F,
         .regret_lo = 3.07F,
         .regret_hi = 5.00F,
-        .path = "rows <= 3 and elements <= 180000 and columns / k > 1000 and rows > 1 and elements > 22000",
+        .path = "rows <= 3 "
+                "and elements <= 150000 "
+                "and rows * columns > 47000 "
+                "and rows > 1 "
+                "and rows / k > 0.047",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 1,
-        .margin = 3.47F,
+        .problems = 2,
+        .margin = 2.19F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3 and elements > 180000 and rows / k <= 0.027",
+        .path = "rows <= 3 and elements > 150000 and rows / k <= 0.027",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 4,
+        .problems = 5,
         .margin = 0.26F,
-        .regret = 3.87F,
-        .regret_lo = 2.98F,
-        .regret_hi = 5.47F,
-        .path = "rows <= 3 and elements > 180000 and rows / k > 0.027",
+        .regret = 3.78F,
+        .regret_lo = 3.08F,
+        .regret_hi = 5.00F,
+        .path = "rows <= 3 and elements > 150000 and rows / k > 0.027 and rows <= 2",
         .ranking = kRanking5,
     },
     {
         .id = 6,
+        .problems = 5,
+        .margin = 0.26F,
+        .regret = 3.78F,
+        .regret_lo = 3.07F,
+        .regret_hi = 4.98F,
+        .path = "rows <= 3 and elements > 150000 and rows / k > 0.027 and rows > 2",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
         .problems = 4,
         .margin = 1.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2048 and rows / k <= 2",
-        .ranking = kRanking6,
+        .path = "rows > 3 and elements <= 2048 and rows / k <= 2.2",
+        .ranking = kRanking7,
     },
     {
-        .id = 7,
+        .id = 8,
         .problems = 2,
         .margin = 1.59F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2048 and rows / k > 2 and results <= 150",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 4,
-        .margin = 2.07F,
-        .regret = 1.08F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.25F,
-        .path = "rows > 3 and elements <= 2048 and rows / k > 2 and results > 150",
+        .path = "rows > 3 and elements <= 2048 and rows / k > 2.2 and results <= 180",
         .ranking = kRanking8,
     },
     {
         .id = 9,
-        .problems = 1,
-        .margin = 1.41F,
-        .regret = 1.00F,
+        .problems = 6,
+        .margin = 1.84F,
+        .regret = 1.10F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements > 2048 and rows / k <= 0.0068",
+        .regret_hi = 1.21F,
+        .path = "rows > 3 and elements <= 2048 and rows / k > 2.2 and results > 180",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 9,
-        .margin = 0.52F,
-        .regret = 1.97F,
-        .regret_lo = 1.28F,
-        .regret_hi = 3.08F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and rows <= 4 "
-                "and columns * k <= 1200000",
+        .problems = 8,
+        .margin = 1.52F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "rows > 3 and elements > 2048 and rows <= 4 and columns / k <= 150",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 3,
-        .margin = 0.42F,
-        .regret = 2.39F,
-        .regret_lo = 1.37F,
-        .regret_hi = 3.53F,
-        .path = "rows > 3 and elements > 2048 and rows / k > 0.0068 and rows <= 4 and columns * k > 1200000",
+        .problems = 8,
+        .margin = 0.45F,
+        .regret = 2.30F,
+        .regret_lo = 1.43F,
+        .regret_hi = 3.70F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows <= 4 "
+                "and columns / k > 150 "
+                "and columns * k <= 1800000",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 4,
-        .margin = 1.11F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and rows > 4 "
-                "and columns / k <= 180 "
-                "and rows <= 5",
+        .problems = 2,
+        .margin = 0.32F,
+        .regret = 3.15F,
+        .regret_lo = 2.80F,
+        .regret_hi = 3.53F,
+        .path = "rows > 3 and elements > 2048 and rows <= 4 and columns / k > 150 and columns * k > 1800000",
         .ranking = kRanking12,
     },
     {
         .id = 13,
         .problems = 4,
-        .margin = 2.50F,
-        .regret = 1.03F,
+        .margin = 1.21F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and rows > 4 "
-                "and columns / k <= 180 "
-                "and rows > 5 "
-                "and results <= 47",
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and elements > 2048 and rows > 4 and rows * columns <= 15000 and rows / k <= 0.27",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 41,
-        .margin = 3.85F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and rows > 4 "
-                "and columns / k <= 180 "
-                "and rows > 5 "
-                "and results > 47",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
         .problems = 2,
         .margin = 1.14F,
         .regret = 1.00F,
@@ -277,45 +258,55 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "rows > 3 "
                 "and elements > 2048 "
-                "and rows / k > 0.0068 "
                 "and rows > 4 "
-                "and columns / k > 180 "
-                "and elements <= 10000",
+                "and rows * columns <= 15000 "
+                "and rows / k > 0.27 "
+                "and results <= 39",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
+        .problems = 7,
+        .margin = 1.98F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and rows > 4 "
+                "and rows * columns <= 15000 "
+                "and rows / k > 0.27 "
+                "and results > 39",
         .ranking = kRanking15,
     },
     {
         .id = 16,
-        .problems = 18,
-        .margin = 8.15F,
-        .regret = 1.00F,
+        .problems = 53,
+        .margin = 5.29F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and rows > 4 "
-                "and columns / k > 180 "
-                "and elements > 10000",
+        .regret_hi = 1.02F,
+        .path = "rows > 3 and elements > 2048 and rows > 4 and rows * columns > 15000",
         .ranking = kRanking16,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.rows <= 3) {
-        if (problem.elements() <= 180'000) {
-            if (ratio(problem.columns, problem.k) <= 1000) {
+        if (problem.elements() <= 150'000) {
+            if (product(problem.rows, problem.columns) <= 47'000) {
                 // cpu_scalar default
-                // 12 problems, margin 3.08, regret 1.00 [1.00, 1.00]
+                // 14 problems, margin 3.27, regret 1.00 [1.00, 1.00]
                 return kLeaves[0];
             } else {
                 if (problem.rows <= 1) {
                     // cpu_scalar default
-                    // 2 problems, margin 4.75, regret 1.00 [1.00, 1.00]
+                    // 7 problems nearby, margin 3.24, regret 1.00 [1.00, 1.00]
                     return kLeaves[1];
                 } else {
-                    if (problem.elements() <= 22'000) {
+                    if (ratio(problem.rows, problem.k) <= 0.047) {
                         // cpu_scalar default
-                        // 3 problems nearby, margin 4.28, regret 1.00 [1.00, 1.00]
+                        // 3 problems nearby, margin 2.38, regret 1.00 [1.00, 1.00]
                         return kLeaves[2];
                     } else {
                         // cpu_openmp rows=64
@@ -327,75 +318,75 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         } else {
             if (ratio(problem.rows, problem.k) <= 0.027) {
                 // cpu_scalar default
-                // 1 problems nearby, margin 3.47, regret 1.00 [1.00, 1.00]
+                // 2 problems nearby, margin 2.19, regret 1.00 [1.00, 1.00]
                 return kLeaves[4];
             } else {
-                // cpu_openmp rows=16
-                // 4 problems nearby, margin 0.26, regret 3.87 [2.98, 5.47]
-                return kLeaves[5];
+                if (problem.rows <= 2) {
+                    // cpu_openmp rows=16
+                    // 5 problems nearby, margin 0.26, regret 3.78 [3.08, 5.00]
+                    return kLeaves[5];
+                } else {
+                    // cpu_openmp rows=64
+                    // 5 problems nearby, margin 0.26, regret 3.78 [3.07, 4.98]
+                    return kLeaves[6];
+                }
             }
         }
     } else {
         if (problem.elements() <= 2048) {
-            if (ratio(problem.rows, problem.k) <= 2) {
+            if (ratio(problem.rows, problem.k) <= 2.2) {
                 // cpu_scalar default
                 // 4 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                return kLeaves[6];
+                return kLeaves[7];
             } else {
-                if (problem.results() <= 150) {
+                if (problem.results() <= 180) {
                     // cpu_openmp rows=64
                     // 2 problems, margin 1.59, regret 1.00 [1.00, 1.00]
-                    return kLeaves[7];
+                    return kLeaves[8];
                 } else {
                     // cpu_openmp rows=16
-                    // 4 problems nearby, margin 2.07, regret 1.08 [1.00, 1.25]
-                    return kLeaves[8];
+                    // 6 problems nearby, margin 1.84, regret 1.10 [1.00, 1.21]
+                    return kLeaves[9];
                 }
             }
         } else {
-            if (ratio(problem.rows, problem.k) <= 0.0068) {
-                // cpu_scalar default
-                // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-                return kLeaves[9];
-            } else {
-                if (problem.rows <= 4) {
-                    if (product(problem.columns, problem.k) <= 1'200'000) {
+            if (problem.rows <= 4) {
+                if (ratio(problem.columns, problem.k) <= 150) {
+                    // cpu_scalar default
+                    // 8 problems nearby, margin 1.52, regret 1.00 [1.00, 1.01]
+                    return kLeaves[10];
+                } else {
+                    if (product(problem.columns, problem.k) <= 1'800'000) {
                         // cpu_openmp rows=64
-                        // 9 problems nearby, margin 0.52, regret 1.97 [1.28, 3.08]
-                        return kLeaves[10];
+                        // 8 problems nearby, margin 0.45, regret 2.30 [1.43, 3.70]
+                        return kLeaves[11];
                     } else {
                         // cpu_openmp rows=16
-                        // 3 problems nearby, margin 0.42, regret 2.39 [1.37, 3.53]
-                        return kLeaves[11];
+                        // 2 problems nearby, margin 0.32, regret 3.15 [2.80, 3.53]
+                        return kLeaves[12];
                     }
-                } else {
-                    if (ratio(problem.columns, problem.k) <= 180) {
-                        if (problem.rows <= 5) {
-                            // cpu_scalar default
-                            // 4 problems, margin 1.11, regret 1.01 [1.00, 1.02]
-                            return kLeaves[12];
-                        } else {
-                            if (problem.results() <= 47) {
-                                // cpu_openmp rows=64
-                                // 4 problems nearby, margin 2.50, regret 1.03 [1.00, 1.10]
-                                return kLeaves[13];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 41 problems, margin 3.85, regret 1.01 [1.00, 1.02]
-                                return kLeaves[14];
-                            }
-                        }
+                }
+            } else {
+                if (product(problem.rows, problem.columns) <= 15'000) {
+                    if (ratio(problem.rows, problem.k) <= 0.27) {
+                        // cpu_scalar default
+                        // 4 problems, margin 1.21, regret 1.00 [1.00, 1.00]
+                        return kLeaves[13];
                     } else {
-                        if (problem.elements() <= 10'000) {
+                        if (problem.results() <= 39) {
                             // cpu_openmp rows=64
                             // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                            return kLeaves[15];
+                            return kLeaves[14];
                         } else {
                             // cpu_openmp rows=16
-                            // 18 problems, margin 8.15, regret 1.00 [1.00, 1.01]
-                            return kLeaves[16];
+                            // 7 problems, margin 1.98, regret 1.00 [1.00, 1.00]
+                            return kLeaves[15];
                         }
                     }
+                } else {
+                    // cpu_openmp rows=16
+                    // 53 problems, margin 5.29, regret 1.01 [1.00, 1.02]
+                    return kLeaves[16];
                 }
             }
         }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-emeraldrapids-generic-2t/smallest_k.jsonl, 86 problems x 3 choices
 // SHA-256:  812bf66fa34b2754cdb555ef40cac93e98023a54161648e964120220c29061bc
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz, narrowed to generic
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -31,7 +31,7 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.10F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 4.21F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
@@ -40,26 +40,27 @@ constexpr Choice<Problem> kRanking4[] = {
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.84F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 4.67F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_scalar, {}, 1.44F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.05F},
+    {VariantId::cpu_scalar, {}, 1.41F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.05F},
-    {VariantId::cpu_scalar, {}, 2.53F},
+    {VariantId::cpu_scalar, {}, 1.06F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.05F},
+    {VariantId::cpu_scalar, {}, 1.71F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_scalar, {}, 1.63F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.05F},
+    {VariantId::cpu_scalar, {}, 2.53F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
@@ -67,76 +68,100 @@ constexpr Choice<Problem> kRanking10[] = {
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.24F},
+    {VariantId::cpu_scalar, {}, 1.07F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 4.27F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 2.38F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.15F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.45F},
-    {VariantId::cpu_scalar, {}, 3.13F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.77F},
+    {VariantId::cpu_scalar, {}, 1.52F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::cpu_scalar, {}, 1.10F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 1.51F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 3.49F},
+};
+
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 10.20F},
+};
+
+constexpr Choice<Problem> kRanking20[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 9.18F},
+};
+
+constexpr Choice<Problem> kRanking21[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.08F},
+    {VariantId::cpu_scalar, {}, 3.66F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 14,
-        .margin = 3.46F,
+        .problems = 9,
+        .margin = 2.94F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 18000 and rows * columns <= 47000",
+        .path = "rows <= 3 and columns / k <= 22000 and columns / k <= 390",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 6,
-        .margin = 3.48F,
+        .problems = 5,
+        .margin = 4.62F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 18000 and rows * columns > 47000 and rows <= 1",
+        .path = "rows <= 3 and columns / k <= 22000 and columns / k > 390 and rows <= 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 2,
-        .margin = 1.99F,
+        .problems = 7,
+        .margin = 3.13F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows <= 3 "
-                "and columns / k <= 18000 "
-                "and rows * columns > 47000 "
+                "and columns / k <= 22000 "
+                "and columns / k > 390 "
                 "and rows > 1 "
-                "and columns / k <= 512",
+                "and elements <= 15000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 5,
+        .problems = 6,
         .margin = 0.24F,
-        .regret = 4.10F,
-        .regret_lo = 3.23F,
-        .regret_hi = 4.72F,
-        .path = "rows <= 3 "
-                "and columns / k <= 18000 "
-                "and rows * columns > 47000 "
-                "and rows > 1 "
-                "and columns / k > 512",
+        .regret = 4.21F,
+        .regret_lo = 3.42F,
+        .regret_hi = 4.76F,
+        .path = "rows <= 3 and columns / k <= 22000 and columns / k > 390 and rows > 1 and elements > 15000",
         .ranking = kRanking3,
     },
     {
@@ -146,57 +171,57 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k > 18000 and rows <= 1",
+        .path = "rows <= 3 and columns / k > 22000 and rows <= 1",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 1,
+        .problems = 2,
         .margin = 0.21F,
-        .regret = 4.84F,
-        .regret_lo = 4.84F,
+        .regret = 4.67F,
+        .regret_lo = 4.50F,
         .regret_hi = 4.84F,
-        .path = "rows <= 3 and columns / k > 18000 and rows > 1",
+        .path = "rows <= 3 and columns / k > 22000 and rows > 1",
         .ranking = kRanking5,
     },
     {
         .id = 6,
         .problems = 2,
-        .margin = 0.70F,
-        .regret = 1.44F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.98F,
-        .path = "rows > 3 and results <= 27 and columns / k <= 27",
+        .margin = 1.34F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.11F,
+        .path = "rows > 3 and elements <= 1800 and rows <= 22 and k <= 1",
         .ranking = kRanking6,
     },
     {
         .id = 7,
+        .problems = 12,
+        .margin = 1.08F,
+        .regret = 1.06F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.19F,
+        .path = "rows > 3 and elements <= 1800 and rows <= 22 and k > 1",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 11,
+        .margin = 1.63F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.12F,
+        .path = "rows > 3 and elements <= 1800 and rows > 22",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
         .problems = 5,
         .margin = 2.41F,
         .regret = 1.05F,
         .regret_lo = 1.00F,
         .regret_hi = 1.11F,
-        .path = "rows > 3 and results <= 27 and columns / k > 27",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 5,
-        .margin = 1.04F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "rows > 3 and results > 27 and elements <= 2048 and rows <= 22",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 9,
-        .margin = 1.54F,
-        .regret = 1.06F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.14F,
-        .path = "rows > 3 and results > 27 and elements <= 2048 and rows > 22",
+        .path = "rows > 3 and elements > 1800 and results <= 32",
         .ranking = kRanking9,
     },
     {
@@ -206,108 +231,218 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and results > 27 and elements > 2048 and rows / k <= 0.0068",
+        .path = "rows > 3 "
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k <= 0.012 "
+                "and columns * k <= 27000000",
         .ranking = kRanking10,
     },
     {
         .id = 11,
+        .problems = 2,
+        .margin = 0.87F,
+        .regret = 1.24F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.54F,
+        .path = "rows > 3 "
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k <= 0.012 "
+                "and columns * k > 27000000",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 6,
+        .margin = 1.76F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k > 0.012 "
+                "and rows <= 4 "
+                "and columns / k <= 100",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 5,
+        .margin = 0.32F,
+        .regret = 3.15F,
+        .regret_lo = 1.85F,
+        .regret_hi = 4.69F,
+        .path = "rows > 3 "
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k > 0.012 "
+                "and rows <= 4 "
+                "and columns / k > 100",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
         .problems = 4,
         .margin = 1.22F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 "
-                "and results > 27 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and columns / k <= 5600 "
-                "and rows <= 5 "
-                "and columns / k <= 150",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 5,
-        .margin = 0.23F,
-        .regret = 4.27F,
-        .regret_lo = 3.39F,
-        .regret_hi = 5.03F,
-        .path = "rows > 3 "
-                "and results > 27 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and columns / k <= 5600 "
-                "and rows <= 5 "
-                "and columns / k > 150",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 56,
-        .margin = 2.34F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "rows > 3 "
-                "and results > 27 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and columns / k <= 5600 "
-                "and rows > 5",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 4,
-        .margin = 2.15F,
-        .regret = 1.45F,
-        .regret_lo = 1.00F,
-        .regret_hi = 3.08F,
-        .path = "rows > 3 "
-                "and results > 27 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and columns / k > 5600 "
-                "and rows / k <= 8",
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k > 0.012 "
+                "and rows > 4 "
+                "and rows <= 6 "
+                "and columns / k <= 100",
         .ranking = kRanking14,
     },
     {
         .id = 15,
+        .problems = 14,
+        .margin = 0.86F,
+        .regret = 1.77F,
+        .regret_lo = 1.27F,
+        .regret_hi = 2.55F,
+        .path = "rows > 3 "
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k > 0.012 "
+                "and rows > 4 "
+                "and rows <= 6 "
+                "and columns / k > 100",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 16,
+        .margin = 0.99F,
+        .regret = 1.10F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.20F,
+        .path = "rows > 3 "
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k > 0.012 "
+                "and rows > 4 "
+                "and rows > 6 "
+                "and columns <= 18000 "
+                "and columns / k <= 8192 "
+                "and columns / k <= 32 "
+                "and rows <= 15",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
+        .problems = 33,
+        .margin = 1.48F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "rows > 3 "
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k > 0.012 "
+                "and rows > 4 "
+                "and rows > 6 "
+                "and columns <= 18000 "
+                "and columns / k <= 8192 "
+                "and columns / k <= 32 "
+                "and rows > 15",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
+        .problems = 28,
+        .margin = 3.42F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "rows > 3 "
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k > 0.012 "
+                "and rows > 4 "
+                "and rows > 6 "
+                "and columns <= 18000 "
+                "and columns / k <= 8192 "
+                "and columns / k > 32",
+        .ranking = kRanking18,
+    },
+    {
+        .id = 19,
         .problems = 1,
         .margin = 10.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 "
-                "and results > 27 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and columns / k > 5600 "
-                "and rows / k > 8",
-        .ranking = kRanking15,
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k > 0.012 "
+                "and rows > 4 "
+                "and rows > 6 "
+                "and columns <= 18000 "
+                "and columns / k > 8192",
+        .ranking = kRanking19,
+    },
+    {
+        .id = 20,
+        .problems = 2,
+        .margin = 9.18F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k > 0.012 "
+                "and rows > 4 "
+                "and rows > 6 "
+                "and columns > 18000 "
+                "and k <= 1",
+        .ranking = kRanking20,
+    },
+    {
+        .id = 21,
+        .problems = 14,
+        .margin = 3.40F,
+        .regret = 1.08F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.17F,
+        .path = "rows > 3 "
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k > 0.012 "
+                "and rows > 4 "
+                "and rows > 6 "
+                "and columns > 18000 "
+                "and k > 1",
+        .ranking = kRanking21,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.rows <= 3) {
-        if (ratio(problem.columns, problem.k) <= 18'000) {
-            if (product(problem.rows, problem.columns) <= 47'000) {
+        if (ratio(problem.columns, problem.k) <= 22'000) {
+            if (ratio(problem.columns, problem.k) <= 390) {
                 // cpu_scalar default
-                // 14 problems, margin 3.46, regret 1.00 [1.00, 1.00]
+                // 9 problems, margin 2.94, regret 1.00 [1.00, 1.00]
                 return kLeaves[0];
             } else {
                 if (problem.rows <= 1) {
                     // cpu_scalar default
-                    // 6 problems nearby, margin 3.48, regret 1.00 [1.00, 1.00]
+                    // 5 problems, margin 4.62, regret 1.00 [1.00, 1.00]
                     return kLeaves[1];
                 } else {
-                    if (ratio(problem.columns, problem.k) <= 512) {
+                    if (problem.elements() <= 15'000) {
                         // cpu_scalar default
-                        // 2 problems nearby, margin 1.99, regret 1.00 [1.00, 1.00]
+                        // 7 problems nearby, margin 3.13, regret 1.00 [1.00, 1.00]
                         return kLeaves[2];
                     } else {
                         // cpu_openmp rows=64
-                        // 5 problems nearby, margin 0.24, regret 4.10 [3.23, 4.72]
+                        // 6 problems nearby, margin 0.24, regret 4.21 [3.42, 4.76]
                         return kLeaves[3];
                     }
                 }
@@ -319,63 +454,99 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 return kLeaves[4];
             } else {
                 // cpu_openmp rows=64
-                // 1 problems nearby, margin 0.21, regret 4.84 [4.84, 4.84]
+                // 2 problems nearby, margin 0.21, regret 4.67 [4.50, 4.84]
                 return kLeaves[5];
             }
         }
     } else {
-        if (problem.results() <= 27) {
-            if (ratio(problem.columns, problem.k) <= 27) {
-                // cpu_scalar default
-                // 2 problems nearby, margin 0.70, regret 1.44 [1.04, 1.98]
-                return kLeaves[6];
-            } else {
-                // cpu_openmp rows=64
-                // 5 problems, margin 2.41, regret 1.05 [1.00, 1.11]
-                return kLeaves[7];
-            }
-        } else {
-            if (problem.elements() <= 2048) {
-                if (problem.rows <= 22) {
-                    // cpu_scalar default
-                    // 5 problems, margin 1.04, regret 1.01 [1.00, 1.03]
-                    return kLeaves[8];
+        if (problem.elements() <= 1800) {
+            if (problem.rows <= 22) {
+                if (problem.k <= 1) {
+                    // cpu_openmp rows=64
+                    // 2 problems nearby, margin 1.34, regret 1.05 [1.00, 1.11]
+                    return kLeaves[6];
                 } else {
-                    // cpu_openmp rows=16
-                    // 9 problems nearby, margin 1.54, regret 1.06 [1.01, 1.14]
-                    return kLeaves[9];
+                    // cpu_scalar default
+                    // 12 problems nearby, margin 1.08, regret 1.06 [1.00, 1.19]
+                    return kLeaves[7];
                 }
             } else {
-                if (ratio(problem.rows, problem.k) <= 0.0068) {
-                    // cpu_scalar default
-                    // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-                    return kLeaves[10];
+                // cpu_openmp rows=16
+                // 11 problems nearby, margin 1.63, regret 1.05 [1.00, 1.12]
+                return kLeaves[8];
+            }
+        } else {
+            if (problem.results() <= 32) {
+                // cpu_openmp rows=64
+                // 5 problems, margin 2.41, regret 1.05 [1.00, 1.11]
+                return kLeaves[9];
+            } else {
+                if (ratio(problem.rows, problem.k) <= 0.012) {
+                    if (product(problem.columns, problem.k) <= 27'000'000) {
+                        // cpu_scalar default
+                        // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
+                        return kLeaves[10];
+                    } else {
+                        // cpu_openmp rows=16
+                        // 2 problems nearby, margin 0.87, regret 1.24 [1.00, 1.54]
+                        return kLeaves[11];
+                    }
                 } else {
-                    if (ratio(problem.columns, problem.k) <= 5600) {
-                        if (problem.rows <= 5) {
-                            if (ratio(problem.columns, problem.k) <= 150) {
-                                // cpu_scalar default
-                                // 4 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                                return kLeaves[11];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 5 problems nearby, margin 0.23, regret 4.27 [3.39, 5.03]
-                                return kLeaves[12];
-                            }
+                    if (problem.rows <= 4) {
+                        if (ratio(problem.columns, problem.k) <= 100) {
+                            // cpu_scalar default
+                            // 6 problems nearby, margin 1.76, regret 1.00 [1.00, 1.00]
+                            return kLeaves[12];
                         } else {
-                            // cpu_openmp rows=16
-                            // 56 problems, margin 2.34, regret 1.02 [1.01, 1.03]
+                            // cpu_openmp rows=64
+                            // 5 problems nearby, margin 0.32, regret 3.15 [1.85, 4.69]
                             return kLeaves[13];
                         }
                     } else {
-                        if (ratio(problem.rows, problem.k) <= 8) {
-                            // cpu_openmp rows=16
-                            // 4 problems nearby, margin 2.15, regret 1.45 [1.00, 3.08]
-                            return kLeaves[14];
+                        if (problem.rows <= 6) {
+                            if (ratio(problem.columns, problem.k) <= 100) {
+                                // cpu_scalar default
+                                // 4 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+                                return kLeaves[14];
+                            } else {
+                                // cpu_openmp rows=16
+                                // 14 problems nearby, margin 0.86, regret 1.77 [1.27, 2.55]
+                                return kLeaves[15];
+                            }
                         } else {
-                            // cpu_openmp rows=64
-                            // 1 problems, margin 10.20, regret 1.00 [1.00, 1.00]
-                            return kLeaves[15];
+                            if (problem.columns <= 18'000) {
+                                if (ratio(problem.columns, problem.k) <= 8192) {
+                                    if (ratio(problem.columns, problem.k) <= 32) {
+                                        if (problem.rows <= 15) {
+                                            // cpu_scalar default
+                                            // 16 problems nearby, margin 0.99, regret 1.10 [1.03, 1.20]
+                                            return kLeaves[16];
+                                        } else {
+                                            // cpu_openmp rows=16
+                                            // 33 problems, margin 1.48, regret 1.02 [1.01, 1.03]
+                                            return kLeaves[17];
+                                        }
+                                    } else {
+                                        // cpu_openmp rows=16
+                                        // 28 problems, margin 3.42, regret 1.02 [1.00, 1.04]
+                                        return kLeaves[18];
+                                    }
+                                } else {
+                                    // cpu_openmp rows=64
+                                    // 1 problems, margin 10.20, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[19];
+                                }
+                            } else {
+                                if (problem.k <= 1) {
+                                    // cpu_openmp rows=64
+                                    // 2 problems nearby, margin 9.18, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[20];
+                                } else {
+                                    // cpu_openmp rows=16
+                                    // 14 problems nearby, margin 3.40, regret 1.08 [1.01, 1.17]
+                                    return kLeaves[21];
+                                }
+                            }
                         }
                     }
                 }

@@ -2,7 +2,7 @@
 //
 // Data:     results/cpu-graniterapids-avx512vnni-2t/smallest_k.jsonl, 87 problems x 3 choices
 // SHA-256:  cc6d3f8c5db2115694c1a557acfa56a13e6aeab936f3224406fb3a8d71eff3b0
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v669
 // Runtime:  GNU 12.2.0
@@ -23,11 +23,11 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.87F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 5.20F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
@@ -36,7 +36,7 @@ constexpr Choice<Problem> kRanking3[] = {
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.23F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 5.20F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
@@ -45,7 +45,7 @@ constexpr Choice<Problem> kRanking5[] = {
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.71F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 5.42F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
@@ -54,8 +54,8 @@ constexpr Choice<Problem> kRanking7[] = {
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 5.36F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 2.12F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
@@ -63,61 +63,43 @@ constexpr Choice<Problem> kRanking9[] = {
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.12F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.36F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_scalar, {}, 1.07F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_scalar, {}, 1.12F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_scalar, {}, 2.32F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_scalar, {}, 1.04F},
-};
-
 constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.33F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.11F},
+    {VariantId::cpu_scalar, {}, 1.11F},
 };
 
 constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.87F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.04F},
+    {VariantId::cpu_scalar, {}, 2.16F},
 };
 
 constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.59F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 5.38F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 2.29F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 6.09F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 2.79F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 9.53F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 8.36F},
 };
@@ -130,346 +112,268 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 5 "
-                "and elements <= 330000 "
-                "and rows / k <= 1.8 "
-                "and rows / columns <= 0.00015 "
-                "and rows <= 1",
+        .path = "rows <= 3 and columns / k <= 56000 and rows / columns <= 2.2e-05 and rows <= 1",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 2.76F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 5 "
-                "and elements <= 330000 "
-                "and rows / k <= 1.8 "
-                "and rows / columns <= 0.00015 "
-                "and rows > 1 "
-                "and rows / k <= 0.018",
+        .problems = 4,
+        .margin = 0.26F,
+        .regret = 3.87F,
+        .regret_lo = 2.12F,
+        .regret_hi = 5.34F,
+        .path = "rows <= 3 and columns / k <= 56000 and rows / columns <= 2.2e-05 and rows > 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 6,
-        .margin = 0.19F,
-        .regret = 5.20F,
-        .regret_lo = 5.01F,
-        .regret_hi = 5.35F,
-        .path = "rows <= 5 "
-                "and elements <= 330000 "
-                "and rows / k <= 1.8 "
-                "and rows / columns <= 0.00015 "
-                "and rows > 1 "
-                "and rows / k > 0.018",
+        .problems = 14,
+        .margin = 4.29F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows <= 3 and columns / k <= 56000 and rows / columns > 2.2e-05 and elements <= 47000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 13,
-        .margin = 2.56F,
+        .problems = 3,
+        .margin = 3.39F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 5 "
-                "and elements <= 330000 "
-                "and rows / k <= 1.8 "
-                "and rows / columns > 0.00015 "
-                "and elements <= 27000",
+        .path = "rows <= 3 "
+                "and columns / k <= 56000 "
+                "and rows / columns > 2.2e-05 "
+                "and elements > 47000 "
+                "and columns / k <= 680",
         .ranking = kRanking3,
     },
     {
         .id = 4,
         .problems = 6,
-        .margin = 0.24F,
-        .regret = 4.23F,
-        .regret_lo = 2.83F,
-        .regret_hi = 5.26F,
-        .path = "rows <= 5 "
-                "and elements <= 330000 "
-                "and rows / k <= 1.8 "
-                "and rows / columns > 0.00015 "
-                "and elements > 27000",
+        .margin = 0.19F,
+        .regret = 5.20F,
+        .regret_lo = 5.01F,
+        .regret_hi = 5.35F,
+        .path = "rows <= 3 "
+                "and columns / k <= 56000 "
+                "and rows / columns > 2.2e-05 "
+                "and elements > 47000 "
+                "and columns / k > 680",
         .ranking = kRanking4,
     },
     {
         .id = 5,
         .problems = 1,
-        .margin = 1.36F,
+        .margin = 5.42F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 5 and elements <= 330000 and rows / k > 1.8 and elements <= 5600",
+        .path = "rows <= 3 and columns / k > 56000 and rows <= 1",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 2,
-        .margin = 0.37F,
-        .regret = 2.71F,
-        .regret_lo = 1.36F,
+        .problems = 1,
+        .margin = 0.18F,
+        .regret = 5.42F,
+        .regret_lo = 5.42F,
         .regret_hi = 5.42F,
-        .path = "rows <= 5 and elements <= 330000 and rows / k > 1.8 and elements > 5600",
+        .path = "rows <= 3 and columns / k > 56000 and rows > 1",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 1,
-        .margin = 4.82F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 5 and elements > 330000 and rows / k <= 0.1",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 0.19F,
-        .regret = 5.36F,
-        .regret_lo = 5.36F,
-        .regret_hi = 5.36F,
-        .path = "rows <= 5 and elements > 330000 and rows / k > 0.1",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
         .problems = 5,
         .margin = 1.19F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "rows > 5 and elements <= 2048 and rows / k <= 5.6",
-        .ranking = kRanking9,
+        .path = "rows > 3 and elements <= 2048 and rows / k <= 5.6",
+        .ranking = kRanking7,
     },
     {
-        .id = 10,
+        .id = 8,
         .problems = 1,
         .margin = 2.12F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 5 and elements <= 2048 and rows / k > 5.6",
+        .path = "rows > 3 and elements <= 2048 and rows / k > 5.6",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 6,
+        .margin = 1.43F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 and elements > 2048 and columns / k <= 5600 and rows <= 5 and columns / k <= 220",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 9,
+        .margin = 0.30F,
+        .regret = 3.36F,
+        .regret_lo = 2.17F,
+        .regret_hi = 5.08F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and rows <= 5 "
+                "and columns / k > 220 "
+                "and rows / columns <= 0.0039",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 6,
-        .margin = 1.16F,
-        .regret = 1.07F,
+        .problems = 1,
+        .margin = 1.36F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.16F,
-        .path = "rows > 5 "
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
                 "and elements > 2048 "
                 "and columns / k <= 5600 "
-                "and columns * k <= 47000 "
-                "and rows / k <= 0.39",
+                "and rows <= 5 "
+                "and columns / k > 220 "
+                "and rows / columns > 0.0039",
         .ranking = kRanking11,
     },
     {
         .id = 12,
+        .problems = 9,
+        .margin = 1.05F,
+        .regret = 1.12F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.23F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and rows > 5 "
+                "and columns * k <= 47000 "
+                "and rows / k <= 0.47",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
         .problems = 38,
         .margin = 2.30F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "rows > 5 "
+        .path = "rows > 3 "
                 "and elements > 2048 "
                 "and columns / k <= 5600 "
+                "and rows > 5 "
                 "and columns * k <= 47000 "
-                "and rows / k > 0.39",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 4,
-        .margin = 1.14F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
-        .path = "rows > 5 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and columns * k > 47000 "
-                "and elements <= 16384",
+                "and rows / k > 0.47",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 1,
-        .margin = 2.34F,
-        .regret = 1.33F,
-        .regret_lo = 1.33F,
-        .regret_hi = 1.33F,
-        .path = "rows > 5 "
+        .problems = 8,
+        .margin = 1.06F,
+        .regret = 1.11F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.23F,
+        .path = "rows > 3 "
                 "and elements > 2048 "
                 "and columns / k <= 5600 "
+                "and rows > 5 "
                 "and columns * k > 47000 "
-                "and elements > 16384 "
-                "and rows / k <= 39 "
-                "and rows * columns <= 1500000 "
-                "and rows / columns <= 6.8e-05",
+                "and elements <= 18000",
         .ranking = kRanking14,
     },
     {
         .id = 15,
-        .problems = 14,
-        .margin = 1.87F,
-        .regret = 1.00F,
+        .problems = 20,
+        .margin = 2.09F,
+        .regret = 1.04F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 5 "
+        .regret_hi = 1.08F,
+        .path = "rows > 3 "
                 "and elements > 2048 "
                 "and columns / k <= 5600 "
+                "and rows > 5 "
                 "and columns * k > 47000 "
-                "and elements > 16384 "
-                "and rows / k <= 39 "
-                "and rows * columns <= 1500000 "
-                "and rows / columns > 6.8e-05",
+                "and elements > 18000",
         .ranking = kRanking15,
     },
     {
         .id = 16,
-        .problems = 1,
-        .margin = 4.59F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 5 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and columns * k > 47000 "
-                "and elements > 16384 "
-                "and rows / k <= 39 "
-                "and rows * columns > 1500000 "
-                "and k <= 10",
+        .problems = 3,
+        .margin = 0.19F,
+        .regret = 5.38F,
+        .regret_lo = 5.35F,
+        .regret_hi = 5.42F,
+        .path = "rows > 3 and elements > 2048 and columns / k > 5600 and elements <= 1200000 and rows <= 4",
         .ranking = kRanking16,
     },
     {
         .id = 17,
-        .problems = 4,
-        .margin = 2.24F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "rows > 5 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and columns * k > 47000 "
-                "and elements > 16384 "
-                "and rows / k <= 39 "
-                "and rows * columns > 1500000 "
-                "and k > 10",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 1,
-        .margin = 6.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 5 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and columns * k > 47000 "
-                "and elements > 16384 "
-                "and rows / k > 39 "
-                "and results <= 1800",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 6,
-        .margin = 2.52F,
-        .regret = 1.11F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.25F,
-        .path = "rows > 5 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and columns * k > 47000 "
-                "and elements > 16384 "
-                "and rows / k > 39 "
-                "and results > 1800",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
         .problems = 1,
         .margin = 9.53F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 5 and elements > 2048 and columns / k > 5600 and rows <= 39",
-        .ranking = kRanking20,
+        .path = "rows > 3 and elements > 2048 and columns / k > 5600 and elements <= 1200000 and rows > 4",
+        .ranking = kRanking17,
     },
     {
-        .id = 21,
+        .id = 18,
         .problems = 1,
         .margin = 8.36F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 5 and elements > 2048 and columns / k > 5600 and rows > 39",
-        .ranking = kRanking21,
+        .path = "rows > 3 and elements > 2048 and columns / k > 5600 and elements > 1200000",
+        .ranking = kRanking18,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.rows <= 5) {
-        if (problem.elements() <= 330'000) {
-            if (ratio(problem.rows, problem.k) <= 1.8) {
-                if (ratio(problem.rows, problem.columns) <= 0.00015) {
-                    if (problem.rows <= 1) {
-                        // cpu_scalar default
-                        // 7 problems, margin 4.38, regret 1.00 [1.00, 1.00]
-                        return kLeaves[0];
-                    } else {
-                        if (ratio(problem.rows, problem.k) <= 0.018) {
-                            // cpu_scalar default
-                            // 2 problems nearby, margin 2.76, regret 1.00 [1.00, 1.00]
-                            return kLeaves[1];
-                        } else {
-                            // cpu_openmp rows=64
-                            // 6 problems nearby, margin 0.19, regret 5.20 [5.01, 5.35]
-                            return kLeaves[2];
-                        }
-                    }
+    if (problem.rows <= 3) {
+        if (ratio(problem.columns, problem.k) <= 56'000) {
+            if (ratio(problem.rows, problem.columns) <= 2.2e-05) {
+                if (problem.rows <= 1) {
+                    // cpu_scalar default
+                    // 7 problems nearby, margin 4.38, regret 1.00 [1.00, 1.00]
+                    return kLeaves[0];
                 } else {
-                    if (problem.elements() <= 27'000) {
+                    // cpu_openmp rows=64
+                    // 4 problems nearby, margin 0.26, regret 3.87 [2.12, 5.34]
+                    return kLeaves[1];
+                }
+            } else {
+                if (problem.elements() <= 47'000) {
+                    // cpu_scalar default
+                    // 14 problems, margin 4.29, regret 1.00 [1.00, 1.00]
+                    return kLeaves[2];
+                } else {
+                    if (ratio(problem.columns, problem.k) <= 680) {
                         // cpu_scalar default
-                        // 13 problems, margin 2.56, regret 1.00 [1.00, 1.00]
+                        // 3 problems nearby, margin 3.39, regret 1.00 [1.00, 1.00]
                         return kLeaves[3];
                     } else {
                         // cpu_openmp rows=64
-                        // 6 problems nearby, margin 0.24, regret 4.23 [2.83, 5.26]
+                        // 6 problems nearby, margin 0.19, regret 5.20 [5.01, 5.35]
                         return kLeaves[4];
                     }
                 }
-            } else {
-                if (problem.elements() <= 5600) {
-                    // cpu_scalar default
-                    // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                    return kLeaves[5];
-                } else {
-                    // cpu_openmp rows=64
-                    // 2 problems nearby, margin 0.37, regret 2.71 [1.36, 5.42]
-                    return kLeaves[6];
-                }
             }
         } else {
-            if (ratio(problem.rows, problem.k) <= 0.1) {
+            if (problem.rows <= 1) {
                 // cpu_scalar default
-                // 1 problems nearby, margin 4.82, regret 1.00 [1.00, 1.00]
-                return kLeaves[7];
+                // 1 problems nearby, margin 5.42, regret 1.00 [1.00, 1.00]
+                return kLeaves[5];
             } else {
                 // cpu_openmp rows=64
-                // 1 problems nearby, margin 0.19, regret 5.36 [5.36, 5.36]
-                return kLeaves[8];
+                // 1 problems nearby, margin 0.18, regret 5.42 [5.42, 5.42]
+                return kLeaves[6];
             }
         }
     } else {
@@ -477,74 +381,68 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (ratio(problem.rows, problem.k) <= 5.6) {
                 // cpu_scalar default
                 // 5 problems, margin 1.19, regret 1.00 [1.00, 1.01]
-                return kLeaves[9];
+                return kLeaves[7];
             } else {
                 // cpu_openmp rows=64
                 // 1 problems, margin 2.12, regret 1.00 [1.00, 1.00]
-                return kLeaves[10];
+                return kLeaves[8];
             }
         } else {
             if (ratio(problem.columns, problem.k) <= 5600) {
-                if (product(problem.columns, problem.k) <= 47'000) {
-                    if (ratio(problem.rows, problem.k) <= 0.39) {
+                if (problem.rows <= 5) {
+                    if (ratio(problem.columns, problem.k) <= 220) {
                         // cpu_scalar default
-                        // 6 problems nearby, margin 1.16, regret 1.07 [1.00, 1.16]
-                        return kLeaves[11];
+                        // 6 problems, margin 1.43, regret 1.00 [1.00, 1.00]
+                        return kLeaves[9];
                     } else {
-                        // cpu_openmp rows=16
-                        // 38 problems, margin 2.30, regret 1.01 [1.00, 1.02]
-                        return kLeaves[12];
+                        if (ratio(problem.rows, problem.columns) <= 0.0039) {
+                            // cpu_openmp rows=64
+                            // 9 problems nearby, margin 0.30, regret 3.36 [2.17, 5.08]
+                            return kLeaves[10];
+                        } else {
+                            // cpu_scalar default
+                            // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
+                            return kLeaves[11];
+                        }
                     }
                 } else {
-                    if (problem.elements() <= 16'384) {
-                        // cpu_scalar default
-                        // 4 problems nearby, margin 1.14, regret 1.04 [1.00, 1.12]
-                        return kLeaves[13];
-                    } else {
-                        if (ratio(problem.rows, problem.k) <= 39) {
-                            if (product(problem.rows, problem.columns) <= 1'500'000) {
-                                if (ratio(problem.rows, problem.columns) <= 6.8e-05) {
-                                    // cpu_openmp rows=64
-                                    // 1 problems nearby, margin 2.34, regret 1.33 [1.33, 1.33]
-                                    return kLeaves[14];
-                                } else {
-                                    // cpu_openmp rows=16
-                                    // 14 problems, margin 1.87, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[15];
-                                }
-                            } else {
-                                if (problem.k <= 10) {
-                                    // cpu_openmp rows=64
-                                    // 1 problems, margin 4.59, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[16];
-                                } else {
-                                    // cpu_openmp rows=16
-                                    // 4 problems, margin 2.24, regret 1.02 [1.00, 1.05]
-                                    return kLeaves[17];
-                                }
-                            }
+                    if (product(problem.columns, problem.k) <= 47'000) {
+                        if (ratio(problem.rows, problem.k) <= 0.47) {
+                            // cpu_scalar default
+                            // 9 problems nearby, margin 1.05, regret 1.12 [1.03, 1.23]
+                            return kLeaves[12];
                         } else {
-                            if (problem.results() <= 1800) {
-                                // cpu_openmp rows=64
-                                // 1 problems, margin 6.09, regret 1.00 [1.00, 1.00]
-                                return kLeaves[18];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 6 problems nearby, margin 2.52, regret 1.11 [1.01, 1.25]
-                                return kLeaves[19];
-                            }
+                            // cpu_openmp rows=16
+                            // 38 problems, margin 2.30, regret 1.01 [1.00, 1.02]
+                            return kLeaves[13];
+                        }
+                    } else {
+                        if (problem.elements() <= 18'000) {
+                            // cpu_scalar default
+                            // 8 problems nearby, margin 1.06, regret 1.11 [1.02, 1.23]
+                            return kLeaves[14];
+                        } else {
+                            // cpu_openmp rows=16
+                            // 20 problems, margin 2.09, regret 1.04 [1.00, 1.08]
+                            return kLeaves[15];
                         }
                     }
                 }
             } else {
-                if (problem.rows <= 39) {
-                    // cpu_openmp rows=16
-                    // 1 problems, margin 9.53, regret 1.00 [1.00, 1.00]
-                    return kLeaves[20];
+                if (problem.elements() <= 1'200'000) {
+                    if (problem.rows <= 4) {
+                        // cpu_openmp rows=64
+                        // 3 problems nearby, margin 0.19, regret 5.38 [5.35, 5.42]
+                        return kLeaves[16];
+                    } else {
+                        // cpu_openmp rows=16
+                        // 1 problems, margin 9.53, regret 1.00 [1.00, 1.00]
+                        return kLeaves[17];
+                    }
                 } else {
                     // cpu_openmp rows=64
                     // 1 problems, margin 8.36, regret 1.00 [1.00, 1.00]
-                    return kLeaves[21];
+                    return kLeaves[18];
                 }
             }
         }

@@ -3,7 +3,7 @@
 // Data:     results/nvidia-h100-80gb-hbm3/smallest_k.jsonl, 237 problems x 46 choices
 // SHA-256:  f3d3e0d6302709ab0981982df69de12979e838e878af8f09dbe3dd2f70f32741
 // Guesses:  463 of 4836 times, and so the margins and regrets below
-// Domain:   1500 problems of it with predicted times helped to place the thresholds
+// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   NVIDIA H100 80GB HBM3, sm_90
 // Driver:   580.159.04
 // Runtime:  CUDA 13.0
@@ -35,255 +35,317 @@ namespace espalier::smallest_k::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.21F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.37F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.49F},
-    {VariantId::global_insertion, {{"block", 256}}, 688.89F},
+    {VariantId::rank_sort, {}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.43F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.71F},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 2.33F},
+    {VariantId::global_insertion, {{"block", 256}}, 6.99F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 7.63F},
-    {VariantId::radix_sort_rows, {}, 9.25F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 14.80F},
-    {VariantId::global_insertion, {{"block", 256}}, 649.25F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 3.70F},
+    {VariantId::radix_sort_rows, {}, 4.42F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 13.01F},
+    {VariantId::global_insertion, {{"block", 256}}, 81.68F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.11F},
-    {VariantId::radix_sort_rows, {}, 4.14F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.88F},
-    {VariantId::global_insertion, {{"block", 256}}, 318.78F},
+    {VariantId::radix_sort_rows, {}, 1.93F},
+    {VariantId::segmented_radix_sort, {}, 1.96F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 6.29F},
+    {VariantId::global_insertion, {{"block", 256}}, 452.84F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::radix_sort_rows, {}, 3.04F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.58F},
-    {VariantId::segmented_radix_sort, {}, 6.76F},
-    {VariantId::global_insertion, {{"block", 256}}, 385.94F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
+    {VariantId::rank_sort, {}, 1.64F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.14F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 2.28F},
+    {VariantId::global_insertion, {{"block", 256}}, 26.52F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::segmented_radix_sort, {}, 1.51F},
-    {VariantId::warp_select, {{"warps", 8}}, 4.56F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 5.19F},
-    {VariantId::radix_sort_rows, {}, 5.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 577.54F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.69F},
+    {VariantId::segmented_radix_sort, {}, 2.36F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.21F},
+    {VariantId::radix_sort_rows, {}, 13.81F},
+    {VariantId::global_insertion, {{"block", 256}}, 248.18F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.13F},
-    {VariantId::radix_sort_rows, {}, 5.27F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 14.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 163.30F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.82F},
+    {VariantId::segmented_radix_sort, {}, 2.91F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.86F},
+    {VariantId::radix_sort_rows, {}, 12.09F},
+    {VariantId::global_insertion, {{"block", 256}}, 132.09F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.33F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.36F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.37F},
-    {VariantId::global_insertion, {{"block", 256}}, 57.68F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.03F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 5.76F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 9.42F},
+    {VariantId::global_insertion, {{"block", 256}}, 79.59F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1105.54F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::rank_sort, {}, 3.20F},
-    {VariantId::segmented_radix_sort, {}, 3.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 1105.54F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.45F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.60F},
+    {VariantId::segmented_radix_sort, {}, 5.68F},
+    {VariantId::global_insertion, {{"block", 256}}, 28.98F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 1.37F},
-    {VariantId::radix_sort_rows, {}, 7.18F},
-    {VariantId::rank_sort, {}, 9.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 482.72F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.33F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 5.15F},
+    {VariantId::segmented_radix_sort, {}, 9.91F},
+    {VariantId::global_insertion, {{"block", 256}}, 130.31F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::segmented_radix_sort, {}, 1.37F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::radix_sort_rows, {}, 7.18F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 62.66F},
-    {VariantId::global_insertion, {{"block", 256}}, 482.72F},
+    {VariantId::radix_sort_rows, {}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.51F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 18.76F},
+    {VariantId::warp_select, {{"warps", 16}}, 1789.01F},
+    {VariantId::global_insertion, {{"block", 256}}, 1789.01F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::rank_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.32F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.43F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 2.48F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.39F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 1.37F},
+    {VariantId::radix_sort_rows, {}, 7.18F},
+    {VariantId::warp_select, {{"warps", 16}}, 7.92F},
+    {VariantId::global_insertion, {{"block", 256}}, 482.72F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.01F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.65F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.19F},
-    {VariantId::rank_sort, {}, 2.78F},
-    {VariantId::global_insertion, {{"block", 256}}, 11.99F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.16F},
+    {VariantId::segmented_radix_sort, {}, 1.88F},
+    {VariantId::radix_sort_rows, {}, 4.84F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 8.38F},
+    {VariantId::global_insertion, {{"block", 256}}, 146.13F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.37F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.64F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 5.46F},
-    {VariantId::global_insertion, {{"block", 256}}, 36.43F},
+    {VariantId::segmented_radix_sort, {}, 1.59F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.25F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 4.89F},
+    {VariantId::radix_sort_rows, {}, 6.67F},
+    {VariantId::global_insertion, {{"block", 256}}, 306.86F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::rank_sort, {}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.30F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.42F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 3.48F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.04F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.91F},
+    {VariantId::segmented_radix_sort, {}, 1.58F},
+    {VariantId::radix_sort_rows, {}, 4.58F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 8.10F},
+    {VariantId::global_insertion, {{"block", 256}}, 616.49F},
 };
 
 constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 32.18F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.16F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 3.47F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 4.50F},
-    {VariantId::global_insertion, {{"block", 256}}, 32.18F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.41F},
+    {VariantId::segmented_radix_sort, {}, 2.15F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.52F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 10.19F},
+    {VariantId::global_insertion, {{"block", 256}}, 105.53F},
 };
 
 constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.66F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.65F},
-    {VariantId::warp_select, {{"warps", 4}}, 2.25F},
-    {VariantId::shared_insertion, {{"block", 64}}, 3.24F},
-    {VariantId::local_insertion, {{"block", 256}}, 3.26F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.94F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.02F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.06F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 3.84F},
+    {VariantId::rank_sort, {}, 4.10F},
+    {VariantId::global_insertion, {{"block", 256}}, 45.02F},
 };
 
 constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.48F},
-    {VariantId::segmented_radix_sort, {}, 3.89F},
-    {VariantId::rank_sort, {}, 4.20F},
-    {VariantId::global_insertion, {{"block", 256}}, 83.98F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::rank_sort, {}, 1.19F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.43F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.77F},
+    {VariantId::global_insertion, {{"block", 256}}, 5.94F},
 };
 
 constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.08F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.41F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 5.96F},
-    {VariantId::segmented_radix_sort, {}, 6.44F},
-    {VariantId::global_insertion, {{"block", 256}}, 35.62F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.09F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 2.49F},
+    {VariantId::segmented_radix_sort, {}, 3.97F},
+    {VariantId::global_insertion, {{"block", 256}}, 27.61F},
 };
 
 constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 11.24F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 22.14F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 35.14F},
-    {VariantId::global_insertion, {{"block", 256}}, 154.09F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.07F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.02F},
+    {VariantId::segmented_radix_sort, {}, 2.66F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.66F},
+    {VariantId::rank_sort, {}, 6.39F},
+    {VariantId::global_insertion, {{"block", 256}}, 215.26F},
 };
 
 constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.32F},
-    {VariantId::segmented_radix_sort, {}, 5.09F},
-    {VariantId::rank_sort, {}, 5.36F},
-    {VariantId::global_insertion, {{"block", 256}}, 67.12F},
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.38F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.50F},
+    {VariantId::radix_sort_rows, {}, 20.94F},
+    {VariantId::global_insertion, {{"block", 256}}, 212.44F},
 };
 
 constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.21F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.33F},
-    {VariantId::shared_insertion, {{"block", 32}}, 12.90F},
-    {VariantId::global_insertion, {{"block", 256}}, 25.87F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.17F},
+    {VariantId::segmented_radix_sort, {}, 1.38F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 4.72F},
+    {VariantId::radix_sort_rows, {}, 18.08F},
+    {VariantId::global_insertion, {{"block", 256}}, 175.77F},
 };
 
 constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.40F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.03F},
-    {VariantId::segmented_radix_sort, {}, 1.53F},
-    {VariantId::shared_insertion, {{"block", 32}}, 39.75F},
-    {VariantId::global_insertion, {{"block", 256}}, 82.12F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.18F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.56F},
+    {VariantId::rank_sort, {}, 9.07F},
+    {VariantId::global_insertion, {{"block", 256}}, 117.82F},
 };
 
 constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.15F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.13F},
-    {VariantId::segmented_radix_sort, {}, 2.05F},
-    {VariantId::radix_sort_rows, {}, 7.98F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 10.91F},
-    {VariantId::global_insertion, {{"block", 256}}, 171.02F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.31F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 1.92F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 6.36F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 14.08F},
+    {VariantId::global_insertion, {{"block", 256}}, 145.43F},
 };
 
 constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.49F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.01F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 48.05F},
-    {VariantId::global_insertion, {{"block", 256}}, 241.15F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.03F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.52F},
+    {VariantId::segmented_radix_sort, {}, 3.33F},
+    {VariantId::rank_sort, {}, 12.84F},
+    {VariantId::global_insertion, {{"block", 256}}, 185.16F},
 };
 
 constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 7.42F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 10.12F},
-    {VariantId::shared_insertion, {{"block", 64}}, 18.05F},
-    {VariantId::global_insertion, {{"block", 256}}, 28.60F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.49F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.13F},
+    {VariantId::segmented_radix_sort, {}, 2.28F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 20.91F},
+    {VariantId::global_insertion, {{"block", 256}}, 100.33F},
 };
 
 constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.36F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 4.53F},
-    {VariantId::shared_insertion, {{"block", 64}}, 9.71F},
-    {VariantId::global_insertion, {{"block", 256}}, 30.24F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.12F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.51F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 3.13F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 8.76F},
+    {VariantId::global_insertion, {{"block", 256}}, 12.58F},
 };
 
 constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.12F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.16F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.65F},
-    {VariantId::segmented_radix_sort, {}, 5.12F},
-    {VariantId::local_insertion, {{"block", 64}}, 19.23F},
-    {VariantId::global_insertion, {{"block", 64}}, 35.84F},
-    {VariantId::global_insertion, {{"block", 256}}, 32.47F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
+    {VariantId::segmented_radix_sort, {}, 5.58F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 5.65F},
+    {VariantId::shared_insertion, {{"block", 64}}, 32.23F},
+    {VariantId::global_insertion, {{"block", 256}}, 78.23F},
 };
 
 constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::global_insertion, {{"block", 256}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.06F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.95F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 2.60F},
+    {VariantId::rank_sort, {}, 2.90F},
+    {VariantId::global_insertion, {{"block", 256}}, 5.89F},
 };
 
 constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 2.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::shared_insertion, {{"block", 32}}, 12.90F},
-    {VariantId::local_insertion, {{"block", 256}}, 24.11F},
-    {VariantId::global_insertion, {{"block", 256}}, 25.87F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.47F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.46F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.58F},
+    {VariantId::shared_insertion, {{"block", 64}}, 3.08F},
+    {VariantId::rank_sort, {}, 4.55F},
+    {VariantId::global_insertion, {{"block", 256}}, 6.01F},
 };
 
 constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.26F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 4.93F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 8.49F},
-    {VariantId::shared_insertion, {{"block", 64}}, 13.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 15.36F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.36F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 4.24F},
+    {VariantId::shared_insertion, {{"block", 32}}, 4.34F},
+    {VariantId::global_insertion, {{"block", 256}}, 27.09F},
 };
 
 constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 4}}, 2.14F},
-    {VariantId::shared_insertion, {{"block", 256}}, 2.66F},
-    {VariantId::local_insertion, {{"block", 256}}, 2.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.33F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.56F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 1}}, 1.60F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.65F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 4.74F},
+    {VariantId::shared_insertion, {{"block", 64}}, 7.31F},
+    {VariantId::global_insertion, {{"block", 256}}, 9.80F},
 };
 
 constexpr Choice<Problem> kRanking31[] = {
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
+    {VariantId::shared_insertion, {{"block", 256}}, 2.76F},
+    {VariantId::warp_select, {{"warps", 4}}, 2.77F},
+    {VariantId::local_insertion, {{"block", 256}}, 2.80F},
+    {VariantId::global_insertion, {{"block", 256}}, 4.08F},
+};
+
+constexpr Choice<Problem> kRanking32[] = {
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.14F},
+    {VariantId::shared_insertion, {{"block", 256}}, 2.73F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 7.27F},
+    {VariantId::global_insertion, {{"block", 256}}, 13.98F},
+};
+
+constexpr Choice<Problem> kRanking33[] = {
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.16F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.29F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.16F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.20F},
+    {VariantId::shared_insertion, {{"block", 64}}, 4.25F},
+    {VariantId::local_insertion, {{"block", 256}}, 10.51F},
+    {VariantId::global_insertion, {{"block", 256}}, 13.75F},
+};
+
+constexpr Choice<Problem> kRanking34[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.13F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 5.76F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 9.42F},
+    {VariantId::global_insertion, {{"block", 256}}, 79.59F},
+};
+
+constexpr Choice<Problem> kRanking35[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 3.64F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 6.66F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 7.29F},
+    {VariantId::global_insertion, {{"block", 256}}, 93.08F},
+};
+
+constexpr Choice<Problem> kRanking36[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.02F},
+    {VariantId::segmented_radix_sort, {}, 8.96F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 9.52F},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 31.01F},
+    {VariantId::global_insertion, {{"block", 256}}, 71.51F},
+};
+
+constexpr Choice<Problem> kRanking37[] = {
+    {VariantId::radix_sort_rows, {}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.28F},
+    {VariantId::segmented_radix_sort, {}, 2.34F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 15.78F},
+    {VariantId::global_insertion, {{"block", 256}}, 438.60F},
+};
+
+constexpr Choice<Problem> kRanking38[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 7.66F},
     {VariantId::segmented_radix_sort, {}, 8.60F},
@@ -291,678 +353,728 @@ constexpr Choice<Problem> kRanking31[] = {
     {VariantId::global_insertion, {{"block", 256}}, 618.92F},
 };
 
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 490.82F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::radix_sort_rows, {}, 8.39F},
-    {VariantId::segmented_radix_sort, {}, 9.44F},
-    {VariantId::global_insertion, {{"block", 256}}, 490.82F},
+constexpr Choice<Problem> kRanking39[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.04F},
+    {VariantId::radix_sort_rows, {}, 6.81F},
+    {VariantId::segmented_radix_sort, {}, 7.90F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 55.52F},
+    {VariantId::global_insertion, {{"block", 256}}, 418.10F},
 };
 
-constexpr Choice<Problem> kRanking33[] = {
+constexpr Choice<Problem> kRanking40[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 4.96F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 13.45F},
+    {VariantId::segmented_radix_sort, {}, 4.23F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 12.06F},
     {VariantId::radix_sort_rows, {}, 15.69F},
     {VariantId::global_insertion, {{"block", 256}}, 289.92F},
 };
 
-constexpr Choice<Problem> kRanking34[] = {
+constexpr Choice<Problem> kRanking41[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.01F},
-    {VariantId::segmented_radix_sort, {}, 11.39F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 17.85F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 104.97F},
-    {VariantId::global_insertion, {{"block", 256}}, 230.49F},
+    {VariantId::segmented_radix_sort, {}, 12.19F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 19.36F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 112.52F},
+    {VariantId::global_insertion, {{"block", 256}}, 260.91F},
 };
 
-constexpr Choice<Problem> kRanking35[] = {
+constexpr Choice<Problem> kRanking42[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 15.72F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 25.17F},
-    {VariantId::segmented_radix_sort, {}, 41.67F},
-    {VariantId::global_insertion, {{"block", 256}}, 30.75F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 15.39F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 17.43F},
+    {VariantId::shared_insertion, {{"block", 32}}, 33.54F},
+    {VariantId::global_insertion, {{"block", 256}}, 36.17F},
 };
 
-constexpr Choice<Problem> kRanking36[] = {
+constexpr Choice<Problem> kRanking43[] = {
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.65F},
+    {VariantId::shared_insertion, {{"block", 32}}, 2.55F},
+    {VariantId::local_insertion, {{"block", 256}}, 2.60F},
+    {VariantId::global_insertion, {{"block", 256}}, 2.72F},
+};
+
+constexpr Choice<Problem> kRanking44[] = {
+    {VariantId::warp_select, {{"warps", 4}}, 1.65F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
+    {VariantId::shared_insertion, {{"block", 32}}, 2.55F},
+    {VariantId::local_insertion, {{"block", 64}}, 2.60F},
+    {VariantId::global_insertion, {{"block", 256}}, 2.72F},
+};
+
+constexpr Choice<Problem> kRanking45[] = {
     {VariantId::rank_sort, {}, 1.04F},
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.02F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.30F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.35F},
     {VariantId::global_insertion, {{"block", 256}}, 2.11F},
 };
 
-constexpr Choice<Problem> kRanking37[] = {
+constexpr Choice<Problem> kRanking46[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.91F},
-    {VariantId::rank_sort, {}, 2.09F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 5.51F},
-    {VariantId::global_insertion, {{"block", 256}}, 29.56F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.25F},
+    {VariantId::rank_sort, {}, 2.49F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 6.92F},
+    {VariantId::global_insertion, {{"block", 256}}, 57.17F},
 };
 
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.01F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.36F},
-    {VariantId::rank_sort, {}, 2.11F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.91F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
+constexpr Choice<Problem> kRanking47[] = {
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
     {VariantId::radix_sort_rows, {}, 1.65F},
     {VariantId::segmented_radix_sort, {}, 2.44F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.74F},
+    {VariantId::rank_sort, {}, 4.23F},
     {VariantId::global_insertion, {{"block", 256}}, 301.54F},
 };
 
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::block_rank_merge, {{"tile", 256}}, 2.49F},
+constexpr Choice<Problem> kRanking48[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.79F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.65F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.72F},
+    {VariantId::segmented_radix_sort, {}, 4.58F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 6.01F},
+    {VariantId::global_insertion, {{"block", 256}}, 60.60F},
+};
+
+constexpr Choice<Problem> kRanking49[] = {
+    {VariantId::radix_sort_rows, {}, 9.41F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.24F},
+    {VariantId::warp_select, {{"warps", 8}}, 4.44F},
+    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
+};
+
+constexpr Choice<Problem> kRanking50[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::radix_sort_rows, {}, 1.65F},
+    {VariantId::segmented_radix_sort, {}, 2.44F},
+    {VariantId::rank_sort, {}, 4.23F},
+    {VariantId::global_insertion, {{"block", 256}}, 301.54F},
+};
+
+constexpr Choice<Problem> kRanking51[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.09F},
+    {VariantId::segmented_radix_sort, {}, 1.55F},
+    {VariantId::radix_sort_rows, {}, 3.90F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.05F},
+    {VariantId::global_insertion, {{"block", 256}}, 429.60F},
+};
+
+constexpr Choice<Problem> kRanking52[] = {
+    {VariantId::radix_sort_rows, {}, 9.41F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.24F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.22F},
+    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
+};
+
+constexpr Choice<Problem> kRanking53[] = {
+    {VariantId::segmented_radix_sort, {}, 2.24F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 4.44F},
+    {VariantId::radix_sort_rows, {}, 9.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
+};
+
+constexpr Choice<Problem> kRanking54[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.97F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.56F},
+    {VariantId::segmented_radix_sort, {}, 2.78F},
+    {VariantId::radix_sort_rows, {}, 19.52F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 29.89F},
+    {VariantId::global_insertion, {{"block", 256}}, 255.64F},
+};
+
+constexpr Choice<Problem> kRanking55[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.24F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.22F},
+    {VariantId::radix_sort_rows, {}, 9.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
+};
+
+constexpr Choice<Problem> kRanking56[] = {
+    {VariantId::segmented_radix_sort, {}, 2.24F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 4.44F},
+    {VariantId::radix_sort_rows, {}, 9.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
+};
+
+constexpr Choice<Problem> kRanking57[] = {
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.18F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.40F},
+    {VariantId::radix_sort_rows, {}, 12.14F},
+    {VariantId::global_insertion, {{"block", 256}}, 317.47F},
+};
+
+constexpr Choice<Problem> kRanking58[] = {
+    {VariantId::segmented_radix_sort, {}, 2.24F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.22F},
+    {VariantId::radix_sort_rows, {}, 9.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
+};
+
+constexpr Choice<Problem> kRanking59[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.75F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.43F},
+    {VariantId::segmented_radix_sort, {}, 3.01F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 11.85F},
+    {VariantId::radix_sort_rows, {}, 14.99F},
+    {VariantId::global_insertion, {{"block", 256}}, 215.77F},
+};
+
+constexpr Choice<Problem> kRanking60[] = {
+    {VariantId::block_rank_merge, {{"tile", 64}}, 2.18F},
     {VariantId::warp_select, {{"warps", 16}}, 1.12F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.66F},
     {VariantId::segmented_radix_sort, {}, 5.34F},
     {VariantId::global_insertion, {{"block", 256}}, 36.85F},
 };
 
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 3.40F},
-    {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.18F},
-    {VariantId::radix_sort_rows, {}, 12.14F},
-    {VariantId::global_insertion, {{"block", 256}}, 317.47F},
-};
-
-constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.04F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.22F},
-    {VariantId::radix_sort_rows, {}, 9.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
-};
-
-constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.18F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.40F},
-    {VariantId::radix_sort_rows, {}, 12.14F},
-    {VariantId::global_insertion, {{"block", 256}}, 317.47F},
-};
-
-constexpr Choice<Problem> kRanking44[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 4.22F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.04F},
-    {VariantId::radix_sort_rows, {}, 9.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
-};
-
-constexpr Choice<Problem> kRanking45[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 501.21F},
-    {VariantId::radix_sort_rows, {}, 9.41F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.04F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 501.21F},
-    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
-};
-
-constexpr Choice<Problem> kRanking46[] = {
-    {VariantId::segmented_radix_sort, {}, 2.04F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.15F},
-    {VariantId::radix_sort_rows, {}, 9.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
-};
-
-constexpr Choice<Problem> kRanking47[] = {
-    {VariantId::segmented_radix_sort, {}, 2.04F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.22F},
-    {VariantId::radix_sort_rows, {}, 9.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
-};
-
-constexpr Choice<Problem> kRanking48[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.39F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.56F},
-    {VariantId::radix_sort_rows, {}, 7.77F},
-    {VariantId::global_insertion, {{"block", 256}}, 336.07F},
-};
-
-constexpr Choice<Problem> kRanking49[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.43F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.11F},
-    {VariantId::segmented_radix_sort, {}, 5.30F},
-    {VariantId::radix_sort_rows, {}, 13.81F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 22.38F},
-    {VariantId::global_insertion, {{"block", 256}}, 244.67F},
-};
-
-constexpr Choice<Problem> kRanking50[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.51F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.09F},
-    {VariantId::segmented_radix_sort, {}, 4.90F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 12.15F},
-    {VariantId::radix_sort_rows, {}, 18.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 219.27F},
-};
-
-constexpr Choice<Problem> kRanking51[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.01F},
+constexpr Choice<Problem> kRanking61[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 2.73F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.36F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.36F},
-    {VariantId::segmented_radix_sort, {}, 8.44F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.91F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.24F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 3.25F},
+    {VariantId::segmented_radix_sort, {}, 6.26F},
+    {VariantId::global_insertion, {{"block", 256}}, 63.52F},
 };
 
-constexpr Choice<Problem> kRanking52[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.11F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.65F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 2.63F},
-    {VariantId::rank_sort, {}, 7.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 34.25F},
+constexpr Choice<Problem> kRanking62[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.23F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.10F},
+    {VariantId::segmented_radix_sort, {}, 2.62F},
+    {VariantId::rank_sort, {}, 10.91F},
+    {VariantId::global_insertion, {{"block", 256}}, 71.95F},
 };
 
-constexpr Choice<Problem> kRanking53[] = {
+constexpr Choice<Problem> kRanking63[] = {
     {VariantId::rank_sort, {}, 12.51F},
     {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 2.59F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 18.66F},
     {VariantId::global_insertion, {{"block", 256}}, 2.39F},
 };
 
-constexpr Choice<Problem> kRanking54[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.24F},
+constexpr Choice<Problem> kRanking64[] = {
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 44.50F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.89F},
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 2.13F},
-    {VariantId::segmented_radix_sort, {}, 2.87F},
-    {VariantId::global_insertion, {{"block", 256}}, 18.47F},
+    {VariantId::rank_sort, {}, 21.24F},
+    {VariantId::global_insertion, {{"block", 256}}, 44.50F},
 };
 
-constexpr Choice<Problem> kRanking55[] = {
+constexpr Choice<Problem> kRanking65[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.01F},
-    {VariantId::segmented_radix_sort, {}, 4.47F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 12.39F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 22.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 133.12F},
+    {VariantId::segmented_radix_sort, {}, 4.12F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 7.53F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 19.59F},
+    {VariantId::global_insertion, {{"block", 256}}, 91.30F},
 };
 
-constexpr Choice<Problem> kRanking56[] = {
+constexpr Choice<Problem> kRanking66[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.44F},
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.23F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.78F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 4.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 18.44F},
+    {VariantId::segmented_radix_sort, {}, 2.99F},
+    {VariantId::radix_sort_rows, {}, 13.45F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 17.38F},
+    {VariantId::global_insertion, {{"block", 256}}, 215.71F},
 };
 
-constexpr Choice<Problem> kRanking57[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.09F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 9.70F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 10.37F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 22.83F},
-    {VariantId::global_insertion, {{"block", 256}}, 26.87F},
-};
-
-constexpr Choice<Problem> kRanking58[] = {
-    {VariantId::segmented_radix_sort, {}, 1.87F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 33.84F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 34.97F},
-    {VariantId::global_insertion, {{"block", 256}}, 173.11F},
-};
-
-constexpr Choice<Problem> kRanking59[] = {
+constexpr Choice<Problem> kRanking67[] = {
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.00F},
     {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.05F},
-    {VariantId::shared_insertion, {{"block", 128}}, 3.08F},
-    {VariantId::local_insertion, {{"block", 256}}, 3.09F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.08F},
+    {VariantId::local_insertion, {{"block", 64}}, 3.09F},
+    {VariantId::shared_insertion, {{"block", 256}}, 3.11F},
     {VariantId::global_insertion, {{"block", 256}}, 3.42F},
 };
 
-constexpr Choice<Problem> kRanking60[] = {
+constexpr Choice<Problem> kRanking68[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.89F},
-    {VariantId::segmented_radix_sort, {}, 12.56F},
     {VariantId::shared_insertion, {{"block", 32}}, 14.13F},
-    {VariantId::global_insertion, {{"block", 256}}, 33.49F},
+    {VariantId::rank_sort, {}, 21.24F},
+    {VariantId::global_insertion, {{"block", 256}}, 44.50F},
 };
 
-constexpr Choice<Problem> kRanking61[] = {
+constexpr Choice<Problem> kRanking69[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 6.79F},
+    {VariantId::segmented_radix_sort, {}, 2.05F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.05F},
+    {VariantId::rank_sort, {}, 15.55F},
+    {VariantId::global_insertion, {{"block", 256}}, 263.20F},
+};
+
+constexpr Choice<Problem> kRanking70[] = {
+    {VariantId::segmented_radix_sort, {}, 2.17F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.25F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.73F},
+    {VariantId::radix_sort_rows, {}, 8.43F},
+    {VariantId::global_insertion, {{"block", 256}}, 342.76F},
+};
+
+constexpr Choice<Problem> kRanking71[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 1.87F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 34.46F},
+    {VariantId::radix_sort_rows, {}, 50.88F},
+    {VariantId::global_insertion, {{"block", 256}}, 138.21F},
+};
+
+constexpr Choice<Problem> kRanking72[] = {
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.05F},
+    {VariantId::shared_insertion, {{"block", 32}}, 3.07F},
+    {VariantId::local_insertion, {{"block", 64}}, 3.09F},
+    {VariantId::global_insertion, {{"block", 256}}, 3.42F},
+};
+
+constexpr Choice<Problem> kRanking73[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 14.00F},
-    {VariantId::segmented_radix_sort, {}, 22.07F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 26.04F},
-    {VariantId::global_insertion, {{"block", 256}}, 55.34F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 13.93F},
+    {VariantId::segmented_radix_sort, {}, 21.77F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 26.37F},
+    {VariantId::global_insertion, {{"block", 256}}, 56.41F},
 };
 
-constexpr Choice<Problem> kRanking62[] = {
+constexpr Choice<Problem> kRanking74[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 2.49F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 3.68F},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 3.68F},
     {VariantId::segmented_radix_sort, {}, 5.06F},
     {VariantId::global_insertion, {{"block", 256}}, 12.52F},
 };
 
-constexpr Choice<Problem> kRanking63[] = {
+constexpr Choice<Problem> kRanking75[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.09F},
+    {VariantId::segmented_radix_sort, {}, 11.75F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 14.00F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 39.45F},
+    {VariantId::global_insertion, {{"block", 256}}, 73.36F},
+};
+
+constexpr Choice<Problem> kRanking76[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::shared_insertion, {{"block", 32}}, 11.47F},
-    {VariantId::segmented_radix_sort, {}, 15.33F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 20.14F},
-    {VariantId::global_insertion, {{"block", 256}}, 11.33F},
+    {VariantId::segmented_radix_sort, {}, 7.12F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 12.67F},
+    {VariantId::shared_insertion, {{"block", 32}}, 24.32F},
+    {VariantId::global_insertion, {{"block", 256}}, 41.15F},
 };
 
-constexpr Choice<Problem> kRanking64[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 4.63F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 13.97F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 61.23F},
-    {VariantId::global_insertion, {{"block", 256}}, 236.23F},
+constexpr Choice<Problem> kRanking77[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 6.84F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 15.31F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 27.21F},
+    {VariantId::global_insertion, {{"block", 256}}, 247.34F},
 };
 
-constexpr Choice<Problem> kRanking65[] = {
+constexpr Choice<Problem> kRanking78[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.15F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.09F},
+    {VariantId::segmented_radix_sort, {}, 8.67F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 29.03F},
+    {VariantId::shared_insertion, {{"block", 32}}, 47.45F},
+    {VariantId::global_insertion, {{"block", 256}}, 68.80F},
+};
+
+constexpr Choice<Problem> kRanking79[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.89F},
+    {VariantId::shared_insertion, {{"block", 32}}, 14.13F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 44.50F},
+    {VariantId::global_insertion, {{"block", 256}}, 44.50F},
+};
+
+constexpr Choice<Problem> kRanking80[] = {
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
     {VariantId::shared_insertion, {{"block", 256}}, 1.95F},
-    {VariantId::local_insertion, {{"block", 256}}, 1.97F},
+    {VariantId::local_insertion, {{"block", 64}}, 1.96F},
     {VariantId::warp_select, {{"warps", 4}}, 4.87F},
     {VariantId::global_insertion, {{"block", 256}}, 2.27F},
 };
 
-constexpr Choice<Problem> kRanking66[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.03F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.09F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.22F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.21F},
-    {VariantId::global_insertion, {{"block", 256}}, 309.69F},
-};
-
-constexpr Choice<Problem> kRanking67[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.05F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.87F},
-    {VariantId::global_insertion, {{"block", 64}}, 972.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 971.90F},
-};
-
-constexpr Choice<Problem> kRanking68[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.20F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.37F},
-    {VariantId::global_insertion, {{"block", 64}}, 3784.62F},
-    {VariantId::global_insertion, {{"block", 256}}, 3808.73F},
-};
-
-constexpr Choice<Problem> kRanking69[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.01F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.68F},
-    {VariantId::warp_select, {{"warps", 16}}, 22.01F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2562.98F},
-    {VariantId::global_insertion, {{"block", 256}}, 2562.98F},
-};
-
-constexpr Choice<Problem> kRanking70[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.47F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.06F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.21F},
-    {VariantId::global_insertion, {{"block", 256}}, 142.60F},
-};
-
-constexpr Choice<Problem> kRanking71[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.42F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.32F},
-    {VariantId::global_insertion, {{"block", 64}}, 689.82F},
-    {VariantId::global_insertion, {{"block", 256}}, 689.48F},
-};
-
-constexpr Choice<Problem> kRanking72[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 524.17F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.25F},
-    {VariantId::warp_select, {{"warps", 16}}, 9.54F},
-    {VariantId::global_insertion, {{"block", 256}}, 524.17F},
-};
-
-constexpr Choice<Problem> kRanking73[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.32F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.02F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.19F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.76F},
-    {VariantId::warp_select, {{"warps", 16}}, 30.01F},
-    {VariantId::global_insertion, {{"block", 256}}, 3327.83F},
-};
-
-constexpr Choice<Problem> kRanking74[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.32F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.76F},
-    {VariantId::warp_select, {{"warps", 16}}, 9.74F},
-    {VariantId::global_insertion, {{"block", 256}}, 1256.39F},
-};
-
-constexpr Choice<Problem> kRanking75[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.30F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.01F},
-    {VariantId::warp_select, {{"warps", 16}}, 23.82F},
-    {VariantId::global_insertion, {{"block", 64}}, 2753.22F},
-    {VariantId::global_insertion, {{"block", 256}}, 3128.30F},
-};
-
-constexpr Choice<Problem> kRanking76[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.63F},
-    {VariantId::warp_select, {{"warps", 8}}, 14.80F},
-    {VariantId::global_insertion, {{"block", 64}}, 1224.08F},
-    {VariantId::global_insertion, {{"block", 256}}, 1445.62F},
-};
-
-constexpr Choice<Problem> kRanking77[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.02F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.07F},
-    {VariantId::warp_sort_rows, {}, 1.15F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.40F},
-    {VariantId::global_insertion, {{"block", 256}}, 6.33F},
-};
-
-constexpr Choice<Problem> kRanking78[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.16F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.24F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.29F},
-    {VariantId::global_insertion, {{"block", 256}}, 10.73F},
-};
-
-constexpr Choice<Problem> kRanking79[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.03F},
-    {VariantId::warp_sort_rows, {}, 1.16F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.42F},
-    {VariantId::global_insertion, {{"block", 256}}, 18.51F},
-};
-
-constexpr Choice<Problem> kRanking80[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.02F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.03F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.21F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.24F},
-    {VariantId::global_insertion, {{"block", 256}}, 55.40F},
-};
-
 constexpr Choice<Problem> kRanking81[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.01F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.06F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.89F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.19F},
-    {VariantId::global_insertion, {{"block", 256}}, 54.49F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.02F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.29F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.01F},
+    {VariantId::warp_select, {{"warps", 16}}, 7.65F},
+    {VariantId::global_insertion, {{"block", 256}}, 465.13F},
 };
 
 constexpr Choice<Problem> kRanking82[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.88F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.07F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 29.16F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.04F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.06F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.90F},
+    {VariantId::radix_sort_rows, {}, 4.14F},
+    {VariantId::global_insertion, {{"block", 256}}, 332.91F},
 };
 
 constexpr Choice<Problem> kRanking83[] = {
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 16}}, 1.04F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.52F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.97F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.20F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.03F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.14F},
+    {VariantId::radix_sort_rows, {}, 8.63F},
+    {VariantId::warp_select, {{"warps", 16}}, 9.82F},
+    {VariantId::global_insertion, {{"block", 256}}, 1445.93F},
 };
 
 constexpr Choice<Problem> kRanking84[] = {
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.20F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.51F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 2.17F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.76F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.83F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 8192}}, 2.13F},
+    {VariantId::warp_select, {{"warps", 8}}, 10.56F},
+    {VariantId::global_insertion, {{"block", 256}}, 856.86F},
 };
 
 constexpr Choice<Problem> kRanking85[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 170.53F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 273.40F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.77F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.09F},
-    {VariantId::global_insertion, {{"block", 256}}, 170.53F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.20F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.54F},
+    {VariantId::global_insertion, {{"block", 256}}, 273.40F},
 };
 
 constexpr Choice<Problem> kRanking86[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.08F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.03F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.84F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.50F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.35F},
-    {VariantId::global_insertion, {{"block", 256}}, 78.96F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.30F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.76F},
+    {VariantId::warp_select, {{"warps", 16}}, 10.85F},
+    {VariantId::global_insertion, {{"block", 256}}, 1497.19F},
 };
 
 constexpr Choice<Problem> kRanking87[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.35F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.67F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.54F},
-    {VariantId::global_insertion, {{"block", 256}}, 62.07F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.45F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.36F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.52F},
+    {VariantId::warp_select, {{"warps", 8}}, 7.80F},
+    {VariantId::global_insertion, {{"block", 256}}, 989.09F},
 };
 
 constexpr Choice<Problem> kRanking88[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 52.34F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.28F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.17F},
-    {VariantId::global_insertion, {{"block", 256}}, 52.34F},
+    {VariantId::warp_sort_rows, {}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 2}}, 1.20F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.25F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.29F},
+    {VariantId::global_insertion, {{"block", 256}}, 15.47F},
 };
 
 constexpr Choice<Problem> kRanking89[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.64F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.72F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.69F},
-    {VariantId::global_insertion, {{"block", 256}}, 548.49F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.02F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.10F},
+    {VariantId::warp_sort_rows, {}, 1.26F},
+    {VariantId::global_insertion, {{"block", 256}}, 7.62F},
 };
 
 constexpr Choice<Problem> kRanking90[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.01F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.08F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.58F},
-    {VariantId::warp_select, {{"warps", 8}}, 4.62F},
-    {VariantId::global_insertion, {{"block", 256}}, 604.95F},
+    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.00F},
+    {VariantId::warp_rows, {{"lanes", 8}}, 1.03F},
+    {VariantId::warp_sort_rows, {}, 1.16F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.43F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.51F},
 };
 
 constexpr Choice<Problem> kRanking91[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.65F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.83F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.88F},
-    {VariantId::global_insertion, {{"block", 256}}, 17.67F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.17F},
+    {VariantId::warp_sort_rows, {}, 1.26F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.43F},
+    {VariantId::global_insertion, {{"block", 256}}, 4.20F},
 };
 
 constexpr Choice<Problem> kRanking92[] = {
+    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.32F},
+    {VariantId::warp_rows, {{"lanes", 4}}, 1.81F},
+    {VariantId::warp_sort_rows, {}, 7.78F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 9.32F},
     {VariantId::global_insertion, {{"block", 256}}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking93[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.34F},
-    {VariantId::warp_sort_rows, {}, 3.91F},
-    {VariantId::warp_select, {{"warps", 8}}, 4.42F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.81F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.02F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.04F},
+    {VariantId::warp_cut_rows, {{"room", 2}}, 1.25F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.52F},
+    {VariantId::global_insertion, {{"block", 256}}, 33.91F},
 };
 
 constexpr Choice<Problem> kRanking94[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 16}}, 1.17F},
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.17F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 2.05F},
-    {VariantId::global_insertion, {{"block", 256}}, 13.47F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.30F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.42F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.38F},
+    {VariantId::global_insertion, {{"block", 256}}, 44.90F},
 };
 
 constexpr Choice<Problem> kRanking95[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.45F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.13F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.24F},
-    {VariantId::global_insertion, {{"block", 256}}, 375.26F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.18F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.26F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.11F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.23F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.80F},
+    {VariantId::global_insertion, {{"block", 256}}, 87.47F},
 };
 
 constexpr Choice<Problem> kRanking96[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.02F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.56F},
-    {VariantId::warp_sort_rows, {}, 1.79F},
-    {VariantId::global_insertion, {{"block", 256}}, 16.11F},
+    {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.11F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.24F},
+    {VariantId::warp_cut_rows, {{"room", 2}}, 1.45F},
+    {VariantId::global_insertion, {{"block", 256}}, 11.00F},
 };
 
 constexpr Choice<Problem> kRanking97[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 520.31F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.02F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.87F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.97F},
-    {VariantId::global_insertion, {{"block", 256}}, 520.31F},
+    {VariantId::warp_packed_rows, {{"lanes", 8}}, 4.26F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.89F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.60F},
+    {VariantId::global_insertion, {{"block", 256}}, 4.26F},
 };
 
 constexpr Choice<Problem> kRanking98[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.41F},
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 2.97F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 4.00F},
-    {VariantId::global_insertion, {{"block", 256}}, 267.35F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.58F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.76F},
+    {VariantId::warp_select, {{"warps", 4}}, 3.33F},
+    {VariantId::global_insertion, {{"block", 64}}, 16.49F},
+    {VariantId::global_insertion, {{"block", 256}}, 19.14F},
 };
 
 constexpr Choice<Problem> kRanking99[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.40F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.59F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.97F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.54F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 3.63F},
-    {VariantId::global_insertion, {{"block", 256}}, 85.60F},
+    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.15F},
+    {VariantId::warp_rows, {{"lanes", 16}}, 1.92F},
+    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.32F},
+    {VariantId::warp_select, {{"warps", 4}}, 3.53F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 4.71F},
+    {VariantId::global_insertion, {{"block", 256}}, 3.36F},
 };
 
 constexpr Choice<Problem> kRanking100[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.14F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.25F},
-    {VariantId::warp_select, {{"warps", 16}}, 36.87F},
-    {VariantId::global_insertion, {{"block", 256}}, 4818.31F},
+    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.15F},
+    {VariantId::warp_rows, {{"lanes", 8}}, 1.73F},
+    {VariantId::warp_select, {{"warps", 8}}, 4.55F},
+    {VariantId::warp_sort_rows, {}, 5.52F},
+    {VariantId::global_insertion, {{"block", 256}}, 1.68F},
 };
 
 constexpr Choice<Problem> kRanking101[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.20F},
-    {VariantId::warp_select, {{"warps", 16}}, 44.49F},
-    {VariantId::global_insertion, {{"block", 256}}, 3349.27F},
+    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.00F},
+    {VariantId::warp_rows, {{"lanes", 16}}, 1.17F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 2.05F},
+    {VariantId::warp_select, {{"warps", 4}}, 2.26F},
+    {VariantId::global_insertion, {{"block", 256}}, 13.47F},
 };
 
 constexpr Choice<Problem> kRanking102[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.23F},
-    {VariantId::split_rows, {{"columns", 2048}}, 4.50F},
-    {VariantId::warp_select, {{"warps", 16}}, 53.67F},
-    {VariantId::global_insertion, {{"block", 256}}, 1905.49F},
+    {VariantId::warp_sort_rows, {}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.31F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.55F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.58F},
+    {VariantId::global_insertion, {{"block", 256}}, 94.08F},
 };
 
 constexpr Choice<Problem> kRanking103[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.09F},
-    {VariantId::warp_select, {{"warps", 16}}, 10.69F},
-    {VariantId::split_rows, {{"columns", 2048}}, 32.96F},
-    {VariantId::global_insertion, {{"block", 256}}, 32.96F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.23F},
+    {VariantId::warp_sort_rows, {}, 1.25F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.85F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.09F},
+    {VariantId::global_insertion, {{"block", 256}}, 285.75F},
 };
 
 constexpr Choice<Problem> kRanking104[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.50F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.62F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.05F},
-    {VariantId::warp_select, {{"warps", 16}}, 11.52F},
-    {VariantId::global_insertion, {{"block", 256}}, 584.73F},
+    {VariantId::warp_sort_rows, {}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.41F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 2.97F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.05F},
+    {VariantId::global_insertion, {{"block", 256}}, 267.35F},
 };
 
 constexpr Choice<Problem> kRanking105[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.65F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.78F},
-    {VariantId::warp_select, {{"warps", 8}}, 5.77F},
-    {VariantId::global_insertion, {{"block", 256}}, 180.80F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
+    {VariantId::warp_sort_rows, {}, 1.20F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.26F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.39F},
+    {VariantId::global_insertion, {{"block", 256}}, 53.52F},
 };
 
 constexpr Choice<Problem> kRanking106[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.04F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.81F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.51F},
+    {VariantId::warp_select, {{"warps", 16}}, 13.81F},
+    {VariantId::global_insertion, {{"block", 256}}, 786.94F},
+};
+
+constexpr Choice<Problem> kRanking107[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.29F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.68F},
+    {VariantId::warp_select, {{"warps", 16}}, 19.90F},
+    {VariantId::global_insertion, {{"block", 256}}, 784.21F},
+};
+
+constexpr Choice<Problem> kRanking108[] = {
+    {VariantId::warp_sort_rows, {}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.12F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.66F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.72F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.76F},
+    {VariantId::global_insertion, {{"block", 256}}, 220.43F},
+};
+
+constexpr Choice<Problem> kRanking109[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.33F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 3.37F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.45F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.27F},
+    {VariantId::global_insertion, {{"block", 256}}, 82.32F},
+};
+
+constexpr Choice<Problem> kRanking110[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.29F},
+    {VariantId::warp_select, {{"warps", 16}}, 50.15F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 11499.85F},
+    {VariantId::global_insertion, {{"block", 256}}, 11499.85F},
+};
+
+constexpr Choice<Problem> kRanking111[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.05F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.73F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.91F},
+    {VariantId::warp_select, {{"warps", 16}}, 8.28F},
+    {VariantId::global_insertion, {{"block", 256}}, 834.98F},
+};
+
+constexpr Choice<Problem> kRanking112[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.60F},
+    {VariantId::split_rows, {{"columns", 2048}}, 4.50F},
+    {VariantId::warp_select, {{"warps", 16}}, 53.67F},
+    {VariantId::global_insertion, {{"block", 256}}, 1595.75F},
+};
+
+constexpr Choice<Problem> kRanking113[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.01F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.96F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.93F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 44.27F},
+};
+
+constexpr Choice<Problem> kRanking114[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.36F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.98F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.69F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.01F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.54F},
+};
+
+constexpr Choice<Problem> kRanking115[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.28F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.19F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.83F},
     {VariantId::warp_select, {{"warps", 16}}, 10.80F},
     {VariantId::global_insertion, {{"block", 256}}, 338.79F},
 };
 
-constexpr Choice<Problem> kRanking107[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.02F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.22F},
-    {VariantId::warp_select, {{"warps", 16}}, 9.12F},
-    {VariantId::global_insertion, {{"block", 64}}, 876.36F},
-    {VariantId::global_insertion, {{"block", 256}}, 876.93F},
+constexpr Choice<Problem> kRanking116[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.01F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.78F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.82F},
+    {VariantId::radix_sort_rows, {}, 7.87F},
+    {VariantId::global_insertion, {{"block", 256}}, 769.12F},
 };
 
-constexpr Choice<Problem> kRanking108[] = {
-    {VariantId::warp_sort_rows, {}, 77.46F},
+constexpr Choice<Problem> kRanking117[] = {
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.42F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.82F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.77F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.30F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.52F},
+    {VariantId::warp_select, {{"warps", 16}}, 7.09F},
+    {VariantId::global_insertion, {{"block", 256}}, 208.52F},
+};
+
+constexpr Choice<Problem> kRanking118[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.68F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.26F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.27F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.67F},
+    {VariantId::global_insertion, {{"block", 64}}, 603.29F},
+    {VariantId::global_insertion, {{"block", 256}}, 603.75F},
+};
+
+constexpr Choice<Problem> kRanking119[] = {
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.40F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.95F},
+    {VariantId::global_insertion, {{"block", 256}}, 2817.18F},
+};
+
+constexpr Choice<Problem> kRanking120[] = {
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.01F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.08F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.23F},
+    {VariantId::global_insertion, {{"block", 256}}, 19.22F},
+};
+
+constexpr Choice<Problem> kRanking121[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.51F},
+    {VariantId::warp_select, {{"warps", 16}}, 8.26F},
+    {VariantId::split_rows, {{"columns", 2048}}, 77.46F},
     {VariantId::global_insertion, {{"block", 256}}, 77.46F},
 };
 
-constexpr Choice<Problem> kRanking109[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 130.88F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.60F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 12.78F},
-    {VariantId::global_insertion, {{"block", 256}}, 130.88F},
+constexpr Choice<Problem> kRanking122[] = {
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.35F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.16F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.52F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.73F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.18F},
+    {VariantId::global_insertion, {{"block", 256}}, 398.86F},
 };
 
-constexpr Choice<Problem> kRanking110[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 500.59F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.74F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.05F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.08F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.50F},
-    {VariantId::global_insertion, {{"block", 256}}, 500.59F},
+constexpr Choice<Problem> kRanking123[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.49F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.23F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.46F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.07F},
+    {VariantId::global_insertion, {{"block", 64}}, 476.49F},
+    {VariantId::global_insertion, {{"block", 256}}, 476.47F},
 };
 
-constexpr Choice<Problem> kRanking111[] = {
+constexpr Choice<Problem> kRanking124[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.91F},
-    {VariantId::warp_select, {{"warps", 8}}, 4.27F},
-    {VariantId::global_insertion, {{"block", 64}}, 1314.72F},
-    {VariantId::global_insertion, {{"block", 256}}, 1305.14F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.87F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.14F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.41F},
+    {VariantId::global_insertion, {{"block", 256}}, 431.52F},
 };
 
-constexpr Choice<Problem> kRanking112[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 387.77F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.67F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 387.77F},
-};
-
-constexpr Choice<Problem> kRanking113[] = {
+constexpr Choice<Problem> kRanking125[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.11F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.52F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.40F},
-    {VariantId::global_insertion, {{"block", 256}}, 351.19F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.81F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.82F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 410.10F},
+    {VariantId::global_insertion, {{"block", 256}}, 410.10F},
 };
 
-constexpr Choice<Problem> kRanking114[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.01F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 2.63F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.98F},
-    {VariantId::global_insertion, {{"block", 256}}, 152.98F},
+constexpr Choice<Problem> kRanking126[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.11F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 8192}}, 2.05F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.20F},
+    {VariantId::global_insertion, {{"block", 64}}, 265.96F},
+    {VariantId::global_insertion, {{"block", 256}}, 302.71F},
 };
 
-constexpr Choice<Problem> kRanking115[] = {
+constexpr Choice<Problem> kRanking127[] = {
     {VariantId::warp_sort_rows, {}, 1.17F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.31F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.33F},
@@ -970,24 +1082,48 @@ constexpr Choice<Problem> kRanking115[] = {
     {VariantId::global_insertion, {{"block", 256}}, 17.07F},
 };
 
-constexpr Choice<Problem> kRanking116[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::warp_sort_rows, {}, 1.11F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.97F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.82F},
-    {VariantId::global_insertion, {{"block", 256}}, 37.50F},
+constexpr Choice<Problem> kRanking128[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.01F},
+    {VariantId::warp_sort_rows, {}, 1.21F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.95F},
+    {VariantId::global_insertion, {{"block", 256}}, 13.43F},
 };
 
-constexpr Choice<Problem> kRanking117[] = {
+constexpr Choice<Problem> kRanking129[] = {
     {VariantId::warp_sort_rows, {}, 1.03F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.98F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 3.89F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 7.52F},
     {VariantId::global_insertion, {{"block", 256}}, 104.67F},
 };
 
-constexpr Choice<Problem> kRanking118[] = {
+constexpr Choice<Problem> kRanking130[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 5.70F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.98F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 7.52F},
+    {VariantId::global_insertion, {{"block", 256}}, 104.67F},
+};
+
+constexpr Choice<Problem> kRanking131[] = {
+    {VariantId::warp_rows, {{"lanes", 8}}, 58.06F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.28F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.31F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.42F},
+    {VariantId::global_insertion, {{"block", 256}}, 58.06F},
+};
+
+constexpr Choice<Problem> kRanking132[] = {
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.31F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.25F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.30F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.46F},
+    {VariantId::warp_sort_rows, {}, 1.59F},
+    {VariantId::global_insertion, {{"block", 256}}, 21.61F},
+};
+
+constexpr Choice<Problem> kRanking133[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.41F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.43F},
@@ -995,40 +1131,48 @@ constexpr Choice<Problem> kRanking118[] = {
     {VariantId::global_insertion, {{"block", 256}}, 19.51F},
 };
 
-constexpr Choice<Problem> kRanking119[] = {
+constexpr Choice<Problem> kRanking134[] = {
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.12F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.37F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.65F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.67F},
+    {VariantId::global_insertion, {{"block", 256}}, 26.97F},
+};
+
+constexpr Choice<Problem> kRanking135[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.03F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.18F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.24F},
-    {VariantId::global_insertion, {{"block", 256}}, 15.61F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.04F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.28F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.37F},
+    {VariantId::global_insertion, {{"block", 256}}, 40.87F},
 };
 
-constexpr Choice<Problem> kRanking120[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.18F},
-    {VariantId::warp_packed_rows, {{"lanes", 16}}, 1.18F},
-    {VariantId::warp_sort_rows, {}, 1.20F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.60F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.92F},
-    {VariantId::global_insertion, {{"block", 256}}, 31.95F},
+constexpr Choice<Problem> kRanking136[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.48F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.49F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.95F},
+    {VariantId::global_insertion, {{"block", 256}}, 13.43F},
 };
 
-constexpr Choice<Problem> kRanking121[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 131.73F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.21F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.75F},
-    {VariantId::global_insertion, {{"block", 256}}, 131.73F},
+constexpr Choice<Problem> kRanking137[] = {
+    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
+    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.35F},
+    {VariantId::warp_rows, {{"lanes", 8}}, 1.44F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 3.76F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 2.31F},
+    {VariantId::global_insertion, {{"block", 256}}, 9.57F},
 };
 
-constexpr Choice<Problem> kRanking122[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.03F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 2.60F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 3.36F},
-    {VariantId::global_insertion, {{"block", 256}}, 65.13F},
+constexpr Choice<Problem> kRanking138[] = {
+    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.12F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.51F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 2.98F},
+    {VariantId::warp_select, {{"warps", 8}}, 4.32F},
+    {VariantId::global_insertion, {{"block", 256}}, 24.47F},
 };
 
-constexpr Choice<Problem> kRanking123[] = {
+constexpr Choice<Problem> kRanking139[] = {
     {VariantId::warp_packed_rows, {{"lanes", 16}}, 32.21F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 2.02F},
@@ -1036,64 +1180,70 @@ constexpr Choice<Problem> kRanking123[] = {
     {VariantId::global_insertion, {{"block", 256}}, 32.21F},
 };
 
-constexpr Choice<Problem> kRanking124[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.61F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.51F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 2.98F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 9.46F},
-    {VariantId::global_insertion, {{"block", 256}}, 24.47F},
-};
-
-constexpr Choice<Problem> kRanking125[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.32F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.20F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.29F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.86F},
-    {VariantId::warp_select, {{"warps", 8}}, 5.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 287.88F},
-};
-
-constexpr Choice<Problem> kRanking126[] = {
+constexpr Choice<Problem> kRanking140[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.39F},
-    {VariantId::split_rows, {{"columns", 2048}}, 16.15F},
-    {VariantId::global_insertion, {{"block", 256}}, 16.15F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 18.32F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 18.32F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.32F},
 };
 
-constexpr Choice<Problem> kRanking127[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 4.71F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 70.25F},
-    {VariantId::global_insertion, {{"block", 256}}, 70.25F},
+constexpr Choice<Problem> kRanking141[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 2.02F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 4.05F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 7.29F},
+    {VariantId::global_insertion, {{"block", 256}}, 32.21F},
 };
 
-constexpr Choice<Problem> kRanking128[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.27F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.60F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.90F},
-    {VariantId::global_insertion, {{"block", 256}}, 61.59F},
+constexpr Choice<Problem> kRanking142[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.21F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.50F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.69F},
+    {VariantId::global_insertion, {{"block", 256}}, 56.02F},
 };
 
-constexpr Choice<Problem> kRanking129[] = {
+constexpr Choice<Problem> kRanking143[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.61F},
-    {VariantId::warp_select, {{"warps", 8}}, 4.28F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 151.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 151.32F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.72F},
+    {VariantId::global_insertion, {{"block", 64}}, 11.75F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.32F},
 };
 
-constexpr Choice<Problem> kRanking130[] = {
+constexpr Choice<Problem> kRanking144[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.02F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.61F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.87F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.05F},
+    {VariantId::global_insertion, {{"block", 256}}, 318.30F},
+};
+
+constexpr Choice<Problem> kRanking145[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.01F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.90F},
+    {VariantId::split_rows, {{"columns", 2048}}, 3.28F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.61F},
+    {VariantId::global_insertion, {{"block", 256}}, 90.70F},
+};
+
+constexpr Choice<Problem> kRanking146[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.04F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.03F},
+    {VariantId::warp_select, {{"warps", 8}}, 2.07F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.60F},
+    {VariantId::global_insertion, {{"block", 256}}, 40.49F},
+};
+
+constexpr Choice<Problem> kRanking147[] = {
     {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 8}}, 1.44F},
     {VariantId::warp_sort_rows, {}, 3.46F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.65F},
+    {VariantId::warp_select, {{"warps", 4}}, 3.56F},
     {VariantId::global_insertion, {{"block", 256}}, 5.21F},
 };
 
-constexpr Choice<Problem> kRanking131[] = {
+constexpr Choice<Problem> kRanking148[] = {
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.68F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::warp_sort_rows, {}, 1.03F},
@@ -1101,133 +1251,172 @@ constexpr Choice<Problem> kRanking131[] = {
     {VariantId::global_insertion, {{"block", 256}}, 104.67F},
 };
 
+constexpr Choice<Problem> kRanking149[] = {
+    {VariantId::warp_packed_rows, {{"lanes", 16}}, 1.89F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.51F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 2.98F},
+    {VariantId::warp_select, {{"warps", 8}}, 4.32F},
+    {VariantId::global_insertion, {{"block", 256}}, 24.47F},
+};
+
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 1,
-        .margin = 1.08F,
+        .problems = 4,
+        .margin = 1.43F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k <= 0.1 "
-                "and rows / columns <= 0.0015 "
-                "and elements <= 39000 "
-                "and elements <= 1200",
+                "and elements <= 56000 "
+                "and columns / k <= 470 "
+                "and columns <= 32",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 1.33F,
+        .problems = 1,
+        .margin = 3.70F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k <= 0.1 "
-                "and rows / columns <= 0.0015 "
-                "and elements <= 39000 "
-                "and elements > 1200",
+                "and elements <= 56000 "
+                "and columns / k <= 470 "
+                "and columns > 32 "
+                "and rows / columns <= 0.00047 "
+                "and elements <= 12000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 1.11F,
-        .regret = 1.00F,
+        .problems = 3,
+        .margin = 1.02F,
+        .regret = 1.93F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 7.18F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k <= 0.1 "
-                "and rows / columns <= 0.0015 "
-                "and elements > 39000 "
-                "and results <= 2048 "
-                "and elements <= 65536",
+                "and elements <= 56000 "
+                "and columns / k <= 470 "
+                "and columns > 32 "
+                "and rows / columns <= 0.00047 "
+                "and elements > 12000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 4,
-        .margin = 1.64F,
-        .regret = 1.00F,
+        .problems = 6,
+        .margin = 1.62F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.04F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k <= 0.1 "
-                "and rows / columns <= 0.0015 "
-                "and elements > 39000 "
-                "and results <= 2048 "
-                "and elements > 65536",
+                "and elements <= 56000 "
+                "and columns / k <= 470 "
+                "and columns > 32 "
+                "and rows / columns > 0.00047 "
+                "and columns <= 2200",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 3,
-        .margin = 3.43F,
-        .regret = 1.51F,
+        .problems = 4,
+        .margin = 1.40F,
+        .regret = 1.69F,
         .regret_lo = 1.00F,
-        .regret_hi = 2.51F,
+        .regret_hi = 4.67F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k <= 0.1 "
-                "and rows / columns <= 0.0015 "
-                "and elements > 39000 "
-                "and results > 2048 "
-                "and elements <= 2700000",
+                "and elements <= 56000 "
+                "and columns / k <= 470 "
+                "and columns > 32 "
+                "and rows / columns > 0.00047 "
+                "and columns > 2200 "
+                "and columns / k <= 64",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 1,
-        .margin = 2.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .problems = 6,
+        .margin = 1.60F,
+        .regret = 1.82F,
+        .regret_lo = 1.12F,
+        .regret_hi = 3.41F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k <= 0.1 "
-                "and rows / columns <= 0.0015 "
-                "and elements > 39000 "
-                "and results > 2048 "
-                "and elements > 2700000",
+                "and elements <= 56000 "
+                "and columns / k <= 470 "
+                "and columns > 32 "
+                "and rows / columns > 0.00047 "
+                "and columns > 2200 "
+                "and columns / k > 64",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 2,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .problems = 1,
+        .margin = 0.97F,
+        .regret = 1.03F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.03F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k <= 0.1 "
-                "and rows / columns > 0.0015 "
-                "and columns * k <= 390000 "
-                "and elements <= 120",
+                "and elements <= 56000 "
+                "and columns / k > 470 "
+                "and rows / columns <= 0.0039",
         .ranking = kRanking6,
     },
     {
         .id = 7,
         .problems = 1,
-        .margin = 1.00F,
+        .margin = 1.45F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k <= 0.1 "
-                "and rows / columns > 0.0015 "
-                "and columns * k <= 390000 "
-                "and elements > 120",
+                "and elements <= 56000 "
+                "and columns / k > 470 "
+                "and rows / columns > 0.0039 "
+                "and columns <= 1800",
         .ranking = kRanking7,
     },
     {
         .id = 8,
+        .problems = 1,
+        .margin = 2.33F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements <= 56000 "
+                "and columns / k > 470 "
+                "and rows / columns > 0.0039 "
+                "and columns > 1800",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 1,
+        .margin = 2.51F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k <= 0.39 "
+                "and rows / k <= 0.01",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
         .problems = 1,
         .margin = 1.37F,
         .regret = 1.00F,
@@ -1235,422 +1424,526 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k <= 0.1 "
-                "and rows / columns > 0.0015 "
-                "and columns * k > 390000 "
-                "and elements <= 150000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 1,
-        .margin = 0.73F,
-        .regret = 1.37F,
-        .regret_lo = 1.37F,
-        .regret_hi = 1.37F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows / k <= 0.1 "
-                "and rows / columns > 0.0015 "
-                "and columns * k > 390000 "
-                "and elements > 150000",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 3,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements <= 15000 "
-                "and columns <= 32",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k <= 0.39 "
+                "and rows / k > 0.01 "
+                "and columns <= 8192",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 6,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .problems = 4,
+        .margin = 1.62F,
+        .regret = 1.16F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.31F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements <= 15000 "
-                "and columns > 32 "
-                "and columns <= 1500",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k <= 0.39 "
+                "and rows / k > 0.01 "
+                "and columns > 8192 "
+                "and k <= 220",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 2,
-        .margin = 0.73F,
-        .regret = 1.17F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.37F,
+        .problems = 6,
+        .margin = 3.07F,
+        .regret = 1.59F,
+        .regret_lo = 1.14F,
+        .regret_hi = 2.11F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements <= 15000 "
-                "and columns > 32 "
-                "and columns > 1500",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k <= 0.39 "
+                "and rows / k > 0.01 "
+                "and columns > 8192 "
+                "and k > 220 "
+                "and elements <= 5600000",
         .ranking = kRanking12,
     },
     {
         .id = 13,
-        .problems = 1,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .problems = 2,
+        .margin = 0.52F,
+        .regret = 2.19F,
+        .regret_lo = 1.91F,
+        .regret_hi = 2.51F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements <= 22000000 "
-                "and columns * k <= 1200000 "
-                "and k <= 128 "
-                "and columns * k <= 82",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k <= 0.39 "
+                "and rows / k > 0.01 "
+                "and columns > 8192 "
+                "and k > 220 "
+                "and elements > 5600000",
         .ranking = kRanking13,
     },
     {
         .id = 14,
-        .problems = 29,
-        .margin = 1.00F,
-        .regret = 1.16F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.31F,
+        .problems = 2,
+        .margin = 1.52F,
+        .regret = 1.41F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.99F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements <= 22000000 "
-                "and columns * k <= 1200000 "
-                "and k <= 128 "
-                "and columns * k > 82 "
-                "and elements <= 3300000 "
-                "and k <= 32 "
-                "and rows <= 32768",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements <= 150000 "
+                "and rows <= 560 "
+                "and rows <= 32",
         .ranking = kRanking14,
     },
     {
         .id = 15,
-        .problems = 2,
-        .margin = 1.05F,
-        .regret = 1.66F,
+        .problems = 3,
+        .margin = 2.01F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 2.74F,
+        .regret_hi = 1.07F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements <= 22000000 "
-                "and columns * k <= 1200000 "
-                "and k <= 128 "
-                "and columns * k > 82 "
-                "and elements <= 3300000 "
-                "and k <= 32 "
-                "and rows > 32768",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements <= 150000 "
+                "and rows <= 560 "
+                "and rows > 32",
         .ranking = kRanking15,
     },
     {
         .id = 16,
-        .problems = 2,
-        .margin = 2.48F,
+        .problems = 1,
+        .margin = 1.19F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements <= 22000000 "
-                "and columns * k <= 1200000 "
-                "and k <= 128 "
-                "and columns * k > 82 "
-                "and elements <= 3300000 "
-                "and k > 32 "
-                "and elements <= 262144",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements <= 150000 "
+                "and rows > 560",
         .ranking = kRanking16,
     },
     {
         .id = 17,
-        .problems = 3,
-        .margin = 1.31F,
-        .regret = 1.08F,
+        .problems = 1,
+        .margin = 2.09F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.26F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements <= 22000000 "
-                "and columns * k <= 1200000 "
-                "and k <= 128 "
-                "and columns * k > 82 "
-                "and elements <= 3300000 "
-                "and k > 32 "
-                "and elements > 262144",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results <= 1500",
         .ranking = kRanking17,
     },
     {
         .id = 18,
-        .problems = 2,
-        .margin = 4.44F,
-        .regret = 1.00F,
+        .problems = 3,
+        .margin = 2.48F,
+        .regret = 1.07F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.19F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements <= 22000000 "
-                "and columns * k <= 1200000 "
-                "and k <= 128 "
-                "and columns * k > 82 "
-                "and elements > 3300000",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results > 1500 "
+                "and rows / k <= 1500 "
+                "and rows <= 150 "
+                "and columns <= 4700",
         .ranking = kRanking18,
     },
     {
         .id = 19,
-        .problems = 2,
-        .margin = 1.32F,
+        .problems = 1,
+        .margin = 1.38F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements <= 22000000 "
-                "and columns * k <= 1200000 "
-                "and k > 128 "
-                "and columns <= 2048 "
-                "and rows <= 15000",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results > 1500 "
+                "and rows / k <= 1500 "
+                "and rows <= 150 "
+                "and columns > 4700 "
+                "and columns / k <= 180",
         .ranking = kRanking19,
     },
     {
         .id = 20,
-        .problems = 1,
-        .margin = 0.82F,
-        .regret = 1.21F,
-        .regret_lo = 1.21F,
-        .regret_hi = 1.21F,
+        .problems = 2,
+        .margin = 1.18F,
+        .regret = 1.17F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.38F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements <= 22000000 "
-                "and columns * k <= 1200000 "
-                "and k > 128 "
-                "and columns <= 2048 "
-                "and rows > 15000",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results > 1500 "
+                "and rows / k <= 1500 "
+                "and rows <= 150 "
+                "and columns > 4700 "
+                "and columns / k > 180",
         .ranking = kRanking20,
     },
     {
         .id = 21,
-        .problems = 2,
-        .margin = 0.74F,
-        .regret = 1.40F,
-        .regret_lo = 1.21F,
-        .regret_hi = 1.62F,
+        .problems = 1,
+        .margin = 2.18F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements <= 22000000 "
-                "and columns * k <= 1200000 "
-                "and k > 128 "
-                "and columns > 2048",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results > 1500 "
+                "and rows / k <= 1500 "
+                "and rows > 150 "
+                "and rows <= 180 "
+                "and elements <= 262144",
         .ranking = kRanking21,
     },
     {
         .id = 22,
-        .problems = 2,
-        .margin = 1.78F,
-        .regret = 1.15F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.33F,
+        .problems = 1,
+        .margin = 1.46F,
+        .regret = 1.31F,
+        .regret_lo = 1.31F,
+        .regret_hi = 1.31F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements <= 22000000 "
-                "and columns * k > 1200000 "
-                "and results <= 2700",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results > 1500 "
+                "and rows / k <= 1500 "
+                "and rows > 150 "
+                "and rows <= 180 "
+                "and elements > 262144",
         .ranking = kRanking22,
     },
     {
         .id = 23,
         .problems = 2,
-        .margin = 1.49F,
-        .regret = 1.00F,
+        .margin = 1.47F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.07F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements <= 22000000 "
-                "and columns * k > 1200000 "
-                "and results > 2700",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results > 1500 "
+                "and rows / k <= 1500 "
+                "and rows > 150 "
+                "and rows > 180 "
+                "and rows / k <= 13 "
+                "and columns / k <= 22",
         .ranking = kRanking23,
     },
     {
         .id = 24,
-        .problems = 4,
-        .margin = 7.42F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .problems = 7,
+        .margin = 1.43F,
+        .regret = 1.49F,
+        .regret_lo = 1.21F,
+        .regret_hi = 1.89F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements > 22000000 "
-                "and results <= 39000000 "
-                "and k <= 32",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results > 1500 "
+                "and rows / k <= 1500 "
+                "and rows > 150 "
+                "and rows > 180 "
+                "and rows / k <= 13 "
+                "and columns / k > 22",
         .ranking = kRanking24,
     },
     {
         .id = 25,
-        .problems = 3,
-        .margin = 4.53F,
-        .regret = 1.00F,
+        .problems = 15,
+        .margin = 2.25F,
+        .regret = 1.12F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.33F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements > 22000000 "
-                "and results <= 39000000 "
-                "and k > 32 "
-                "and k <= 820",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results > 1500 "
+                "and rows / k <= 1500 "
+                "and rows > 150 "
+                "and rows > 180 "
+                "and rows / k > 13 "
+                "and columns <= 4700",
         .ranking = kRanking25,
     },
     {
         .id = 26,
         .problems = 2,
-        .margin = 0.37F,
-        .regret = 3.12F,
-        .regret_lo = 1.51F,
-        .regret_hi = 6.48F,
+        .margin = 5.40F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.07F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements > 22000000 "
-                "and results <= 39000000 "
-                "and k > 32 "
-                "and k > 820",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results > 1500 "
+                "and rows / k <= 1500 "
+                "and rows > 150 "
+                "and rows > 180 "
+                "and rows / k > 13 "
+                "and columns > 4700",
         .ranking = kRanking26,
     },
     {
         .id = 27,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
+        .problems = 6,
+        .margin = 1.84F,
+        .regret = 1.06F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.19F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements > 22000000 "
-                "and results > 39000000 "
-                "and elements <= 100000000",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results > 1500 "
+                "and rows / k > 1500 "
+                "and elements <= 1800000 "
+                "and rows / columns <= 470",
         .ranking = kRanking27,
     },
     {
         .id = 28,
-        .problems = 1,
-        .margin = 0.50F,
-        .regret = 2.00F,
-        .regret_lo = 2.00F,
-        .regret_hi = 2.00F,
+        .problems = 3,
+        .margin = 1.03F,
+        .regret = 1.47F,
+        .regret_lo = 1.00F,
+        .regret_hi = 2.74F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k <= 8192 "
-                "and elements > 22000000 "
-                "and results > 39000000 "
-                "and elements > 100000000",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results > 1500 "
+                "and rows / k > 1500 "
+                "and elements <= 1800000 "
+                "and rows / columns > 470",
         .ranking = kRanking28,
     },
     {
         .id = 29,
-        .problems = 4,
-        .margin = 3.75F,
-        .regret = 1.26F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.60F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k > 8192 "
-                "and rows / columns <= 64",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 2,
-        .margin = 2.13F,
+        .problems = 1,
+        .margin = 1.36F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns <= 32768 "
-                "and elements > 15000 "
-                "and rows / k > 8192 "
-                "and rows / columns > 64",
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results > 1500 "
+                "and rows / k > 1500 "
+                "and elements > 1800000 "
+                "and results <= 22000000",
+        .ranking = kRanking29,
+    },
+    {
+        .id = 30,
+        .problems = 3,
+        .margin = 2.29F,
+        .regret = 1.56F,
+        .regret_lo = 1.02F,
+        .regret_hi = 3.38F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k <= 4700 "
+                "and elements > 150000 "
+                "and results > 1500 "
+                "and rows / k > 1500 "
+                "and elements > 1800000 "
+                "and results > 22000000",
         .ranking = kRanking30,
     },
     {
         .id = 31,
+        .problems = 1,
+        .margin = 2.60F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k > 4700 "
+                "and columns * k <= 3900",
+        .ranking = kRanking31,
+    },
+    {
+        .id = 32,
+        .problems = 1,
+        .margin = 1.14F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k > 4700 "
+                "and columns * k > 3900 "
+                "and rows <= 524288",
+        .ranking = kRanking32,
+    },
+    {
+        .id = 33,
+        .problems = 4,
+        .margin = 1.07F,
+        .regret = 1.22F,
+        .regret_lo = 1.07F,
+        .regret_hi = 1.40F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 56000 "
+                "and columns / k <= 330 "
+                "and rows / k > 0.39 "
+                "and rows / k > 4700 "
+                "and columns * k > 3900 "
+                "and rows > 524288",
+        .ranking = kRanking33,
+    },
+    {
+        .id = 34,
+        .problems = 1,
+        .margin = 0.88F,
+        .regret = 1.13F,
+        .regret_lo = 1.13F,
+        .regret_hi = 1.13F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 56000 "
+                "and columns / k > 330 "
+                "and rows <= 5600 "
+                "and columns <= 33000 "
+                "and elements <= 6800000 "
+                "and results <= 12",
+        .ranking = kRanking34,
+    },
+    {
+        .id = 35,
+        .problems = 11,
+        .margin = 3.62F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 56000 "
+                "and columns / k > 330 "
+                "and rows <= 5600 "
+                "and columns <= 33000 "
+                "and elements <= 6800000 "
+                "and results > 12",
+        .ranking = kRanking35,
+    },
+    {
+        .id = 36,
+        .problems = 2,
+        .margin = 8.79F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 56000 "
+                "and columns / k > 330 "
+                "and rows <= 5600 "
+                "and columns <= 33000 "
+                "and elements > 6800000",
+        .ranking = kRanking36,
+    },
+    {
+        .id = 37,
+        .problems = 2,
+        .margin = 2.34F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 56000 "
+                "and columns / k > 330 "
+                "and rows <= 5600 "
+                "and columns > 33000 "
+                "and rows / k <= 0.015",
+        .ranking = kRanking37,
+    },
+    {
+        .id = 38,
         .problems = 1,
         .margin = 4.42F,
         .regret = 1.00F,
@@ -1658,78 +1951,119 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns > 32768 "
-                "and rows / k <= 820 "
+                "and elements > 56000 "
+                "and columns / k > 330 "
+                "and rows <= 5600 "
+                "and columns > 33000 "
+                "and rows / k > 0.015 "
                 "and columns * k <= 65536",
-        .ranking = kRanking31,
+        .ranking = kRanking38,
     },
     {
-        .id = 32,
-        .problems = 5,
-        .margin = 1.00F,
-        .regret = 1.00F,
+        .id = 39,
+        .problems = 6,
+        .margin = 6.53F,
+        .regret = 1.04F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.13F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns > 32768 "
-                "and rows / k <= 820 "
+                "and elements > 56000 "
+                "and columns / k > 330 "
+                "and rows <= 5600 "
+                "and columns > 33000 "
+                "and rows / k > 0.015 "
                 "and columns * k > 65536 "
-                "and rows <= 39 "
-                "and rows <= 16",
-        .ranking = kRanking32,
+                "and rows * columns <= 4700000 "
+                "and rows <= 22",
+        .ranking = kRanking39,
     },
     {
-        .id = 33,
+        .id = 40,
         .problems = 2,
-        .margin = 4.96F,
+        .margin = 4.23F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns > 32768 "
-                "and rows / k <= 820 "
+                "and elements > 56000 "
+                "and columns / k > 330 "
+                "and rows <= 5600 "
+                "and columns > 33000 "
+                "and rows / k > 0.015 "
                 "and columns * k > 65536 "
-                "and rows <= 39 "
-                "and rows > 16",
-        .ranking = kRanking33,
+                "and rows * columns <= 4700000 "
+                "and rows > 22",
+        .ranking = kRanking40,
     },
     {
-        .id = 34,
+        .id = 41,
         .problems = 4,
-        .margin = 11.30F,
+        .margin = 12.10F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns > 32768 "
-                "and rows / k <= 820 "
+                "and elements > 56000 "
+                "and columns / k > 330 "
+                "and rows <= 5600 "
+                "and columns > 33000 "
+                "and rows / k > 0.015 "
                 "and columns * k > 65536 "
-                "and rows > 39",
-        .ranking = kRanking34,
+                "and rows * columns > 4700000",
+        .ranking = kRanking41,
     },
     {
-        .id = 35,
-        .problems = 3,
-        .margin = 15.72F,
+        .id = 42,
+        .problems = 5,
+        .margin = 15.39F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
-                "and rows / k > 0.1 "
-                "and columns > 32768 "
-                "and rows / k > 820",
-        .ranking = kRanking35,
+                "and elements > 56000 "
+                "and columns / k > 330 "
+                "and rows > 5600 "
+                "and rows / columns <= 56",
+        .ranking = kRanking42,
     },
     {
-        .id = 36,
+        .id = 43,
+        .problems = 1,
+        .margin = 1.64F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 56000 "
+                "and columns / k > 330 "
+                "and rows > 5600 "
+                "and rows / columns > 56 "
+                "and k <= 2",
+        .ranking = kRanking43,
+    },
+    {
+        .id = 44,
+        .problems = 1,
+        .margin = 0.61F,
+        .regret = 1.65F,
+        .regret_lo = 1.65F,
+        .regret_hi = 1.65F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 56000 "
+                "and columns / k > 330 "
+                "and rows > 5600 "
+                "and rows / columns > 56 "
+                "and k > 2",
+        .ranking = kRanking44,
+    },
+    {
+        .id = 45,
         .problems = 1,
         .margin = 0.96F,
         .regret = 1.04F,
@@ -1737,43 +2071,28 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.04F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements <= 27000 "
-                "and columns <= 680 "
-                "and columns <= 32",
-        .ranking = kRanking36,
+                "and elements <= 39000 "
+                "and columns <= 2200 "
+                "and columns * k <= 82",
+        .ranking = kRanking45,
     },
     {
-        .id = 37,
-        .problems = 5,
-        .margin = 1.91F,
+        .id = 46,
+        .problems = 4,
+        .margin = 2.25F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements <= 27000 "
-                "and columns <= 680 "
-                "and columns > 32 "
-                "and rows / k <= 10",
-        .ranking = kRanking37,
+                "and elements <= 39000 "
+                "and columns <= 2200 "
+                "and columns * k > 82 "
+                "and columns * k <= 120000",
+        .ranking = kRanking46,
     },
     {
-        .id = 38,
-        .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 27000 "
-                "and columns <= 680 "
-                "and columns > 32 "
-                "and rows / k > 10",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
+        .id = 47,
         .problems = 2,
         .margin = 1.65F,
         .regret = 1.00F,
@@ -1781,65 +2100,171 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements <= 27000 "
-                "and columns > 680 "
-                "and columns / k <= 470",
-        .ranking = kRanking39,
+                "and elements <= 39000 "
+                "and columns <= 2200 "
+                "and columns * k > 82 "
+                "and columns * k > 120000",
+        .ranking = kRanking47,
     },
     {
-        .id = 40,
+        .id = 48,
+        .problems = 4,
+        .margin = 0.92F,
+        .regret = 1.79F,
+        .regret_lo = 1.12F,
+        .regret_hi = 2.86F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements <= 39000 "
+                "and columns > 2200 "
+                "and results <= 270 "
+                "and elements <= 32768",
+        .ranking = kRanking48,
+    },
+    {
+        .id = 49,
+        .problems = 1,
+        .margin = 0.11F,
+        .regret = 9.41F,
+        .regret_lo = 9.41F,
+        .regret_hi = 9.41F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements <= 39000 "
+                "and columns > 2200 "
+                "and results <= 270 "
+                "and elements > 32768",
+        .ranking = kRanking49,
+    },
+    {
+        .id = 50,
         .problems = 2,
-        .margin = 0.45F,
-        .regret = 2.49F,
-        .regret_lo = 1.51F,
-        .regret_hi = 4.11F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 27000 "
-                "and columns > 680 "
-                "and columns / k > 470",
-        .ranking = kRanking40,
-    },
-    {
-        .id = 41,
-        .problems = 1,
-        .margin = 0.29F,
-        .regret = 3.40F,
-        .regret_lo = 3.40F,
-        .regret_hi = 3.40F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k <= 0.68 "
-                "and columns / k <= 1024 "
-                "and columns <= 10000 "
-                "and rows / k <= 0.56 "
-                "and results <= 1000",
-        .ranking = kRanking41,
-    },
-    {
-        .id = 42,
-        .problems = 1,
-        .margin = 2.04F,
+        .margin = 1.65F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k <= 0.68 "
-                "and columns / k <= 1024 "
-                "and columns <= 10000 "
-                "and rows / k <= 0.56 "
-                "and results > 1000",
-        .ranking = kRanking42,
+                "and elements <= 39000 "
+                "and columns > 2200 "
+                "and results > 270",
+        .ranking = kRanking50,
     },
     {
-        .id = 43,
+        .id = 51,
+        .problems = 2,
+        .margin = 1.43F,
+        .regret = 1.09F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.18F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k <= 470 "
+                "and rows <= 12 "
+                "and columns / k <= 256 "
+                "and elements <= 68000",
+        .ranking = kRanking51,
+    },
+    {
+        .id = 52,
+        .problems = 1,
+        .margin = 0.11F,
+        .regret = 9.41F,
+        .regret_lo = 9.41F,
+        .regret_hi = 9.41F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k <= 470 "
+                "and rows <= 12 "
+                "and columns / k <= 256 "
+                "and elements > 68000 "
+                "and results <= 512",
+        .ranking = kRanking52,
+    },
+    {
+        .id = 53,
+        .problems = 1,
+        .margin = 0.45F,
+        .regret = 2.24F,
+        .regret_lo = 2.24F,
+        .regret_hi = 2.24F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k <= 470 "
+                "and rows <= 12 "
+                "and columns / k <= 256 "
+                "and elements > 68000 "
+                "and results > 512",
+        .ranking = kRanking53,
+    },
+    {
+        .id = 54,
+        .problems = 6,
+        .margin = 1.41F,
+        .regret = 1.97F,
+        .regret_lo = 1.25F,
+        .regret_hi = 3.11F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k <= 470 "
+                "and rows <= 12 "
+                "and columns / k > 256",
+        .ranking = kRanking54,
+    },
+    {
+        .id = 55,
+        .problems = 1,
+        .margin = 2.24F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k <= 470 "
+                "and rows > 12 "
+                "and rows / k <= 0.68 "
+                "and elements <= 524288 "
+                "and rows / k <= 0.33 "
+                "and elements <= 330000",
+        .ranking = kRanking55,
+    },
+    {
+        .id = 56,
+        .problems = 1,
+        .margin = 0.45F,
+        .regret = 2.24F,
+        .regret_lo = 2.24F,
+        .regret_hi = 2.24F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k <= 470 "
+                "and rows > 12 "
+                "and rows / k <= 0.68 "
+                "and elements <= 524288 "
+                "and rows / k <= 0.33 "
+                "and elements > 330000",
+        .ranking = kRanking56,
+    },
+    {
+        .id = 57,
         .problems = 1,
         .margin = 1.18F,
         .regret = 1.00F,
@@ -1847,184 +2272,121 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k <= 0.68 "
-                "and columns / k <= 1024 "
-                "and columns <= 10000 "
-                "and rows / k > 0.56",
-        .ranking = kRanking43,
-    },
-    {
-        .id = 44,
-        .problems = 1,
-        .margin = 0.24F,
-        .regret = 4.22F,
-        .regret_lo = 4.22F,
-        .regret_hi = 4.22F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k <= 0.68 "
-                "and columns / k <= 1024 "
-                "and columns > 10000 "
-                "and elements <= 47000",
-        .ranking = kRanking44,
-    },
-    {
-        .id = 45,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 9.41F,
-        .regret_lo = 9.41F,
-        .regret_hi = 9.41F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k <= 0.68 "
-                "and columns / k <= 1024 "
-                "and columns > 10000 "
-                "and elements > 47000 "
-                "and rows / k <= 0.047 "
-                "and rows <= 4",
-        .ranking = kRanking45,
-    },
-    {
-        .id = 46,
-        .problems = 1,
-        .margin = 0.49F,
-        .regret = 2.04F,
-        .regret_lo = 2.04F,
-        .regret_hi = 2.04F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k <= 0.68 "
-                "and columns / k <= 1024 "
-                "and columns > 10000 "
-                "and elements > 47000 "
-                "and rows / k <= 0.047 "
-                "and rows > 4",
-        .ranking = kRanking46,
-    },
-    {
-        .id = 47,
-        .problems = 1,
-        .margin = 0.49F,
-        .regret = 2.04F,
-        .regret_lo = 2.04F,
-        .regret_hi = 2.04F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k <= 0.68 "
-                "and columns / k <= 1024 "
-                "and columns > 10000 "
-                "and elements > 47000 "
-                "and rows / k > 0.047",
-        .ranking = kRanking47,
-    },
-    {
-        .id = 48,
-        .problems = 1,
-        .margin = 1.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k <= 0.68 "
-                "and columns / k > 1024 "
-                "and results <= 10",
-        .ranking = kRanking48,
-    },
-    {
-        .id = 49,
-        .problems = 4,
-        .margin = 3.72F,
-        .regret = 1.43F,
-        .regret_lo = 1.11F,
-        .regret_hi = 1.81F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k <= 0.68 "
-                "and columns / k > 1024 "
-                "and results > 10",
-        .ranking = kRanking49,
-    },
-    {
-        .id = 50,
-        .problems = 4,
-        .margin = 3.25F,
-        .regret = 1.51F,
-        .regret_lo = 1.31F,
-        .regret_hi = 1.81F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k > 0.68 "
-                "and rows <= 16384 "
-                "and results <= 56 "
-                "and rows <= 12",
-        .ranking = kRanking50,
-    },
-    {
-        .id = 51,
-        .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k > 0.68 "
-                "and rows <= 16384 "
-                "and results <= 56 "
-                "and rows > 12",
-        .ranking = kRanking51,
-    },
-    {
-        .id = 52,
-        .problems = 2,
-        .margin = 1.48F,
-        .regret = 1.11F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.24F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k > 0.68 "
-                "and rows <= 16384 "
-                "and results > 56 "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
                 "and k <= 470 "
-                "and elements <= 120000 "
-                "and rows <= 820",
-        .ranking = kRanking52,
+                "and rows > 12 "
+                "and rows / k <= 0.68 "
+                "and elements <= 524288 "
+                "and rows / k > 0.33",
+        .ranking = kRanking57,
     },
     {
-        .id = 53,
+        .id = 58,
+        .problems = 1,
+        .margin = 0.45F,
+        .regret = 2.24F,
+        .regret_lo = 2.24F,
+        .regret_hi = 2.24F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k <= 470 "
+                "and rows > 12 "
+                "and rows / k <= 0.68 "
+                "and elements > 524288 "
+                "and columns <= 22000",
+        .ranking = kRanking58,
+    },
+    {
+        .id = 59,
+        .problems = 4,
+        .margin = 1.72F,
+        .regret = 1.75F,
+        .regret_lo = 1.15F,
+        .regret_hi = 3.32F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k <= 470 "
+                "and rows > 12 "
+                "and rows / k <= 0.68 "
+                "and elements > 524288 "
+                "and columns > 22000",
+        .ranking = kRanking59,
+    },
+    {
+        .id = 60,
+        .problems = 2,
+        .margin = 0.51F,
+        .regret = 2.18F,
+        .regret_lo = 1.01F,
+        .regret_hi = 4.72F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k <= 470 "
+                "and rows > 12 "
+                "and rows / k > 0.68 "
+                "and rows <= 27000 "
+                "and elements <= 82000 "
+                "and rows <= 680 "
+                "and results <= 47",
+        .ranking = kRanking60,
+    },
+    {
+        .id = 61,
+        .problems = 1,
+        .margin = 0.37F,
+        .regret = 2.73F,
+        .regret_lo = 2.73F,
+        .regret_hi = 2.73F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k <= 470 "
+                "and rows > 12 "
+                "and rows / k > 0.68 "
+                "and rows <= 27000 "
+                "and elements <= 82000 "
+                "and rows <= 680 "
+                "and results > 47 "
+                "and results <= 220",
+        .ranking = kRanking61,
+    },
+    {
+        .id = 62,
+        .problems = 3,
+        .margin = 1.70F,
+        .regret = 1.23F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.51F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k <= 470 "
+                "and rows > 12 "
+                "and rows / k > 0.68 "
+                "and rows <= 27000 "
+                "and elements <= 82000 "
+                "and rows <= 680 "
+                "and results > 47 "
+                "and results > 220",
+        .ranking = kRanking62,
+    },
+    {
+        .id = 63,
         .problems = 1,
         .margin = 0.08F,
         .regret = 12.51F,
@@ -2032,138 +2394,100 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 12.51F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k > 0.68 "
-                "and rows <= 16384 "
-                "and results > 56 "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
                 "and k <= 470 "
-                "and elements <= 120000 "
-                "and rows > 820",
-        .ranking = kRanking53,
+                "and rows > 12 "
+                "and rows / k > 0.68 "
+                "and rows <= 27000 "
+                "and elements <= 82000 "
+                "and rows > 680",
+        .ranking = kRanking63,
     },
     {
-        .id = 54,
+        .id = 64,
         .problems = 1,
-        .margin = 0.81F,
-        .regret = 1.24F,
-        .regret_lo = 1.24F,
-        .regret_hi = 1.24F,
+        .margin = 1.00F,
+        .regret = 2.89F,
+        .regret_lo = 2.89F,
+        .regret_hi = 2.89F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k > 0.68 "
-                "and rows <= 16384 "
-                "and results > 56 "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
                 "and k <= 470 "
-                "and elements > 120000 "
-                "and rows / k <= 56 "
-                "and elements <= 262144",
-        .ranking = kRanking54,
+                "and rows > 12 "
+                "and rows / k > 0.68 "
+                "and rows <= 27000 "
+                "and elements > 82000 "
+                "and columns / k <= 1.8",
+        .ranking = kRanking64,
     },
     {
-        .id = 55,
-        .problems = 9,
-        .margin = 4.43F,
+        .id = 65,
+        .problems = 11,
+        .margin = 4.09F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k > 0.68 "
-                "and rows <= 16384 "
-                "and results > 56 "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
                 "and k <= 470 "
-                "and elements > 120000 "
-                "and rows / k <= 56 "
-                "and elements > 262144",
-        .ranking = kRanking55,
+                "and rows > 12 "
+                "and rows / k > 0.68 "
+                "and rows <= 27000 "
+                "and elements > 82000 "
+                "and columns / k > 1.8 "
+                "and columns / k <= 82000",
+        .ranking = kRanking65,
     },
     {
-        .id = 56,
+        .id = 66,
         .problems = 2,
-        .margin = 1.23F,
+        .margin = 2.07F,
+        .regret = 1.44F,
+        .regret_lo = 1.39F,
+        .regret_hi = 1.50F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k <= 470 "
+                "and rows > 12 "
+                "and rows / k > 0.68 "
+                "and rows <= 27000 "
+                "and elements > 82000 "
+                "and columns / k > 1.8 "
+                "and columns / k > 82000",
+        .ranking = kRanking66,
+    },
+    {
+        .id = 67,
+        .problems = 1,
+        .margin = 1.04F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k > 0.68 "
-                "and rows <= 16384 "
-                "and results > 56 "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
                 "and k <= 470 "
-                "and elements > 120000 "
-                "and rows / k > 56 "
-                "and elements <= 3900000",
-        .ranking = kRanking56,
-    },
-    {
-        .id = 57,
-        .problems = 5,
-        .margin = 11.39F,
-        .regret = 1.09F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.13F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
+                "and rows > 12 "
                 "and rows / k > 0.68 "
-                "and rows <= 16384 "
-                "and results > 56 "
-                "and k <= 470 "
-                "and elements > 120000 "
-                "and rows / k > 56 "
-                "and elements > 3900000",
-        .ranking = kRanking57,
+                "and rows > 27000 "
+                "and results <= 1800000",
+        .ranking = kRanking67,
     },
     {
-        .id = 58,
-        .problems = 1,
-        .margin = 0.53F,
-        .regret = 1.87F,
-        .regret_lo = 1.87F,
-        .regret_hi = 1.87F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k > 0.68 "
-                "and rows <= 16384 "
-                "and results > 56 "
-                "and k > 470",
-        .ranking = kRanking58,
-    },
-    {
-        .id = 59,
-        .problems = 1,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
-                "and rows / k > 0.68 "
-                "and rows > 16384 "
-                "and elements <= 15000000",
-        .ranking = kRanking59,
-    },
-    {
-        .id = 60,
+        .id = 68,
         .problems = 1,
         .margin = 2.89F,
         .regret = 1.00F,
@@ -2171,32 +2495,103 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements <= 33000000 "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k <= 470 "
+                "and rows > 12 "
                 "and rows / k > 0.68 "
-                "and rows > 16384 "
-                "and elements > 15000000",
-        .ranking = kRanking60,
+                "and rows > 27000 "
+                "and results > 1800000",
+        .ranking = kRanking68,
     },
     {
-        .id = 61,
-        .problems = 7,
-        .margin = 14.00F,
+        .id = 69,
+        .problems = 2,
+        .margin = 0.30F,
+        .regret = 6.79F,
+        .regret_lo = 1.32F,
+        .regret_hi = 34.97F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k > 470 "
+                "and elements <= 4194304 "
+                "and columns <= 3300",
+        .ranking = kRanking69,
+    },
+    {
+        .id = 70,
+        .problems = 3,
+        .margin = 1.46F,
+        .regret = 2.17F,
+        .regret_lo = 1.87F,
+        .regret_hi = 2.42F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k > 470 "
+                "and elements <= 4194304 "
+                "and columns > 3300",
+        .ranking = kRanking70,
+    },
+    {
+        .id = 71,
+        .problems = 1,
+        .margin = 1.87F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements > 33000000 "
-                "and k <= 47 "
-                "and columns / k <= 82000",
-        .ranking = kRanking61,
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements <= 33554432 "
+                "and k > 470 "
+                "and elements > 4194304",
+        .ranking = kRanking71,
     },
     {
-        .id = 62,
+        .id = 72,
+        .problems = 1,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements > 33554432 "
+                "and k <= 68 "
+                "and k <= 39 "
+                "and columns * k <= 3300",
+        .ranking = kRanking72,
+    },
+    {
+        .id = 73,
+        .problems = 7,
+        .margin = 13.93F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements > 33554432 "
+                "and k <= 68 "
+                "and k <= 39 "
+                "and columns * k > 3300 "
+                "and columns / k <= 47000",
+        .ranking = kRanking73,
+    },
+    {
+        .id = 74,
         .problems = 1,
         .margin = 2.49F,
         .regret = 1.00F,
@@ -2204,151 +2599,173 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements > 33000000 "
-                "and k <= 47 "
-                "and columns / k > 82000",
-        .ranking = kRanking62,
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements > 33554432 "
+                "and k <= 68 "
+                "and k <= 39 "
+                "and columns * k > 3300 "
+                "and columns / k > 47000",
+        .ranking = kRanking74,
     },
     {
-        .id = 63,
-        .problems = 1,
-        .margin = 11.33F,
+        .id = 75,
+        .problems = 5,
+        .margin = 10.76F,
+        .regret = 1.09F,
+        .regret_lo = 1.05F,
+        .regret_hi = 1.13F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements > 33554432 "
+                "and k <= 68 "
+                "and k > 39",
+        .ranking = kRanking75,
+    },
+    {
+        .id = 76,
+        .problems = 3,
+        .margin = 7.12F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements > 33000000 "
-                "and k > 47 "
-                "and columns * k <= 2097152",
-        .ranking = kRanking63,
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements > 33554432 "
+                "and k > 68 "
+                "and columns / k <= 39",
+        .ranking = kRanking76,
     },
     {
-        .id = 64,
+        .id = 77,
         .problems = 1,
-        .margin = 4.63F,
+        .margin = 6.84F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
-                "and elements > 27000 "
-                "and rows / columns <= 512 "
-                "and elements > 33000000 "
-                "and k > 47 "
-                "and columns * k > 2097152",
-        .ranking = kRanking64,
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements > 33554432 "
+                "and k > 68 "
+                "and columns / k > 39 "
+                "and rows / k <= 1.8",
+        .ranking = kRanking77,
     },
     {
-        .id = 65,
+        .id = 78,
+        .problems = 6,
+        .margin = 7.56F,
+        .regret = 1.15F,
+        .regret_lo = 1.07F,
+        .regret_hi = 1.26F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns <= 680 "
+                "and elements > 33554432 "
+                "and k > 68 "
+                "and columns / k > 39 "
+                "and rows / k > 1.8",
+        .ranking = kRanking78,
+    },
+    {
+        .id = 79,
+        .problems = 1,
+        .margin = 2.89F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns > 680 "
+                "and rows / k <= 3300",
+        .ranking = kRanking79,
+    },
+    {
+        .id = 80,
         .problems = 2,
         .margin = 1.93F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed and order != ascending and elements > 27000 and rows / columns > 512",
-        .ranking = kRanking65,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / columns > 680 "
+                "and rows / k > 3300",
+        .ranking = kRanking80,
     },
     {
-        .id = 66,
-        .problems = 4,
-        .margin = 1.06F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00082 "
-                "and rows / columns <= 8.2e-05 "
-                "and elements <= 56000",
-        .ranking = kRanking66,
-    },
-    {
-        .id = 67,
-        .problems = 2,
-        .margin = 2.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00082 "
-                "and rows / columns <= 8.2e-05 "
-                "and elements > 56000 "
-                "and k <= 27 "
-                "and columns / k <= 27000",
-        .ranking = kRanking67,
-    },
-    {
-        .id = 68,
-        .problems = 1,
-        .margin = 2.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00082 "
-                "and rows / columns <= 8.2e-05 "
-                "and elements > 56000 "
-                "and k <= 27 "
-                "and columns / k > 27000",
-        .ranking = kRanking68,
-    },
-    {
-        .id = 69,
+        .id = 81,
         .problems = 3,
-        .margin = 2.66F,
-        .regret = 1.01F,
+        .margin = 1.26F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.07F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns <= 0.00082 "
-                "and rows / columns <= 8.2e-05 "
-                "and elements > 56000 "
-                "and k > 27",
-        .ranking = kRanking69,
+                "and rows / columns <= 0.00018 "
+                "and columns <= 39000",
+        .ranking = kRanking81,
     },
     {
-        .id = 70,
+        .id = 82,
+        .problems = 4,
+        .margin = 1.02F,
+        .regret = 1.04F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.10F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns <= 0.00082 "
+                "and rows / columns <= 0.00018 "
+                "and columns > 39000 "
+                "and rows <= 47 "
+                "and elements <= 68000",
+        .ranking = kRanking82,
+    },
+    {
+        .id = 83,
+        .problems = 9,
+        .margin = 2.07F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.05F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns <= 0.00082 "
+                "and rows / columns <= 0.00018 "
+                "and columns > 39000 "
+                "and rows <= 47 "
+                "and elements > 68000",
+        .ranking = kRanking83,
+    },
+    {
+        .id = 84,
         .problems = 1,
-        .margin = 1.46F,
+        .margin = 2.13F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns <= 0.00082 "
-                "and rows / columns > 8.2e-05 "
-                "and results <= 1024 "
-                "and rows / columns <= 0.00022 "
-                "and elements <= 262144",
-        .ranking = kRanking70,
+                "and rows / columns <= 0.00018 "
+                "and columns > 39000 "
+                "and rows > 47",
+        .ranking = kRanking84,
     },
     {
-        .id = 71,
-        .problems = 1,
-        .margin = 1.42F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00082 "
-                "and rows / columns > 8.2e-05 "
-                "and results <= 1024 "
-                "and rows / columns <= 0.00022 "
-                "and elements > 262144",
-        .ranking = kRanking71,
-    },
-    {
-        .id = 72,
-        .problems = 1,
+        .id = 85,
+        .problems = 2,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
@@ -2356,114 +2773,78 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns <= 0.00082 "
-                "and rows / columns > 8.2e-05 "
-                "and results <= 1024 "
-                "and rows / columns > 0.00022",
-        .ranking = kRanking72,
+                "and rows / columns > 0.00018 "
+                "and columns <= 16384",
+        .ranking = kRanking85,
     },
     {
-        .id = 73,
-        .problems = 2,
-        .margin = 0.77F,
-        .regret = 1.32F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.74F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00082 "
-                "and rows / columns > 8.2e-05 "
-                "and results > 1024 "
-                "and rows / k <= 0.033",
-        .ranking = kRanking73,
-    },
-    {
-        .id = 74,
-        .problems = 3,
-        .margin = 1.29F,
+        .id = 86,
+        .problems = 4,
+        .margin = 1.30F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns <= 0.00082 "
-                "and rows / columns > 8.2e-05 "
-                "and results > 1024 "
-                "and rows / k > 0.033 "
-                "and elements <= 5600000 "
-                "and columns * k <= 6800000",
-        .ranking = kRanking74,
+                "and rows / columns > 0.00018 "
+                "and columns > 16384 "
+                "and rows <= 82",
+        .ranking = kRanking86,
     },
     {
-        .id = 75,
-        .problems = 3,
-        .margin = 0.78F,
-        .regret = 1.30F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.74F,
+        .id = 87,
+        .problems = 7,
+        .margin = 1.04F,
+        .regret = 1.45F,
+        .regret_lo = 1.10F,
+        .regret_hi = 1.99F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns <= 0.00082 "
-                "and rows / columns > 8.2e-05 "
-                "and results > 1024 "
-                "and rows / k > 0.033 "
-                "and elements <= 5600000 "
-                "and columns * k > 6800000",
-        .ranking = kRanking75,
+                "and rows / columns > 0.00018 "
+                "and columns > 16384 "
+                "and rows > 82",
+        .ranking = kRanking87,
     },
     {
-        .id = 76,
-        .problems = 2,
-        .margin = 1.63F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00082 "
-                "and rows / columns > 8.2e-05 "
-                "and results > 1024 "
-                "and rows / k > 0.033 "
-                "and elements > 5600000",
-        .ranking = kRanking76,
-    },
-    {
-        .id = 77,
-        .problems = 3,
-        .margin = 1.05F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns <= 1500 "
-                "and columns <= 12000 "
-                "and columns <= 128 "
-                "and rows / columns <= 64 "
-                "and k <= 3",
-        .ranking = kRanking77,
-    },
-    {
-        .id = 78,
-        .problems = 4,
-        .margin = 1.16F,
+        .id = 88,
+        .problems = 5,
+        .margin = 1.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00082 "
-                "and k <= 27 "
+                "and columns <= 2700 "
+                "and k <= 32 "
                 "and rows / columns <= 1500 "
-                "and columns <= 12000 "
-                "and columns <= 128 "
-                "and rows / columns <= 64 "
-                "and k > 3",
-        .ranking = kRanking78,
+                "and columns / k <= 11 "
+                "and rows <= 8192 "
+                "and columns <= 150",
+        .ranking = kRanking88,
     },
     {
-        .id = 79,
+        .id = 89,
+        .problems = 1,
+        .margin = 1.02F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns <= 2700 "
+                "and k <= 32 "
+                "and rows / columns <= 1500 "
+                "and columns / k <= 11 "
+                "and rows <= 8192 "
+                "and columns > 150",
+        .ranking = kRanking89,
+    },
+    {
+        .id = 90,
         .problems = 2,
         .margin = 1.03F,
         .regret = 1.00F,
@@ -2472,371 +2853,114 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00082 "
-                "and k <= 27 "
+                "and columns <= 2700 "
+                "and k <= 32 "
                 "and rows / columns <= 1500 "
-                "and columns <= 12000 "
-                "and columns <= 128 "
-                "and rows / columns > 64",
-        .ranking = kRanking79,
-    },
-    {
-        .id = 80,
-        .problems = 2,
-        .margin = 1.01F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns <= 1500 "
-                "and columns <= 12000 "
-                "and columns > 128 "
-                "and columns * k <= 10000 "
-                "and results <= 150000 "
-                "and rows / columns <= 47 "
-                "and rows <= 256 "
-                "and rows / k <= 6.8",
-        .ranking = kRanking80,
-    },
-    {
-        .id = 81,
-        .problems = 4,
-        .margin = 1.04F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns <= 1500 "
-                "and columns <= 12000 "
-                "and columns > 128 "
-                "and columns * k <= 10000 "
-                "and results <= 150000 "
-                "and rows / columns <= 47 "
-                "and rows <= 256 "
-                "and rows / k > 6.8",
-        .ranking = kRanking81,
-    },
-    {
-        .id = 82,
-        .problems = 12,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns <= 1500 "
-                "and columns <= 12000 "
-                "and columns > 128 "
-                "and columns * k <= 10000 "
-                "and results <= 150000 "
-                "and rows / columns <= 47 "
-                "and rows > 256",
-        .ranking = kRanking82,
-    },
-    {
-        .id = 83,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns <= 1500 "
-                "and columns <= 12000 "
-                "and columns > 128 "
-                "and columns * k <= 10000 "
-                "and results <= 150000 "
-                "and rows / columns > 47",
-        .ranking = kRanking83,
-    },
-    {
-        .id = 84,
-        .problems = 6,
-        .margin = 1.01F,
-        .regret = 1.17F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.41F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns <= 1500 "
-                "and columns <= 12000 "
-                "and columns > 128 "
-                "and columns * k <= 10000 "
-                "and results > 150000",
-        .ranking = kRanking84,
-    },
-    {
-        .id = 85,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns <= 1500 "
-                "and columns <= 12000 "
-                "and columns > 128 "
-                "and columns * k > 10000 "
-                "and results <= 680",
-        .ranking = kRanking85,
-    },
-    {
-        .id = 86,
-        .problems = 3,
-        .margin = 1.63F,
-        .regret = 1.08F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.17F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns <= 1500 "
-                "and columns <= 12000 "
-                "and columns > 128 "
-                "and columns * k > 10000 "
-                "and results > 680 "
-                "and elements <= 6800000 "
-                "and rows / columns <= 0.068",
-        .ranking = kRanking86,
-    },
-    {
-        .id = 87,
-        .problems = 2,
-        .margin = 1.67F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns <= 1500 "
-                "and columns <= 12000 "
-                "and columns > 128 "
-                "and columns * k > 10000 "
-                "and results > 680 "
-                "and elements <= 6800000 "
-                "and rows / columns > 0.068",
-        .ranking = kRanking87,
-    },
-    {
-        .id = 88,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns <= 1500 "
-                "and columns <= 12000 "
-                "and columns > 128 "
-                "and columns * k > 10000 "
-                "and results > 680 "
-                "and elements > 6800000",
-        .ranking = kRanking88,
-    },
-    {
-        .id = 89,
-        .problems = 3,
-        .margin = 1.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns <= 1500 "
-                "and columns > 12000 "
-                "and rows <= 1000 "
-                "and rows <= 64",
-        .ranking = kRanking89,
-    },
-    {
-        .id = 90,
-        .problems = 3,
-        .margin = 1.69F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns <= 1500 "
-                "and columns > 12000 "
-                "and rows <= 1000 "
-                "and rows > 64",
+                "and columns / k <= 11 "
+                "and rows > 8192",
         .ranking = kRanking90,
     },
     {
         .id = 91,
-        .problems = 6,
-        .margin = 2.83F,
+        .problems = 1,
+        .margin = 1.17F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00082 "
-                "and k <= 27 "
+                "and columns <= 2700 "
+                "and k <= 32 "
                 "and rows / columns <= 1500 "
-                "and columns > 12000 "
-                "and rows > 1000",
+                "and columns / k > 11 "
+                "and columns * k <= 100 "
+                "and rows / columns <= 180",
         .ranking = kRanking91,
     },
     {
         .id = 92,
         .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .margin = 0.76F,
+        .regret = 1.32F,
+        .regret_lo = 1.32F,
+        .regret_hi = 1.32F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns > 1500 "
-                "and elements <= 1200000",
+                "and columns <= 2700 "
+                "and k <= 32 "
+                "and rows / columns <= 1500 "
+                "and columns / k > 11 "
+                "and columns * k <= 100 "
+                "and rows / columns > 180",
         .ranking = kRanking92,
     },
     {
         .id = 93,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .problems = 18,
+        .margin = 1.02F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns > 1500 "
-                "and elements > 1200000 "
-                "and columns <= 128",
+                "and columns <= 2700 "
+                "and k <= 32 "
+                "and rows / columns <= 1500 "
+                "and columns / k > 11 "
+                "and columns * k > 100 "
+                "and rows / columns <= 1000 "
+                "and results <= 22000 "
+                "and columns * k <= 10000",
         .ranking = kRanking93,
     },
     {
         .id = 94,
         .problems = 1,
-        .margin = 1.04F,
+        .margin = 1.30F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00082 "
-                "and k <= 27 "
-                "and rows / columns > 1500 "
-                "and elements > 1200000 "
-                "and columns > 128",
+                "and columns <= 2700 "
+                "and k <= 32 "
+                "and rows / columns <= 1500 "
+                "and columns / k > 11 "
+                "and columns * k > 100 "
+                "and rows / columns <= 1000 "
+                "and results <= 22000 "
+                "and columns * k > 10000 "
+                "and k <= 7",
         .ranking = kRanking94,
     },
     {
         .id = 95,
-        .problems = 5,
-        .margin = 1.59F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .problems = 11,
+        .margin = 0.92F,
+        .regret = 1.16F,
+        .regret_lo = 1.09F,
+        .regret_hi = 1.23F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00082 "
-                "and k > 27 "
-                "and columns <= 2048 "
-                "and columns / k <= 2.7 "
-                "and rows / columns <= 1000",
+                "and columns <= 2700 "
+                "and k <= 32 "
+                "and rows / columns <= 1500 "
+                "and columns / k > 11 "
+                "and columns * k > 100 "
+                "and rows / columns <= 1000 "
+                "and results <= 22000 "
+                "and columns * k > 10000 "
+                "and k > 7",
         .ranking = kRanking95,
     },
     {
         .id = 96,
         .problems = 2,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k > 27 "
-                "and columns <= 2048 "
-                "and columns / k <= 2.7 "
-                "and rows / columns > 1000",
-        .ranking = kRanking96,
-    },
-    {
-        .id = 97,
-        .problems = 8,
-        .margin = 1.00F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k > 27 "
-                "and columns <= 2048 "
-                "and columns / k > 2.7 "
-                "and elements <= 18000000",
-        .ranking = kRanking97,
-    },
-    {
-        .id = 98,
-        .problems = 1,
-        .margin = 0.41F,
-        .regret = 2.41F,
-        .regret_lo = 2.41F,
-        .regret_hi = 2.41F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k > 27 "
-                "and columns <= 2048 "
-                "and columns / k > 2.7 "
-                "and elements > 18000000 "
-                "and columns / k <= 3",
-        .ranking = kRanking98,
-    },
-    {
-        .id = 99,
-        .problems = 5,
-        .margin = 0.91F,
-        .regret = 1.46F,
-        .regret_lo = 1.11F,
-        .regret_hi = 2.08F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k > 27 "
-                "and columns <= 2048 "
-                "and columns / k > 2.7 "
-                "and elements > 18000000 "
-                "and columns / k > 3",
-        .ranking = kRanking99,
-    },
-    {
-        .id = 100,
-        .problems = 2,
         .margin = 1.04F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
@@ -2844,16 +2968,164 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00082 "
-                "and k > 27 "
-                "and columns > 2048 "
-                "and rows / k <= 0.68 "
-                "and results <= 22000 "
-                "and rows <= 56",
+                "and columns <= 2700 "
+                "and k <= 32 "
+                "and rows / columns <= 1500 "
+                "and columns / k > 11 "
+                "and columns * k > 100 "
+                "and rows / columns <= 1000 "
+                "and results > 22000 "
+                "and columns <= 2048 "
+                "and elements <= 4194304",
+        .ranking = kRanking96,
+    },
+    {
+        .id = 97,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns <= 2700 "
+                "and k <= 32 "
+                "and rows / columns <= 1500 "
+                "and columns / k > 11 "
+                "and columns * k > 100 "
+                "and rows / columns <= 1000 "
+                "and results > 22000 "
+                "and columns <= 2048 "
+                "and elements > 4194304",
+        .ranking = kRanking97,
+    },
+    {
+        .id = 98,
+        .problems = 4,
+        .margin = 1.11F,
+        .regret = 1.58F,
+        .regret_lo = 1.19F,
+        .regret_hi = 2.10F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns <= 2700 "
+                "and k <= 32 "
+                "and rows / columns <= 1500 "
+                "and columns / k > 11 "
+                "and columns * k > 100 "
+                "and rows / columns <= 1000 "
+                "and results > 22000 "
+                "and columns > 2048",
+        .ranking = kRanking98,
+    },
+    {
+        .id = 99,
+        .problems = 3,
+        .margin = 1.27F,
+        .regret = 1.16F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.32F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns <= 2700 "
+                "and k <= 32 "
+                "and rows / columns <= 1500 "
+                "and columns / k > 11 "
+                "and columns * k > 100 "
+                "and rows / columns > 1000",
+        .ranking = kRanking99,
+    },
+    {
+        .id = 100,
+        .problems = 2,
+        .margin = 1.27F,
+        .regret = 1.15F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.32F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns <= 2700 "
+                "and k <= 32 "
+                "and rows / columns > 1500 "
+                "and columns <= 128",
         .ranking = kRanking100,
     },
     {
         .id = 101,
         .problems = 1,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns <= 2700 "
+                "and k <= 32 "
+                "and rows / columns > 1500 "
+                "and columns > 128",
+        .ranking = kRanking101,
+    },
+    {
+        .id = 102,
+        .problems = 3,
+        .margin = 1.29F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns <= 2700 "
+                "and k > 32 "
+                "and columns <= 390 "
+                "and columns / k <= 4 "
+                "and elements <= 2097152 "
+                "and columns <= 150",
+        .ranking = kRanking102,
+    },
+    {
+        .id = 103,
+        .problems = 9,
+        .margin = 1.50F,
+        .regret = 1.23F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.57F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns <= 2700 "
+                "and k > 32 "
+                "and columns <= 390 "
+                "and columns / k <= 4 "
+                "and elements <= 2097152 "
+                "and columns > 150",
+        .ranking = kRanking103,
+    },
+    {
+        .id = 104,
+        .problems = 1,
+        .margin = 2.41F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns <= 2700 "
+                "and k > 32 "
+                "and columns <= 390 "
+                "and columns / k <= 4 "
+                "and elements > 2097152",
+        .ranking = kRanking104,
+    },
+    {
+        .id = 105,
+        .problems = 2,
         .margin = 1.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
@@ -2861,15 +3133,112 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00082 "
-                "and k > 27 "
-                "and columns > 2048 "
-                "and rows / k <= 0.68 "
-                "and results <= 22000 "
-                "and rows > 56",
-        .ranking = kRanking101,
+                "and columns <= 2700 "
+                "and k > 32 "
+                "and columns <= 390 "
+                "and columns / k > 4",
+        .ranking = kRanking105,
     },
     {
-        .id = 102,
+        .id = 106,
+        .problems = 10,
+        .margin = 1.51F,
+        .regret = 1.05F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.09F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns <= 2700 "
+                "and k > 32 "
+                "and columns > 390 "
+                "and rows / k <= 128 "
+                "and columns * k <= 1200000",
+        .ranking = kRanking106,
+    },
+    {
+        .id = 107,
+        .problems = 6,
+        .margin = 1.36F,
+        .regret = 1.11F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.27F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns <= 2700 "
+                "and k > 32 "
+                "and columns > 390 "
+                "and rows / k <= 128 "
+                "and columns * k > 1200000",
+        .ranking = kRanking107,
+    },
+    {
+        .id = 108,
+        .problems = 2,
+        .margin = 2.41F,
+        .regret = 1.20F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.43F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns <= 2700 "
+                "and k > 32 "
+                "and columns > 390 "
+                "and rows / k > 128 "
+                "and columns / k <= 3.3",
+        .ranking = kRanking108,
+    },
+    {
+        .id = 109,
+        .problems = 6,
+        .margin = 0.97F,
+        .regret = 1.51F,
+        .regret_lo = 1.23F,
+        .regret_hi = 2.04F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns <= 2700 "
+                "and k > 32 "
+                "and columns > 390 "
+                "and rows / k > 128 "
+                "and columns / k > 3.3",
+        .ranking = kRanking109,
+    },
+    {
+        .id = 110,
+        .problems = 1,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns > 2700 "
+                "and rows <= 330 "
+                "and rows / k <= 0.12",
+        .ranking = kRanking110,
+    },
+    {
+        .id = 111,
+        .problems = 8,
+        .margin = 1.65F,
+        .regret = 1.05F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.10F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns > 2700 "
+                "and rows <= 330 "
+                "and rows / k > 0.12",
+        .ranking = kRanking111,
+    },
+    {
+        .id = 112,
         .problems = 1,
         .margin = 1.23F,
         .regret = 1.00F,
@@ -2878,204 +3247,235 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00082 "
-                "and k > 27 "
-                "and columns > 2048 "
-                "and rows / k <= 0.68 "
-                "and results > 22000",
-        .ranking = kRanking102,
-    },
-    {
-        .id = 103,
-        .problems = 1,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k > 27 "
-                "and columns > 2048 "
-                "and rows / k > 0.68 "
-                "and columns / k <= 18",
-        .ranking = kRanking103,
-    },
-    {
-        .id = 104,
-        .problems = 8,
-        .margin = 3.92F,
-        .regret = 1.50F,
-        .regret_lo = 1.15F,
-        .regret_hi = 2.32F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k > 27 "
-                "and columns > 2048 "
-                "and rows / k > 0.68 "
-                "and columns / k > 18 "
-                "and rows <= 680",
-        .ranking = kRanking104,
-    },
-    {
-        .id = 105,
-        .problems = 2,
-        .margin = 3.78F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00082 "
-                "and k > 27 "
-                "and columns > 2048 "
-                "and rows / k > 0.68 "
-                "and columns / k > 18 "
-                "and rows > 680",
-        .ranking = kRanking105,
-    },
-    {
-        .id = 106,
-        .problems = 2,
-        .margin = 4.73F,
-        .regret = 2.28F,
-        .regret_lo = 2.22F,
-        .regret_hi = 2.34F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.015 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns <= 39000",
-        .ranking = kRanking106,
-    },
-    {
-        .id = 107,
-        .problems = 1,
-        .margin = 2.05F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.015 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns > 39000",
-        .ranking = kRanking107,
-    },
-    {
-        .id = 108,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.015 "
-                "and rows / columns > 8.2e-05 "
-                "and rows / k <= 0.056 "
-                "and columns <= 5600",
-        .ranking = kRanking108,
-    },
-    {
-        .id = 109,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.60F,
-        .regret_lo = 1.60F,
-        .regret_hi = 1.60F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.015 "
-                "and rows / columns > 8.2e-05 "
-                "and rows / k <= 0.056 "
-                "and columns > 5600",
-        .ranking = kRanking109,
-    },
-    {
-        .id = 110,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.74F,
-        .regret_lo = 1.61F,
-        .regret_hi = 1.89F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.015 "
-                "and rows / columns > 8.2e-05 "
-                "and rows / k > 0.056 "
-                "and rows / columns <= 0.00039 "
-                "and elements <= 4700000",
-        .ranking = kRanking110,
-    },
-    {
-        .id = 111,
-        .problems = 2,
-        .margin = 1.91F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.015 "
-                "and rows / columns > 8.2e-05 "
-                "and rows / k > 0.056 "
-                "and rows / columns <= 0.00039 "
-                "and elements > 4700000",
-        .ranking = kRanking111,
-    },
-    {
-        .id = 112,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.015 "
-                "and rows / columns > 8.2e-05 "
-                "and rows / k > 0.056 "
-                "and rows / columns > 0.00039 "
-                "and results <= 330",
+                "and columns > 2700 "
+                "and rows > 330 "
+                "and rows / k <= 1.8",
         .ranking = kRanking112,
     },
     {
         .id = 113,
-        .problems = 5,
-        .margin = 1.75F,
+        .problems = 13,
+        .margin = 3.39F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns > 2700 "
+                "and rows > 330 "
+                "and rows / k > 1.8 "
+                "and rows / k <= 6800",
+        .ranking = kRanking113,
+    },
+    {
+        .id = 114,
+        .problems = 6,
+        .margin = 2.06F,
+        .regret = 1.36F,
+        .regret_lo = 1.07F,
+        .regret_hi = 1.79F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00082 "
+                "and columns > 2700 "
+                "and rows > 330 "
+                "and rows / k > 1.8 "
+                "and rows / k > 6800",
+        .ranking = kRanking114,
+    },
+    {
+        .id = 115,
+        .problems = 2,
+        .margin = 1.43F,
+        .regret = 1.49F,
+        .regret_lo = 1.00F,
+        .regret_hi = 2.22F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.00022 "
+                "and rows / columns <= 6.8e-05 "
+                "and elements <= 47000",
+        .ranking = kRanking115,
+    },
+    {
+        .id = 116,
+        .problems = 2,
+        .margin = 1.76F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.00022 "
+                "and rows / columns <= 6.8e-05 "
+                "and elements > 47000",
+        .ranking = kRanking116,
+    },
+    {
+        .id = 117,
+        .problems = 4,
+        .margin = 1.33F,
+        .regret = 1.22F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.82F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.00022 "
+                "and rows / columns > 6.8e-05 "
+                "and elements <= 10000000 "
+                "and elements <= 180000",
+        .ranking = kRanking117,
+    },
+    {
+        .id = 118,
+        .problems = 4,
+        .margin = 0.75F,
+        .regret = 1.68F,
+        .regret_lo = 1.19F,
+        .regret_hi = 2.30F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.00022 "
+                "and rows / columns > 6.8e-05 "
+                "and elements <= 10000000 "
+                "and elements > 180000",
+        .ranking = kRanking118,
+    },
+    {
+        .id = 119,
+        .problems = 1,
+        .margin = 1.40F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order != ascending "
-                "and rows / columns <= 0.015 "
-                "and rows / columns > 8.2e-05 "
-                "and rows / k > 0.056 "
-                "and rows / columns > 0.00039 "
-                "and results > 330 "
-                "and elements <= 268435456",
-        .ranking = kRanking113,
+                "and rows / columns <= 0.00022 "
+                "and rows / columns > 6.8e-05 "
+                "and elements > 10000000",
+        .ranking = kRanking119,
     },
     {
-        .id = 114,
+        .id = 120,
         .problems = 1,
-        .margin = 2.60F,
+        .margin = 0.99F,
         .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.01F,
         .path = "layout != transposed "
                 "and order != ascending "
-                "and rows / columns <= 0.015 "
-                "and rows / columns > 8.2e-05 "
-                "and rows / k > 0.056 "
-                "and rows / columns > 0.00039 "
-                "and results > 330 "
-                "and elements > 268435456",
-        .ranking = kRanking114,
+                "and rows / columns > 0.00022 "
+                "and rows / columns <= 0.0047 "
+                "and rows <= 512 "
+                "and columns * k <= 1200",
+        .ranking = kRanking120,
     },
     {
-        .id = 115,
+        .id = 121,
+        .problems = 2,
+        .margin = 1.33F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns <= 0.0047 "
+                "and rows <= 512 "
+                "and columns * k > 1200 "
+                "and columns <= 16384",
+        .ranking = kRanking121,
+    },
+    {
+        .id = 122,
+        .problems = 6,
+        .margin = 1.28F,
+        .regret = 1.35F,
+        .regret_lo = 1.10F,
+        .regret_hi = 1.68F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns <= 0.0047 "
+                "and rows <= 512 "
+                "and columns * k > 1200 "
+                "and columns > 16384 "
+                "and rows <= 120 "
+                "and rows <= 56 "
+                "and columns <= 56000",
+        .ranking = kRanking122,
+    },
+    {
+        .id = 123,
+        .problems = 4,
+        .margin = 0.83F,
+        .regret = 1.49F,
+        .regret_lo = 1.15F,
+        .regret_hi = 1.75F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns <= 0.0047 "
+                "and rows <= 512 "
+                "and columns * k > 1200 "
+                "and columns > 16384 "
+                "and rows <= 120 "
+                "and rows <= 56 "
+                "and columns > 56000",
+        .ranking = kRanking123,
+    },
+    {
+        .id = 124,
+        .problems = 3,
+        .margin = 1.87F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns <= 0.0047 "
+                "and rows <= 512 "
+                "and columns * k > 1200 "
+                "and columns > 16384 "
+                "and rows <= 120 "
+                "and rows > 56",
+        .ranking = kRanking124,
+    },
+    {
+        .id = 125,
+        .problems = 3,
+        .margin = 1.81F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns <= 0.0047 "
+                "and rows <= 512 "
+                "and columns * k > 1200 "
+                "and columns > 16384 "
+                "and rows > 120",
+        .ranking = kRanking125,
+    },
+    {
+        .id = 126,
+        .problems = 3,
+        .margin = 1.84F,
+        .regret = 1.11F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.25F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns <= 0.0047 "
+                "and rows > 512",
+        .ranking = kRanking126,
+    },
+    {
+        .id = 127,
         .problems = 4,
         .margin = 1.12F,
         .regret = 1.17F,
@@ -3083,30 +3483,37 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.38F,
         .path = "layout != transposed "
                 "and order != ascending "
-                "and rows / columns > 0.015 "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
                 "and rows / columns <= 1200 "
-                "and columns / k <= 12 "
-                "and k <= 56",
-        .ranking = kRanking115,
+                "and columns / k <= 8 "
+                "and rows / k <= 2200 "
+                "and elements <= 220000000 "
+                "and elements <= 22000 "
+                "and columns <= 220",
+        .ranking = kRanking127,
     },
     {
-        .id = 116,
-        .problems = 2,
-        .margin = 1.11F,
+        .id = 128,
+        .problems = 1,
+        .margin = 1.01F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order != ascending "
-                "and rows / columns > 0.015 "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
                 "and rows / columns <= 1200 "
-                "and columns / k <= 12 "
-                "and k > 56 "
-                "and elements <= 27000000",
-        .ranking = kRanking116,
+                "and columns / k <= 8 "
+                "and rows / k <= 2200 "
+                "and elements <= 220000000 "
+                "and elements <= 22000 "
+                "and columns > 220",
+        .ranking = kRanking128,
     },
     {
-        .id = 117,
+        .id = 129,
         .problems = 1,
         .margin = 0.97F,
         .regret = 1.03F,
@@ -3114,15 +3521,70 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.03F,
         .path = "layout != transposed "
                 "and order != ascending "
-                "and rows / columns > 0.015 "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
                 "and rows / columns <= 1200 "
-                "and columns / k <= 12 "
-                "and k > 56 "
-                "and elements > 27000000",
-        .ranking = kRanking117,
+                "and columns / k <= 8 "
+                "and rows / k <= 2200 "
+                "and elements <= 220000000 "
+                "and elements > 22000",
+        .ranking = kRanking129,
     },
     {
-        .id = 118,
+        .id = 130,
+        .problems = 1,
+        .margin = 0.18F,
+        .regret = 5.70F,
+        .regret_lo = 5.70F,
+        .regret_hi = 5.70F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
+                "and rows / columns <= 1200 "
+                "and columns / k <= 8 "
+                "and rows / k <= 2200 "
+                "and elements > 220000000",
+        .ranking = kRanking130,
+    },
+    {
+        .id = 131,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.28F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.64F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
+                "and rows / columns <= 1200 "
+                "and columns / k <= 8 "
+                "and rows / k > 2200",
+        .ranking = kRanking131,
+    },
+    {
+        .id = 132,
+        .problems = 4,
+        .margin = 0.96F,
+        .regret = 1.31F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.68F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
+                "and rows / columns <= 1200 "
+                "and columns / k > 8 "
+                "and columns <= 3300 "
+                "and columns <= 2200 "
+                "and elements <= 10000000 "
+                "and elements <= 1800 "
+                "and rows / columns <= 0.068",
+        .ranking = kRanking132,
+    },
+    {
+        .id = 133,
         .problems = 1,
         .margin = 1.31F,
         .regret = 1.00F,
@@ -3130,94 +3592,203 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order != ascending "
-                "and rows / columns > 0.015 "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
                 "and rows / columns <= 1200 "
-                "and columns / k > 12 "
-                "and elements <= 1800",
-        .ranking = kRanking118,
+                "and columns / k > 8 "
+                "and columns <= 3300 "
+                "and columns <= 2200 "
+                "and elements <= 10000000 "
+                "and elements <= 1800 "
+                "and rows / columns > 0.068",
+        .ranking = kRanking133,
     },
     {
-        .id = 119,
+        .id = 134,
+        .problems = 3,
+        .margin = 1.22F,
+        .regret = 1.12F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.40F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
+                "and rows / columns <= 1200 "
+                "and columns / k > 8 "
+                "and columns <= 3300 "
+                "and columns <= 2200 "
+                "and elements <= 10000000 "
+                "and elements > 1800 "
+                "and rows / columns <= 56 "
+                "and k <= 32 "
+                "and columns * k <= 5600",
+        .ranking = kRanking134,
+    },
+    {
+        .id = 135,
         .problems = 2,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
+                "and rows / columns <= 1200 "
+                "and columns / k > 8 "
+                "and columns <= 3300 "
+                "and columns <= 2200 "
+                "and elements <= 10000000 "
+                "and elements > 1800 "
+                "and rows / columns <= 56 "
+                "and k <= 32 "
+                "and columns * k > 5600",
+        .ranking = kRanking135,
+    },
+    {
+        .id = 136,
+        .problems = 1,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
+                "and rows / columns <= 1200 "
+                "and columns / k > 8 "
+                "and columns <= 3300 "
+                "and columns <= 2200 "
+                "and elements <= 10000000 "
+                "and elements > 1800 "
+                "and rows / columns <= 56 "
+                "and k > 32",
+        .ranking = kRanking136,
+    },
+    {
+        .id = 137,
+        .problems = 3,
+        .margin = 1.16F,
+        .regret = 1.26F,
+        .regret_lo = 1.00F,
+        .regret_hi = 2.02F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
+                "and rows / columns <= 1200 "
+                "and columns / k > 8 "
+                "and columns <= 3300 "
+                "and columns <= 2200 "
+                "and elements <= 10000000 "
+                "and elements > 1800 "
+                "and rows / columns > 56",
+        .ranking = kRanking137,
+    },
+    {
+        .id = 138,
+        .problems = 2,
+        .margin = 0.97F,
+        .regret = 1.06F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.12F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
+                "and rows / columns <= 1200 "
+                "and columns / k > 8 "
+                "and columns <= 3300 "
+                "and columns <= 2200 "
+                "and elements > 10000000 "
+                "and columns <= 1800 "
+                "and results <= 10000000 "
+                "and elements <= 39000000",
+        .ranking = kRanking138,
+    },
+    {
+        .id = 139,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
+                "and rows / columns <= 1200 "
+                "and columns / k > 8 "
+                "and columns <= 3300 "
+                "and columns <= 2200 "
+                "and elements > 10000000 "
+                "and columns <= 1800 "
+                "and results <= 10000000 "
+                "and elements > 39000000",
+        .ranking = kRanking139,
+    },
+    {
+        .id = 140,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
+                "and rows / columns <= 1200 "
+                "and columns / k > 8 "
+                "and columns <= 3300 "
+                "and columns <= 2200 "
+                "and elements > 10000000 "
+                "and columns <= 1800 "
+                "and results > 10000000",
+        .ranking = kRanking140,
+    },
+    {
+        .id = 141,
+        .problems = 1,
         .margin = 1.03F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order != ascending "
-                "and rows / columns > 0.015 "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
                 "and rows / columns <= 1200 "
-                "and columns / k > 12 "
-                "and elements > 1800 "
-                "and columns <= 8192 "
-                "and columns <= 2048 "
-                "and elements <= 180000 "
-                "and rows / columns <= 0.056",
-        .ranking = kRanking119,
-    },
-    {
-        .id = 120,
-        .problems = 2,
-        .margin = 1.01F,
-        .regret = 1.18F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.40F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.015 "
-                "and rows / columns <= 1200 "
-                "and columns / k > 12 "
-                "and elements > 1800 "
-                "and columns <= 8192 "
-                "and columns <= 2048 "
-                "and elements <= 180000 "
-                "and rows / columns > 0.056",
-        .ranking = kRanking120,
-    },
-    {
-        .id = 121,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.015 "
-                "and rows / columns <= 1200 "
-                "and columns / k > 12 "
-                "and elements > 1800 "
-                "and columns <= 8192 "
-                "and columns <= 2048 "
-                "and elements > 180000 "
-                "and elements <= 120000000 "
-                "and elements <= 39000000 "
-                "and columns <= 1800",
-        .ranking = kRanking121,
-    },
-    {
-        .id = 122,
-        .problems = 2,
-        .margin = 0.97F,
-        .regret = 1.03F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.015 "
-                "and rows / columns <= 1200 "
-                "and columns / k > 12 "
-                "and elements > 1800 "
-                "and columns <= 8192 "
-                "and columns <= 2048 "
-                "and elements > 180000 "
-                "and elements <= 120000000 "
-                "and elements <= 39000000 "
+                "and columns / k > 8 "
+                "and columns <= 3300 "
+                "and columns <= 2200 "
+                "and elements > 10000000 "
                 "and columns > 1800",
-        .ranking = kRanking122,
+        .ranking = kRanking141,
     },
     {
-        .id = 123,
+        .id = 142,
+        .problems = 4,
+        .margin = 1.21F,
+        .regret = 1.21F,
+        .regret_lo = 1.07F,
+        .regret_hi = 1.31F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
+                "and rows / columns <= 1200 "
+                "and columns / k > 8 "
+                "and columns <= 3300 "
+                "and columns > 2200 "
+                "and elements <= 820000",
+        .ranking = kRanking142,
+    },
+    {
+        .id = 143,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -3225,127 +3796,70 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order != ascending "
-                "and rows / columns > 0.015 "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
                 "and rows / columns <= 1200 "
-                "and columns / k > 12 "
-                "and elements > 1800 "
-                "and columns <= 8192 "
-                "and columns <= 2048 "
-                "and elements > 180000 "
-                "and elements <= 120000000 "
-                "and elements > 39000000",
-        .ranking = kRanking123,
+                "and columns / k > 8 "
+                "and columns <= 3300 "
+                "and columns > 2200 "
+                "and elements > 820000",
+        .ranking = kRanking143,
     },
     {
-        .id = 124,
-        .problems = 2,
-        .margin = 0.94F,
-        .regret = 1.61F,
-        .regret_lo = 1.03F,
-        .regret_hi = 2.51F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.015 "
-                "and rows / columns <= 1200 "
-                "and columns / k > 12 "
-                "and elements > 1800 "
-                "and columns <= 8192 "
-                "and columns <= 2048 "
-                "and elements > 180000 "
-                "and elements > 120000000",
-        .ranking = kRanking124,
-    },
-    {
-        .id = 125,
+        .id = 144,
         .problems = 3,
-        .margin = 1.20F,
-        .regret = 1.32F,
-        .regret_lo = 1.21F,
-        .regret_hi = 1.47F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.015 "
-                "and rows / columns <= 1200 "
-                "and columns / k > 12 "
-                "and elements > 1800 "
-                "and columns <= 8192 "
-                "and columns > 2048 "
-                "and k <= 22",
-        .ranking = kRanking125,
-    },
-    {
-        .id = 126,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
+        .margin = 1.84F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.05F,
         .path = "layout != transposed "
                 "and order != ascending "
-                "and rows / columns > 0.015 "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
                 "and rows / columns <= 1200 "
-                "and columns / k > 12 "
-                "and elements > 1800 "
-                "and columns <= 8192 "
-                "and columns > 2048 "
-                "and k > 22",
-        .ranking = kRanking126,
+                "and columns / k > 8 "
+                "and columns > 3300 "
+                "and rows <= 820",
+        .ranking = kRanking144,
     },
     {
-        .id = 127,
-        .problems = 1,
-        .margin = 3.08F,
-        .regret = 1.00F,
+        .id = 145,
+        .problems = 5,
+        .margin = 2.32F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.01F,
         .path = "layout != transposed "
                 "and order != ascending "
-                "and rows / columns > 0.015 "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
                 "and rows / columns <= 1200 "
-                "and columns / k > 12 "
-                "and elements > 1800 "
-                "and columns > 8192 "
-                "and rows / k <= 22",
-        .ranking = kRanking127,
+                "and columns / k > 8 "
+                "and columns > 3300 "
+                "and rows > 820 "
+                "and rows / k <= 2700",
+        .ranking = kRanking145,
     },
     {
-        .id = 128,
-        .problems = 2,
-        .margin = 2.08F,
-        .regret = 1.00F,
+        .id = 146,
+        .problems = 3,
+        .margin = 1.96F,
+        .regret = 1.04F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.06F,
         .path = "layout != transposed "
                 "and order != ascending "
-                "and rows / columns > 0.015 "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
                 "and rows / columns <= 1200 "
-                "and columns / k > 12 "
-                "and elements > 1800 "
-                "and columns > 8192 "
-                "and rows / k > 22 "
-                "and k <= 32",
-        .ranking = kRanking128,
+                "and columns / k > 8 "
+                "and columns > 3300 "
+                "and rows > 820 "
+                "and rows / k > 2700",
+        .ranking = kRanking146,
     },
     {
-        .id = 129,
-        .problems = 1,
-        .margin = 2.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.015 "
-                "and rows / columns <= 1200 "
-                "and columns / k > 12 "
-                "and elements > 1800 "
-                "and columns > 8192 "
-                "and rows / k > 22 "
-                "and k > 32",
-        .ranking = kRanking129,
-    },
-    {
-        .id = 130,
+        .id = 147,
         .problems = 2,
         .margin = 1.16F,
         .regret = 1.00F,
@@ -3353,13 +3867,15 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order != ascending "
-                "and rows / columns > 0.015 "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
                 "and rows / columns > 1200 "
-                "and elements <= 27000000",
-        .ranking = kRanking130,
+                "and elements <= 82000000 "
+                "and k <= 32",
+        .ranking = kRanking147,
     },
     {
-        .id = 131,
+        .id = 148,
         .problems = 1,
         .margin = 0.60F,
         .regret = 1.68F,
@@ -3367,821 +3883,944 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret_hi = 1.68F,
         .path = "layout != transposed "
                 "and order != ascending "
-                "and rows / columns > 0.015 "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
                 "and rows / columns > 1200 "
-                "and elements > 27000000",
-        .ranking = kRanking131,
+                "and elements <= 82000000 "
+                "and k > 32",
+        .ranking = kRanking148,
+    },
+    {
+        .id = 149,
+        .problems = 2,
+        .margin = 0.58F,
+        .regret = 1.37F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.89F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00022 "
+                "and rows / columns > 0.0047 "
+                "and rows / columns > 1200 "
+                "and elements > 82000000",
+        .ranking = kRanking149,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.layout == MatrixLayout::transposed) {
         if (problem.order == ListOrder::ascending) {
-            if (ratio(problem.rows, problem.k) <= 0.1) {
-                if (ratio(problem.rows, problem.columns) <= 0.0015) {
-                    if (problem.elements() <= 39'000) {
-                        if (problem.elements() <= 1200) {
-                            // warp_cut_rows room=1
-                            // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                            return kLeaves[0];
-                        } else {
-                            // block_rows threads=256;per_thread=32
-                            // 2 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                            return kLeaves[1];
-                        }
+            if (problem.elements() <= 56'000) {
+                if (ratio(problem.columns, problem.k) <= 470) {
+                    if (problem.columns <= 32) {
+                        // rank_sort default
+                        // 4 problems, margin 1.43, regret 1.00 [1.00, 1.00]
+                        return kLeaves[0];
                     } else {
-                        if (problem.results() <= 2048) {
-                            if (problem.elements() <= 65'536) {
-                                // split_rows columns=2048
-                                // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                return kLeaves[2];
+                        if (ratio(problem.rows, problem.columns) <= 0.00047) {
+                            if (problem.elements() <= 12'000) {
+                                // warp_select warps=16
+                                // 1 problems nearby, margin 3.70, regret 1.00 [1.00, 1.00]
+                                return kLeaves[1];
                             } else {
-                                // split_rows columns=8192
-                                // else radix_sort_rows default
-                                // 4 problems, margin 1.64, regret 1.00 [1.00, 1.00]
-                                return kLeaves[3];
+                                // radix_sort_rows default
+                                // 3 problems nearby, margin 1.02, regret 1.93 [1.00, 7.18]
+                                return kLeaves[2];
                             }
                         } else {
-                            if (problem.elements() <= 2'700'000) {
-                                // segmented_radix_sort default
-                                // 3 problems nearby, margin 3.43, regret 1.51 [1.00, 2.51]
-                                return kLeaves[4];
+                            if (problem.columns <= 2200) {
+                                // bitonic_sort_rows block=256
+                                // 6 problems, margin 1.62, regret 1.01 [1.00, 1.04]
+                                return kLeaves[3];
                             } else {
-                                // warp_select warps=8
-                                // 1 problems nearby, margin 2.13, regret 1.00 [1.00, 1.00]
-                                return kLeaves[5];
+                                if (ratio(problem.columns, problem.k) <= 64) {
+                                    // bitonic_sort_rows block=1024
+                                    // 4 problems nearby, margin 1.40, regret 1.69 [1.00, 4.67]
+                                    return kLeaves[4];
+                                } else {
+                                    // warp_select warps=16
+                                    // 6 problems nearby, margin 1.60, regret 1.82 [1.12, 3.41]
+                                    return kLeaves[5];
+                                }
                             }
                         }
                     }
                 } else {
-                    if (product(problem.columns, problem.k) <= 390'000) {
-                        if (problem.elements() <= 120) {
-                            // warp_sort_rows default
-                            // 2 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                            return kLeaves[6];
-                        } else {
-                            // warp_cut_rows room=1
-                            // else bitonic_sort_rows block=256
-                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[7];
-                        }
+                    if (ratio(problem.rows, problem.columns) <= 0.0039) {
+                        // warp_select warps=16
+                        // 1 problems, margin 0.97, regret 1.03 [1.03, 1.03]
+                        return kLeaves[6];
                     } else {
-                        if (problem.elements() <= 150'000) {
-                            // bitonic_sort_rows block=1024
-                            // 1 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                            return kLeaves[8];
+                        if (problem.columns <= 1800) {
+                            // block_rank_merge tile=64
+                            // 1 problems, margin 1.45, regret 1.00 [1.00, 1.00]
+                            return kLeaves[7];
                         } else {
-                            // segmented_radix_sort default
-                            // 1 problems nearby, margin 0.73, regret 1.37 [1.37, 1.37]
-                            return kLeaves[9];
+                            // block_rank_merge tile=256
+                            // 1 problems, margin 2.33, regret 1.00 [1.00, 1.00]
+                            return kLeaves[8];
                         }
                     }
                 }
             } else {
-                if (problem.columns <= 32'768) {
-                    if (problem.elements() <= 15'000) {
-                        if (problem.columns <= 32) {
-                            // rank_sort default
-                            // 3 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                            return kLeaves[10];
+                if (ratio(problem.columns, problem.k) <= 330) {
+                    if (ratio(problem.rows, problem.k) <= 0.39) {
+                        if (ratio(problem.rows, problem.k) <= 0.01) {
+                            // radix_sort_rows default
+                            // 1 problems, margin 2.51, regret 1.00 [1.00, 1.00]
+                            return kLeaves[9];
                         } else {
-                            if (problem.columns <= 1500) {
-                                // warp_rows lanes=32
-                                // else bitonic_sort_rows block=256
-                                // 6 problems, margin 1.05, regret 1.00 [1.00, 1.01]
-                                return kLeaves[11];
+                            if (problem.columns <= 8192) {
+                                // bitonic_sort_rows block=1024
+                                // 1 problems, margin 1.37, regret 1.00 [1.00, 1.00]
+                                return kLeaves[10];
                             } else {
-                                // block_rows threads=256;per_thread=32
-                                // else block_rank_merge tile=256
-                                // 2 problems nearby, margin 0.73, regret 1.17 [1.00, 1.37]
-                                return kLeaves[12];
+                                if (problem.k <= 220) {
+                                    // warp_select warps=16
+                                    // 4 problems nearby, margin 1.62, regret 1.16 [1.04, 1.31]
+                                    return kLeaves[11];
+                                } else {
+                                    if (problem.elements() <= 5'600'000) {
+                                        // segmented_radix_sort default
+                                        // 6 problems nearby, margin 3.07, regret 1.59 [1.14, 2.11]
+                                        return kLeaves[12];
+                                    } else {
+                                        // warp_select warps=8
+                                        // else segmented_radix_sort default
+                                        // 2 problems nearby, margin 0.52, regret 2.19 [1.91, 2.51]
+                                        return kLeaves[13];
+                                    }
+                                }
                             }
                         }
                     } else {
-                        if (ratio(problem.rows, problem.k) <= 8192) {
-                            if (problem.elements() <= 22'000'000) {
-                                if (product(problem.columns, problem.k) <= 1'200'000) {
-                                    if (problem.k <= 128) {
-                                        if (product(problem.columns, problem.k) <= 82) {
-                                            // rank_sort default
-                                            // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[13];
-                                        } else {
-                                            if (problem.elements() <= 3'300'000) {
-                                                if (problem.k <= 32) {
-                                                    if (problem.rows <= 32'768) {
-                                                        // block_rows threads=256;per_thread=32
-                                                        // else warp_select warps=16
-                                                        // 29 problems, margin 1.00, regret 1.16 [1.06, 1.31]
-                                                        return kLeaves[14];
-                                                    } else {
-                                                        // register_insertion block=64;texture=0
-                                                        // 2 problems nearby, margin 1.05, regret 1.66 [1.00, 2.74]
-                                                        return kLeaves[15];
-                                                    }
-                                                } else {
-                                                    if (problem.elements() <= 262'144) {
-                                                        // bitonic_sort_rows block=256
-                                                        // 2 problems, margin 2.48, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[16];
-                                                    } else {
-                                                        // warp_select warps=16
-                                                        // 3 problems, margin 1.31, regret 1.08 [1.00, 1.26]
-                                                        return kLeaves[17];
-                                                    }
-                                                }
-                                            } else {
-                                                // warp_select warps=8
-                                                // 2 problems, margin 4.44, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[18];
-                                            }
-                                        }
+                        if (ratio(problem.rows, problem.k) <= 4700) {
+                            if (problem.elements() <= 150'000) {
+                                if (problem.rows <= 560) {
+                                    if (problem.rows <= 32) {
+                                        // warp_select warps=16
+                                        // 2 problems nearby, margin 1.52, regret 1.41 [1.00, 1.99]
+                                        return kLeaves[14];
                                     } else {
-                                        if (problem.columns <= 2048) {
-                                            if (problem.rows <= 15'000) {
-                                                // bitonic_sort_rows block=256
-                                                // 2 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[19];
-                                            } else {
-                                                // warp_select warps=16
-                                                // 1 problems nearby, margin 0.82, regret 1.21 [1.21, 1.21]
-                                                return kLeaves[20];
-                                            }
-                                        } else {
-                                            // warp_select warps=16
-                                            // 2 problems nearby, margin 0.74, regret 1.40 [1.21, 1.62]
-                                            return kLeaves[21];
-                                        }
+                                        // bitonic_sort_rows block=256
+                                        // 3 problems, margin 2.01, regret 1.02 [1.00, 1.07]
+                                        return kLeaves[15];
                                     }
                                 } else {
-                                    if (problem.results() <= 2700) {
-                                        // warp_select warps=16
-                                        // 2 problems nearby, margin 1.78, regret 1.15 [1.00, 1.33]
-                                        return kLeaves[22];
-                                    } else {
-                                        // segmented_radix_sort default
-                                        // 2 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[23];
-                                    }
+                                    // warp_select warps=16
+                                    // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[16];
                                 }
                             } else {
-                                if (problem.results() <= 39'000'000) {
-                                    if (problem.k <= 32) {
-                                        // warp_select warps=4
-                                        // 4 problems, margin 7.42, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[24];
-                                    } else {
-                                        if (problem.k <= 820) {
-                                            // warp_select warps=8
-                                            // 3 problems, margin 4.53, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[25];
-                                        } else {
-                                            // bitonic_sort_rows block=1024
-                                            // 2 problems nearby, margin 0.37, regret 3.12 [1.51, 6.48]
-                                            return kLeaves[26];
-                                        }
-                                    }
+                                if (problem.results() <= 1500) {
+                                    // bitonic_sort_rows block=256
+                                    // 1 problems, margin 2.09, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[17];
                                 } else {
-                                    if (problem.elements() <= 100'000'000) {
-                                        // global_insertion block=256
-                                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[27];
+                                    if (ratio(problem.rows, problem.k) <= 1500) {
+                                        if (problem.rows <= 150) {
+                                            if (problem.columns <= 4700) {
+                                                // bitonic_sort_rows block=1024
+                                                // 3 problems nearby, margin 2.48, regret 1.07 [1.00, 1.19]
+                                                return kLeaves[18];
+                                            } else {
+                                                if (ratio(problem.columns, problem.k) <= 180) {
+                                                    // segmented_radix_sort default
+                                                    // 1 problems, margin 1.38, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[19];
+                                                } else {
+                                                    // warp_select warps=16
+                                                    // 2 problems nearby, margin 1.18, regret 1.17 [1.00, 1.38]
+                                                    return kLeaves[20];
+                                                }
+                                            }
+                                        } else {
+                                            if (problem.rows <= 180) {
+                                                if (problem.elements() <= 262'144) {
+                                                    // bitonic_sort_rows block=256
+                                                    // 1 problems, margin 2.18, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[21];
+                                                } else {
+                                                    // warp_select warps=8
+                                                    // 1 problems nearby, margin 1.46, regret 1.31 [1.31, 1.31]
+                                                    return kLeaves[22];
+                                                }
+                                            } else {
+                                                if (ratio(problem.rows, problem.k) <= 13) {
+                                                    if (ratio(problem.columns, problem.k) <= 22) {
+                                                        // bitonic_sort_rows block=256
+                                                        // 2 problems, margin 1.47, regret 1.03 [1.00, 1.07]
+                                                        return kLeaves[23];
+                                                    } else {
+                                                        // warp_select warps=16
+                                                        // 7 problems nearby, margin 1.43, regret 1.49 [1.21, 1.89]
+                                                        return kLeaves[24];
+                                                    }
+                                                } else {
+                                                    if (problem.columns <= 4700) {
+                                                        // warp_select warps=16
+                                                        // 15 problems, margin 2.25, regret 1.12 [1.00, 1.33]
+                                                        return kLeaves[25];
+                                                    } else {
+                                                        // warp_select warps=8
+                                                        // 2 problems, margin 5.40, regret 1.03 [1.00, 1.07]
+                                                        return kLeaves[26];
+                                                    }
+                                                }
+                                            }
+                                        }
                                     } else {
-                                        // warp_select warps=8
-                                        // 1 problems nearby, margin 0.50, regret 2.00 [2.00, 2.00]
-                                        return kLeaves[28];
+                                        if (problem.elements() <= 1'800'000) {
+                                            if (ratio(problem.rows, problem.columns) <= 470) {
+                                                // warp_select warps=16
+                                                // 6 problems nearby, margin 1.84, regret 1.06 [1.00, 1.19]
+                                                return kLeaves[27];
+                                            } else {
+                                                // register_insertion block=64;texture=0
+                                                // 3 problems nearby, margin 1.03, regret 1.47 [1.00, 2.74]
+                                                return kLeaves[28];
+                                            }
+                                        } else {
+                                            if (problem.results() <= 22'000'000) {
+                                                // warp_select warps=8
+                                                // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[29];
+                                            } else {
+                                                // warp_select warps=16
+                                                // 3 problems nearby, margin 2.29, regret 1.56 [1.02, 3.38]
+                                                return kLeaves[30];
+                                            }
+                                        }
                                     }
                                 }
                             }
                         } else {
-                            if (ratio(problem.rows, problem.columns) <= 64) {
-                                // warp_select warps=4
-                                // 4 problems nearby, margin 3.75, regret 1.26 [1.00, 1.60]
-                                return kLeaves[29];
-                            } else {
+                            if (product(problem.columns, problem.k) <= 3900) {
                                 // register_insertion block=64;texture=0
-                                // 2 problems, margin 2.13, regret 1.00 [1.00, 1.00]
-                                return kLeaves[30];
+                                // 1 problems, margin 2.60, regret 1.00 [1.00, 1.00]
+                                return kLeaves[31];
+                            } else {
+                                if (problem.rows <= 524'288) {
+                                    // warp_select warps=4
+                                    // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[32];
+                                } else {
+                                    // register_insertion block=64;texture=0
+                                    // else warp_select warps=4
+                                    // 4 problems nearby, margin 1.07, regret 1.22 [1.07, 1.40]
+                                    return kLeaves[33];
+                                }
                             }
                         }
                     }
                 } else {
-                    if (ratio(problem.rows, problem.k) <= 820) {
-                        if (product(problem.columns, problem.k) <= 65'536) {
-                            // warp_select warps=16
-                            // 1 problems, margin 4.42, regret 1.00 [1.00, 1.00]
-                            return kLeaves[31];
-                        } else {
-                            if (problem.rows <= 39) {
-                                if (problem.rows <= 16) {
-                                    // split_rows columns=8192
-                                    // else warp_select warps=8
-                                    // 5 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[32];
+                    if (problem.rows <= 5600) {
+                        if (problem.columns <= 33'000) {
+                            if (problem.elements() <= 6'800'000) {
+                                if (problem.results() <= 12) {
+                                    // warp_select warps=8
+                                    // 1 problems nearby, margin 0.88, regret 1.13 [1.13, 1.13]
+                                    return kLeaves[34];
                                 } else {
                                     // warp_select warps=16
-                                    // 2 problems, margin 4.96, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[33];
+                                    // 11 problems, margin 3.62, regret 1.00 [1.00, 1.01]
+                                    return kLeaves[35];
                                 }
                             } else {
                                 // warp_select warps=8
-                                // 4 problems, margin 11.30, regret 1.01 [1.00, 1.02]
-                                return kLeaves[34];
+                                // 2 problems, margin 8.79, regret 1.02 [1.00, 1.04]
+                                return kLeaves[36];
+                            }
+                        } else {
+                            if (ratio(problem.rows, problem.k) <= 0.015) {
+                                // radix_sort_rows default
+                                // 2 problems nearby, margin 2.34, regret 1.00 [1.00, 1.00]
+                                return kLeaves[37];
+                            } else {
+                                if (product(problem.columns, problem.k) <= 65'536) {
+                                    // warp_select warps=16
+                                    // 1 problems, margin 4.42, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[38];
+                                } else {
+                                    if (product(problem.rows, problem.columns) <= 4'700'000) {
+                                        if (problem.rows <= 22) {
+                                            // warp_select warps=8
+                                            // 6 problems, margin 6.53, regret 1.04 [1.00, 1.13]
+                                            return kLeaves[39];
+                                        } else {
+                                            // warp_select warps=16
+                                            // 2 problems, margin 4.23, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[40];
+                                        }
+                                    } else {
+                                        // warp_select warps=8
+                                        // 4 problems, margin 12.10, regret 1.01 [1.00, 1.02]
+                                        return kLeaves[41];
+                                    }
+                                }
                             }
                         }
                     } else {
-                        // warp_select warps=4
-                        // 3 problems, margin 15.72, regret 1.00 [1.00, 1.00]
-                        return kLeaves[35];
+                        if (ratio(problem.rows, problem.columns) <= 56) {
+                            // warp_select warps=4
+                            // 5 problems, margin 15.39, regret 1.00 [1.00, 1.00]
+                            return kLeaves[42];
+                        } else {
+                            if (problem.k <= 2) {
+                                // register_insertion block=64;texture=0
+                                // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
+                                return kLeaves[43];
+                            } else {
+                                // warp_select warps=4
+                                // 1 problems nearby, margin 0.61, regret 1.65 [1.65, 1.65]
+                                return kLeaves[44];
+                            }
+                        }
                     }
                 }
             }
         } else {
-            if (problem.elements() <= 27'000) {
-                if (problem.columns <= 680) {
-                    if (problem.columns <= 32) {
+            if (problem.elements() <= 39'000) {
+                if (problem.columns <= 2200) {
+                    if (product(problem.columns, problem.k) <= 82) {
                         // rank_sort default
-                        // 1 problems nearby, margin 0.96, regret 1.04 [1.04, 1.04]
-                        return kLeaves[36];
+                        // 1 problems, margin 0.96, regret 1.04 [1.04, 1.04]
+                        return kLeaves[45];
                     } else {
-                        if (ratio(problem.rows, problem.k) <= 10) {
+                        if (product(problem.columns, problem.k) <= 120'000) {
                             // bitonic_sort_rows block=256
-                            // 5 problems, margin 1.91, regret 1.00 [1.00, 1.01]
-                            return kLeaves[37];
+                            // 4 problems, margin 2.25, regret 1.00 [1.00, 1.00]
+                            return kLeaves[46];
                         } else {
-                            // block_rank_merge tile=64
-                            // 1 problems nearby, margin 0.99, regret 1.01 [1.01, 1.01]
-                            return kLeaves[38];
+                            // bitonic_sort_rows block=1024
+                            // 2 problems, margin 1.65, regret 1.00 [1.00, 1.00]
+                            return kLeaves[47];
                         }
                     }
                 } else {
-                    if (ratio(problem.columns, problem.k) <= 470) {
-                        // bitonic_sort_rows block=1024
-                        // 2 problems, margin 1.65, regret 1.00 [1.00, 1.00]
-                        return kLeaves[39];
+                    if (problem.results() <= 270) {
+                        if (problem.elements() <= 32'768) {
+                            // warp_select warps=16
+                            // 4 problems nearby, margin 0.92, regret 1.79 [1.12, 2.86]
+                            return kLeaves[48];
+                        } else {
+                            // radix_sort_rows default
+                            // 1 problems nearby, margin 0.11, regret 9.41 [9.41, 9.41]
+                            return kLeaves[49];
+                        }
                     } else {
-                        // block_rank_merge tile=256
-                        // 2 problems nearby, margin 0.45, regret 2.49 [1.51, 4.11]
-                        return kLeaves[40];
+                        // bitonic_sort_rows block=1024
+                        // 2 problems nearby, margin 1.65, regret 1.00 [1.00, 1.00]
+                        return kLeaves[50];
                     }
                 }
             } else {
-                if (ratio(problem.rows, problem.columns) <= 512) {
-                    if (problem.elements() <= 33'000'000) {
-                        if (ratio(problem.rows, problem.k) <= 0.68) {
-                            if (ratio(problem.columns, problem.k) <= 1024) {
-                                if (problem.columns <= 10'000) {
-                                    if (ratio(problem.rows, problem.k) <= 0.56) {
-                                        if (problem.results() <= 1000) {
-                                            // warp_select warps=16
-                                            // 1 problems nearby, margin 0.29, regret 3.40 [3.40, 3.40]
-                                            return kLeaves[41];
-                                        } else {
-                                            // bitonic_sort_rows block=1024
-                                            // 1 problems, margin 2.04, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[42];
-                                        }
+                if (ratio(problem.rows, problem.columns) <= 680) {
+                    if (problem.elements() <= 33'554'432) {
+                        if (problem.k <= 470) {
+                            if (problem.rows <= 12) {
+                                if (ratio(problem.columns, problem.k) <= 256) {
+                                    if (problem.elements() <= 68'000) {
+                                        // bitonic_sort_rows block=1024
+                                        // 2 problems nearby, margin 1.43, regret 1.09 [1.00, 1.18]
+                                        return kLeaves[51];
                                     } else {
-                                        // segmented_radix_sort default
-                                        // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[43];
+                                        if (problem.results() <= 512) {
+                                            // radix_sort_rows default
+                                            // 1 problems nearby, margin 0.11, regret 9.41 [9.41, 9.41]
+                                            return kLeaves[52];
+                                        } else {
+                                            // segmented_radix_sort default
+                                            // 1 problems nearby, margin 0.45, regret 2.24 [2.24, 2.24]
+                                            return kLeaves[53];
+                                        }
                                     }
                                 } else {
-                                    if (problem.elements() <= 47'000) {
-                                        // warp_select warps=16
-                                        // 1 problems nearby, margin 0.24, regret 4.22 [4.22, 4.22]
-                                        return kLeaves[44];
-                                    } else {
-                                        if (ratio(problem.rows, problem.k) <= 0.047) {
-                                            if (problem.rows <= 4) {
-                                                // split_rows columns=2048
-                                                // else radix_sort_rows default
-                                                // 1 problems nearby, margin 1.00, regret 9.41 [9.41, 9.41]
-                                                return kLeaves[45];
+                                    // warp_select warps=8
+                                    // 6 problems nearby, margin 1.41, regret 1.97 [1.25, 3.11]
+                                    return kLeaves[54];
+                                }
+                            } else {
+                                if (ratio(problem.rows, problem.k) <= 0.68) {
+                                    if (problem.elements() <= 524'288) {
+                                        if (ratio(problem.rows, problem.k) <= 0.33) {
+                                            if (problem.elements() <= 330'000) {
+                                                // bitonic_sort_rows block=1024
+                                                // 1 problems, margin 2.24, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[55];
                                             } else {
                                                 // segmented_radix_sort default
-                                                // 1 problems nearby, margin 0.49, regret 2.04 [2.04, 2.04]
-                                                return kLeaves[46];
+                                                // 1 problems nearby, margin 0.45, regret 2.24 [2.24, 2.24]
+                                                return kLeaves[56];
                                             }
                                         } else {
                                             // segmented_radix_sort default
-                                            // 1 problems nearby, margin 0.49, regret 2.04 [2.04, 2.04]
-                                            return kLeaves[47];
+                                            // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[57];
+                                        }
+                                    } else {
+                                        if (problem.columns <= 22'000) {
+                                            // segmented_radix_sort default
+                                            // 1 problems nearby, margin 0.45, regret 2.24 [2.24, 2.24]
+                                            return kLeaves[58];
+                                        } else {
+                                            // warp_select warps=8
+                                            // 4 problems nearby, margin 1.72, regret 1.75 [1.15, 3.32]
+                                            return kLeaves[59];
                                         }
                                     }
-                                }
-                            } else {
-                                if (problem.results() <= 10) {
-                                    // split_rows columns=8192
-                                    // 1 problems, margin 1.39, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[48];
                                 } else {
-                                    // warp_select warps=8
-                                    // 4 problems nearby, margin 3.72, regret 1.43 [1.11, 1.81]
-                                    return kLeaves[49];
-                                }
-                            }
-                        } else {
-                            if (problem.rows <= 16'384) {
-                                if (problem.results() <= 56) {
-                                    if (problem.rows <= 12) {
-                                        // warp_select warps=8
-                                        // 4 problems nearby, margin 3.25, regret 1.51 [1.31, 1.81]
-                                        return kLeaves[50];
-                                    } else {
-                                        // block_rank_merge tile=64
-                                        // 1 problems nearby, margin 0.99, regret 1.01 [1.01, 1.01]
-                                        return kLeaves[51];
-                                    }
-                                } else {
-                                    if (problem.k <= 470) {
-                                        if (problem.elements() <= 120'000) {
-                                            if (problem.rows <= 820) {
-                                                // bitonic_sort_rows block=256
-                                                // 2 problems nearby, margin 1.48, regret 1.11 [1.00, 1.24]
-                                                return kLeaves[52];
+                                    if (problem.rows <= 27'000) {
+                                        if (problem.elements() <= 82'000) {
+                                            if (problem.rows <= 680) {
+                                                if (problem.results() <= 47) {
+                                                    // block_rank_merge tile=64
+                                                    // 2 problems nearby, margin 0.51, regret 2.18 [1.01, 4.72]
+                                                    return kLeaves[60];
+                                                } else {
+                                                    if (problem.results() <= 220) {
+                                                        // warp_select warps=16
+                                                        // 1 problems nearby, margin 0.37, regret 2.73 [2.73, 2.73]
+                                                        return kLeaves[61];
+                                                    } else {
+                                                        // bitonic_sort_rows block=256
+                                                        // 3 problems nearby, margin 1.70, regret 1.23 [1.00, 1.51]
+                                                        return kLeaves[62];
+                                                    }
+                                                }
                                             } else {
                                                 // rank_sort default
                                                 // 1 problems nearby, margin 0.08, regret 12.51 [12.51, 12.51]
-                                                return kLeaves[53];
+                                                return kLeaves[63];
                                             }
                                         } else {
-                                            if (ratio(problem.rows, problem.k) <= 56) {
-                                                if (problem.elements() <= 262'144) {
-                                                    // bitonic_sort_rows block=256
-                                                    // 1 problems nearby, margin 0.81, regret 1.24 [1.24, 1.24]
-                                                    return kLeaves[54];
-                                                } else {
-                                                    // warp_select warps=16
-                                                    // 9 problems, margin 4.43, regret 1.01 [1.00, 1.02]
-                                                    return kLeaves[55];
-                                                }
+                                            if (ratio(problem.columns, problem.k) <= 1.8) {
+                                                // register_insertion block=32;texture=0
+                                                // else bitonic_sort_rows block=256
+                                                // 1 problems nearby, margin 1.00, regret 2.89 [2.89, 2.89]
+                                                return kLeaves[64];
                                             } else {
-                                                if (problem.elements() <= 3'900'000) {
+                                                if (ratio(problem.columns, problem.k) <= 82'000) {
                                                     // warp_select warps=16
-                                                    // 2 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[56];
+                                                    // 11 problems, margin 4.09, regret 1.01 [1.00, 1.02]
+                                                    return kLeaves[65];
                                                 } else {
                                                     // warp_select warps=8
-                                                    // 5 problems nearby, margin 11.39, regret 1.09 [1.05, 1.13]
-                                                    return kLeaves[57];
+                                                    // 2 problems nearby, margin 2.07, regret 1.44 [1.39, 1.50]
+                                                    return kLeaves[66];
                                                 }
                                             }
                                         }
                                     } else {
-                                        // segmented_radix_sort default
-                                        // 1 problems nearby, margin 0.53, regret 1.87 [1.87, 1.87]
-                                        return kLeaves[58];
+                                        if (problem.results() <= 1'800'000) {
+                                            // register_insertion block=256;texture=0
+                                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[67];
+                                        } else {
+                                            // warp_select warps=16
+                                            // 1 problems, margin 2.89, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[68];
+                                        }
                                     }
                                 }
-                            } else {
-                                if (problem.elements() <= 15'000'000) {
-                                    // register_insertion block=32;texture=0
-                                    // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[59];
+                            }
+                        } else {
+                            if (problem.elements() <= 4'194'304) {
+                                if (problem.columns <= 3300) {
+                                    // bitonic_sort_rows block=256
+                                    // 2 problems nearby, margin 0.30, regret 6.79 [1.32, 34.97]
+                                    return kLeaves[69];
                                 } else {
-                                    // warp_select warps=16
-                                    // 1 problems, margin 2.89, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[60];
+                                    // segmented_radix_sort default
+                                    // 3 problems nearby, margin 1.46, regret 2.17 [1.87, 2.42]
+                                    return kLeaves[70];
                                 }
+                            } else {
+                                // warp_select warps=16
+                                // 1 problems nearby, margin 1.87, regret 1.00 [1.00, 1.00]
+                                return kLeaves[71];
                             }
                         }
                     } else {
-                        if (problem.k <= 47) {
-                            if (ratio(problem.columns, problem.k) <= 82'000) {
-                                // warp_select warps=4
-                                // 7 problems, margin 14.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[61];
+                        if (problem.k <= 68) {
+                            if (problem.k <= 39) {
+                                if (product(problem.columns, problem.k) <= 3300) {
+                                    // register_insertion block=64;texture=0
+                                    // 1 problems nearby, margin 1.04, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[72];
+                                } else {
+                                    if (ratio(problem.columns, problem.k) <= 47'000) {
+                                        // warp_select warps=4
+                                        // 7 problems, margin 13.93, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[73];
+                                    } else {
+                                        // warp_select warps=8
+                                        // 1 problems, margin 2.49, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[74];
+                                    }
+                                }
                             } else {
                                 // warp_select warps=8
-                                // 1 problems, margin 2.49, regret 1.00 [1.00, 1.00]
-                                return kLeaves[62];
+                                // 5 problems nearby, margin 10.76, regret 1.09 [1.05, 1.13]
+                                return kLeaves[75];
                             }
                         } else {
-                            if (product(problem.columns, problem.k) <= 2'097'152) {
+                            if (ratio(problem.columns, problem.k) <= 39) {
                                 // warp_select warps=16
-                                // 1 problems nearby, margin 11.33, regret 1.00 [1.00, 1.00]
-                                return kLeaves[63];
+                                // 3 problems nearby, margin 7.12, regret 1.00 [1.00, 1.00]
+                                return kLeaves[76];
                             } else {
-                                // warp_select warps=8
-                                // 1 problems, margin 4.63, regret 1.00 [1.00, 1.00]
-                                return kLeaves[64];
+                                if (ratio(problem.rows, problem.k) <= 1.8) {
+                                    // warp_select warps=16
+                                    // 1 problems, margin 6.84, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[77];
+                                } else {
+                                    // warp_select warps=8
+                                    // 6 problems nearby, margin 7.56, regret 1.15 [1.07, 1.26]
+                                    return kLeaves[78];
+                                }
                             }
                         }
                     }
                 } else {
-                    // register_insertion block=64;texture=0
-                    // 2 problems, margin 1.93, regret 1.00 [1.00, 1.00]
-                    return kLeaves[65];
+                    if (ratio(problem.rows, problem.k) <= 3300) {
+                        // warp_select warps=16
+                        // 1 problems nearby, margin 2.89, regret 1.00 [1.00, 1.00]
+                        return kLeaves[79];
+                    } else {
+                        // register_insertion block=64;texture=0
+                        // 2 problems, margin 1.93, regret 1.00 [1.00, 1.00]
+                        return kLeaves[80];
+                    }
                 }
             }
         }
     } else {
         if (problem.order == ListOrder::ascending) {
             if (ratio(problem.rows, problem.columns) <= 0.00082) {
-                if (ratio(problem.rows, problem.columns) <= 8.2e-05) {
-                    if (problem.elements() <= 56'000) {
-                        // block_rows threads=512;per_thread=32
-                        // 4 problems, margin 1.06, regret 1.03 [1.00, 1.08]
-                        return kLeaves[66];
+                if (ratio(problem.rows, problem.columns) <= 0.00018) {
+                    if (problem.columns <= 39'000) {
+                        // block_rows threads=256;per_thread=32
+                        // 3 problems, margin 1.26, regret 1.02 [1.00, 1.07]
+                        return kLeaves[81];
                     } else {
-                        if (problem.k <= 27) {
-                            if (ratio(problem.columns, problem.k) <= 27'000) {
+                        if (problem.rows <= 47) {
+                            if (problem.elements() <= 68'000) {
                                 // split_rows columns=2048
-                                // 2 problems, margin 2.05, regret 1.00 [1.00, 1.00]
-                                return kLeaves[67];
+                                // 4 problems, margin 1.02, regret 1.04 [1.00, 1.10]
+                                return kLeaves[82];
                             } else {
                                 // split_rows columns=8192
-                                // 1 problems, margin 2.20, regret 1.00 [1.00, 1.00]
-                                return kLeaves[68];
+                                // 9 problems, margin 2.07, regret 1.03 [1.01, 1.05]
+                                return kLeaves[83];
                             }
                         } else {
-                            // split_rows columns=8192
-                            // 3 problems, margin 2.66, regret 1.01 [1.00, 1.02]
-                            return kLeaves[69];
+                            // block_rows threads=512;per_thread=32
+                            // 1 problems, margin 2.13, regret 1.00 [1.00, 1.00]
+                            return kLeaves[84];
                         }
                     }
                 } else {
-                    if (problem.results() <= 1024) {
-                        if (ratio(problem.rows, problem.columns) <= 0.00022) {
-                            if (problem.elements() <= 262'144) {
-                                // block_rows threads=256;per_thread=32
-                                // 1 problems, margin 1.46, regret 1.00 [1.00, 1.00]
-                                return kLeaves[70];
-                            } else {
-                                // split_rows columns=2048
-                                // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                                return kLeaves[71];
-                            }
-                        } else {
-                            // warp_cut_rows room=1
-                            // else block_rows threads=256;per_thread=32
-                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[72];
-                        }
+                    if (problem.columns <= 16'384) {
+                        // warp_cut_rows room=1
+                        // else block_rows threads=256;per_thread=32
+                        // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                        return kLeaves[85];
                     } else {
-                        if (ratio(problem.rows, problem.k) <= 0.033) {
-                            // split_rows columns=8192
-                            // 2 problems nearby, margin 0.77, regret 1.32 [1.00, 1.74]
-                            return kLeaves[73];
+                        if (problem.rows <= 82) {
+                            // block_rows threads=512;per_thread=32
+                            // 4 problems, margin 1.30, regret 1.00 [1.00, 1.01]
+                            return kLeaves[86];
                         } else {
-                            if (problem.elements() <= 5'600'000) {
-                                if (product(problem.columns, problem.k) <= 6'800'000) {
-                                    // block_rows threads=512;per_thread=32
-                                    // 3 problems, margin 1.29, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[74];
-                                } else {
-                                    // split_rows columns=8192
-                                    // 3 problems nearby, margin 0.78, regret 1.30 [1.00, 1.74]
-                                    return kLeaves[75];
-                                }
-                            } else {
-                                // block_rows threads=512;per_thread=32
-                                // 2 problems, margin 1.63, regret 1.00 [1.00, 1.00]
-                                return kLeaves[76];
-                            }
+                            // block_rows threads=256;per_thread=32
+                            // 7 problems nearby, margin 1.04, regret 1.45 [1.10, 1.99]
+                            return kLeaves[87];
                         }
                     }
                 }
             } else {
-                if (problem.k <= 27) {
-                    if (ratio(problem.rows, problem.columns) <= 1500) {
-                        if (problem.columns <= 12'000) {
-                            if (problem.columns <= 128) {
-                                if (ratio(problem.rows, problem.columns) <= 64) {
-                                    if (problem.k <= 3) {
-                                        // warp_packed_rows lanes=32
-                                        // 3 problems, margin 1.05, regret 1.02 [1.00, 1.05]
-                                        return kLeaves[77];
-                                    } else {
+                if (problem.columns <= 2700) {
+                    if (problem.k <= 32) {
+                        if (ratio(problem.rows, problem.columns) <= 1500) {
+                            if (ratio(problem.columns, problem.k) <= 11) {
+                                if (problem.rows <= 8192) {
+                                    if (problem.columns <= 150) {
                                         // warp_sort_rows default
-                                        // 4 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[78];
+                                        // 5 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[88];
+                                    } else {
+                                        // warp_rows lanes=32
+                                        // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[89];
                                     }
                                 } else {
                                     // warp_packed_rows lanes=8
                                     // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[79];
-                                }
-                            } else {
-                                if (product(problem.columns, problem.k) <= 10'000) {
-                                    if (problem.results() <= 150'000) {
-                                        if (ratio(problem.rows, problem.columns) <= 47) {
-                                            if (problem.rows <= 256) {
-                                                if (ratio(problem.rows, problem.k) <= 6.8) {
-                                                    // warp_rows lanes=32
-                                                    // 2 problems, margin 1.01, regret 1.02 [1.00, 1.03]
-                                                    return kLeaves[80];
-                                                } else {
-                                                    // warp_packed_rows lanes=32
-                                                    // 4 problems, margin 1.04, regret 1.01 [1.00, 1.04]
-                                                    return kLeaves[81];
-                                                }
-                                            } else {
-                                                // warp_rows lanes=32
-                                                // else block_rows threads=128;per_thread=16
-                                                // 12 problems, margin 1.07, regret 1.00 [1.00, 1.01]
-                                                return kLeaves[82];
-                                            }
-                                        } else {
-                                            // warp_rows lanes=16
-                                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[83];
-                                        }
-                                    } else {
-                                        // warp_rows lanes=16
-                                        // else warp_packed_rows lanes=32
-                                        // 6 problems nearby, margin 1.01, regret 1.17 [1.03, 1.41]
-                                        return kLeaves[84];
-                                    }
-                                } else {
-                                    if (problem.results() <= 680) {
-                                        // warp_rows lanes=32
-                                        // else block_rows threads=256;per_thread=32
-                                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[85];
-                                    } else {
-                                        if (problem.elements() <= 6'800'000) {
-                                            if (ratio(problem.rows, problem.columns) <= 0.068) {
-                                                // block_rows threads=128;per_thread=32
-                                                // 3 problems nearby, margin 1.63, regret 1.08 [1.03, 1.17]
-                                                return kLeaves[86];
-                                            } else {
-                                                // block_rows threads=128;per_thread=16
-                                                // 2 problems, margin 1.67, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[87];
-                                            }
-                                        } else {
-                                            // warp_packed_rows lanes=32
-                                            // else block_rows threads=128;per_thread=32
-                                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[88];
-                                        }
-                                    }
-                                }
-                            }
-                        } else {
-                            if (problem.rows <= 1000) {
-                                if (problem.rows <= 64) {
-                                    // block_rows threads=512;per_thread=32
-                                    // 3 problems, margin 1.64, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[89];
-                                } else {
-                                    // block_rows threads=256;per_thread=32
-                                    // 3 problems, margin 1.69, regret 1.01 [1.00, 1.02]
                                     return kLeaves[90];
                                 }
                             } else {
-                                // block_rows threads=128;per_thread=32
-                                // 6 problems, margin 2.83, regret 1.00 [1.00, 1.00]
-                                return kLeaves[91];
+                                if (product(problem.columns, problem.k) <= 100) {
+                                    if (ratio(problem.rows, problem.columns) <= 180) {
+                                        // warp_packed_rows lanes=32
+                                        // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[91];
+                                    } else {
+                                        // warp_packed_rows lanes=4
+                                        // 1 problems nearby, margin 0.76, regret 1.32 [1.32, 1.32]
+                                        return kLeaves[92];
+                                    }
+                                } else {
+                                    if (ratio(problem.rows, problem.columns) <= 1000) {
+                                        if (problem.results() <= 22'000) {
+                                            if (product(problem.columns, problem.k) <= 10'000) {
+                                                // warp_rows lanes=32
+                                                // 18 problems, margin 1.02, regret 1.02 [1.01, 1.03]
+                                                return kLeaves[93];
+                                            } else {
+                                                if (problem.k <= 7) {
+                                                    // block_rows threads=128;per_thread=16
+                                                    // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[94];
+                                                } else {
+                                                    // warp_cut_rows room=1
+                                                    // else block_rows threads=128;per_thread=32
+                                                    // 11 problems nearby, margin 0.92, regret 1.16 [1.09, 1.23]
+                                                    return kLeaves[95];
+                                                }
+                                            }
+                                        } else {
+                                            if (problem.columns <= 2048) {
+                                                if (problem.elements() <= 4'194'304) {
+                                                    // warp_rows lanes=16
+                                                    // else warp_rows lanes=32
+                                                    // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[96];
+                                                } else {
+                                                    // warp_packed_rows lanes=8
+                                                    // else warp_rows lanes=32
+                                                    // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[97];
+                                                }
+                                            } else {
+                                                // block_rows threads=128;per_thread=16
+                                                // 4 problems nearby, margin 1.11, regret 1.58 [1.19, 2.10]
+                                                return kLeaves[98];
+                                            }
+                                        }
+                                    } else {
+                                        // warp_packed_rows lanes=4
+                                        // else warp_rows lanes=16
+                                        // 3 problems nearby, margin 1.27, regret 1.16 [1.00, 1.32]
+                                        return kLeaves[99];
+                                    }
+                                }
                             }
-                        }
-                    } else {
-                        if (problem.elements() <= 1'200'000) {
-                            // global_insertion block=256
-                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[92];
                         } else {
                             if (problem.columns <= 128) {
                                 // warp_packed_rows lanes=4
-                                // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                return kLeaves[93];
+                                // 2 problems, margin 1.27, regret 1.15 [1.00, 1.32]
+                                return kLeaves[100];
                             } else {
                                 // warp_packed_rows lanes=8
                                 // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                return kLeaves[94];
+                                return kLeaves[101];
+                            }
+                        }
+                    } else {
+                        if (problem.columns <= 390) {
+                            if (ratio(problem.columns, problem.k) <= 4) {
+                                if (problem.elements() <= 2'097'152) {
+                                    if (problem.columns <= 150) {
+                                        // warp_sort_rows default
+                                        // 3 problems, margin 1.29, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[102];
+                                    } else {
+                                        // warp_cut_rows room=1
+                                        // 9 problems nearby, margin 1.50, regret 1.23 [1.04, 1.57]
+                                        return kLeaves[103];
+                                    }
+                                } else {
+                                    // warp_sort_rows default
+                                    // 1 problems, margin 2.41, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[104];
+                                }
+                            } else {
+                                // warp_cut_rows room=1
+                                // 2 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+                                return kLeaves[105];
+                            }
+                        } else {
+                            if (ratio(problem.rows, problem.k) <= 128) {
+                                if (product(problem.columns, problem.k) <= 1'200'000) {
+                                    // warp_cut_rows room=1
+                                    // else block_rows threads=128;per_thread=32
+                                    // 10 problems, margin 1.51, regret 1.05 [1.01, 1.09]
+                                    return kLeaves[106];
+                                } else {
+                                    // warp_cut_rows room=1
+                                    // else block_cut_rows per_thread=16
+                                    // 6 problems nearby, margin 1.36, regret 1.11 [1.00, 1.27]
+                                    return kLeaves[107];
+                                }
+                            } else {
+                                if (ratio(problem.columns, problem.k) <= 3.3) {
+                                    // warp_sort_rows default
+                                    // else block_cut_rows per_thread=32
+                                    // 2 problems nearby, margin 2.41, regret 1.20 [1.00, 1.43]
+                                    return kLeaves[108];
+                                } else {
+                                    // warp_rows lanes=32
+                                    // else block_cut_rows per_thread=32
+                                    // 6 problems nearby, margin 0.97, regret 1.51 [1.23, 2.04]
+                                    return kLeaves[109];
+                                }
                             }
                         }
                     }
                 } else {
-                    if (problem.columns <= 2048) {
-                        if (ratio(problem.columns, problem.k) <= 2.7) {
-                            if (ratio(problem.rows, problem.columns) <= 1000) {
-                                // warp_sort_rows default
-                                // else warp_cut_rows room=1
-                                // 5 problems, margin 1.59, regret 1.00 [1.00, 1.00]
-                                return kLeaves[95];
-                            } else {
-                                // warp_packed_rows lanes=8
-                                // 2 problems nearby, margin 1.02, regret 1.00 [1.00, 1.00]
-                                return kLeaves[96];
-                            }
+                    if (problem.rows <= 330) {
+                        if (ratio(problem.rows, problem.k) <= 0.12) {
+                            // split_rows columns=8192
+                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                            return kLeaves[110];
                         } else {
-                            if (problem.elements() <= 18'000'000) {
-                                // warp_packed_rows lanes=8
-                                // else warp_cut_rows room=1
-                                // 8 problems, margin 1.00, regret 1.02 [1.00, 1.05]
-                                return kLeaves[97];
-                            } else {
-                                if (ratio(problem.columns, problem.k) <= 3) {
-                                    // block_cut_rows per_thread=16
-                                    // 1 problems nearby, margin 0.41, regret 2.41 [2.41, 2.41]
-                                    return kLeaves[98];
-                                } else {
-                                    // warp_packed_rows lanes=32
-                                    // else warp_cut_rows room=1
-                                    // else block_cut_rows per_thread=32
-                                    // 5 problems nearby, margin 0.91, regret 1.46 [1.11, 2.08]
-                                    return kLeaves[99];
-                                }
-                            }
+                            // block_rows threads=256;per_thread=32
+                            // 8 problems, margin 1.65, regret 1.05 [1.01, 1.10]
+                            return kLeaves[111];
                         }
                     } else {
-                        if (ratio(problem.rows, problem.k) <= 0.68) {
-                            if (problem.results() <= 22'000) {
-                                if (problem.rows <= 56) {
-                                    // split_rows columns=8192
-                                    // else block_rows threads=256;per_thread=32
-                                    // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[100];
-                                } else {
-                                    // block_rows threads=256;per_thread=16
-                                    // 1 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[101];
-                                }
-                            } else {
-                                // block_cut_rows per_thread=16
-                                // 1 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                                return kLeaves[102];
-                            }
+                        if (ratio(problem.rows, problem.k) <= 1.8) {
+                            // block_cut_rows per_thread=16
+                            // 1 problems, margin 1.23, regret 1.00 [1.00, 1.00]
+                            return kLeaves[112];
                         } else {
-                            if (ratio(problem.columns, problem.k) <= 18) {
-                                // block_cut_rows per_thread=32
-                                // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                return kLeaves[103];
+                            if (ratio(problem.rows, problem.k) <= 6800) {
+                                // block_rows threads=128;per_thread=32
+                                // 13 problems, margin 3.39, regret 1.01 [1.00, 1.01]
+                                return kLeaves[113];
                             } else {
-                                if (problem.rows <= 680) {
-                                    // block_rows threads=256;per_thread=32
-                                    // 8 problems nearby, margin 3.92, regret 1.50 [1.15, 2.32]
-                                    return kLeaves[104];
-                                } else {
-                                    // block_rows threads=128;per_thread=32
-                                    // 2 problems, margin 3.78, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[105];
-                                }
+                                // block_rows threads=128;per_thread=16
+                                // 6 problems nearby, margin 2.06, regret 1.36 [1.07, 1.79]
+                                return kLeaves[114];
                             }
                         }
                     }
                 }
             }
         } else {
-            if (ratio(problem.rows, problem.columns) <= 0.015) {
-                if (ratio(problem.rows, problem.columns) <= 8.2e-05) {
-                    if (problem.columns <= 39'000) {
-                        // block_rows threads=512;per_thread=32
-                        // 2 problems nearby, margin 4.73, regret 2.28 [2.22, 2.34]
-                        return kLeaves[106];
+            if (ratio(problem.rows, problem.columns) <= 0.00022) {
+                if (ratio(problem.rows, problem.columns) <= 6.8e-05) {
+                    if (problem.elements() <= 47'000) {
+                        // block_cut_rows per_thread=16
+                        // else block_rows threads=512;per_thread=32
+                        // 2 problems nearby, margin 1.43, regret 1.49 [1.00, 2.22]
+                        return kLeaves[115];
                     } else {
                         // split_rows columns=8192
-                        // 1 problems, margin 2.05, regret 1.02 [1.02, 1.02]
-                        return kLeaves[107];
+                        // 2 problems, margin 1.76, regret 1.01 [1.00, 1.02]
+                        return kLeaves[116];
                     }
                 } else {
-                    if (ratio(problem.rows, problem.k) <= 0.056) {
-                        if (problem.columns <= 5600) {
-                            // warp_sort_rows default
-                            // else block_cut_rows per_thread=16
-                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[108];
+                    if (problem.elements() <= 10'000'000) {
+                        if (problem.elements() <= 180'000) {
+                            // block_cut_rows per_thread=16
+                            // else block_rows threads=512;per_thread=32
+                            // 4 problems nearby, margin 1.33, regret 1.22 [1.00, 1.82]
+                            return kLeaves[117];
                         } else {
                             // split_rows columns=8192
-                            // else block_rows threads=256;per_thread=32
-                            // 1 problems nearby, margin 1.00, regret 1.60 [1.60, 1.60]
-                            return kLeaves[109];
+                            // 4 problems nearby, margin 0.75, regret 1.68 [1.19, 2.30]
+                            return kLeaves[118];
                         }
                     } else {
-                        if (ratio(problem.rows, problem.columns) <= 0.00039) {
-                            if (problem.elements() <= 4'700'000) {
-                                // block_cut_rows per_thread=16
-                                // else split_rows columns=8192
-                                // 2 problems nearby, margin 1.00, regret 1.74 [1.61, 1.89]
-                                return kLeaves[110];
-                            } else {
-                                // block_rows threads=512;per_thread=32
-                                // 2 problems, margin 1.91, regret 1.00 [1.00, 1.00]
-                                return kLeaves[111];
-                            }
-                        } else {
-                            if (problem.results() <= 330) {
-                                // warp_rows lanes=32
-                                // else block_rows threads=512;per_thread=32
-                                // 3 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[112];
-                            } else {
-                                if (problem.elements() <= 268'435'456) {
-                                    // block_rows threads=256;per_thread=32
-                                    // 5 problems, margin 1.75, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[113];
-                                } else {
-                                    // block_rows threads=128;per_thread=16
-                                    // 1 problems, margin 2.60, regret 1.01 [1.01, 1.01]
-                                    return kLeaves[114];
-                                }
-                            }
-                        }
+                        // block_rows threads=512;per_thread=32
+                        // 1 problems, margin 1.40, regret 1.00 [1.00, 1.00]
+                        return kLeaves[119];
                     }
                 }
             } else {
-                if (ratio(problem.rows, problem.columns) <= 1200) {
-                    if (ratio(problem.columns, problem.k) <= 12) {
-                        if (problem.k <= 56) {
-                            // warp_sort_rows default
-                            // 4 problems nearby, margin 1.12, regret 1.17 [1.00, 1.38]
-                            return kLeaves[115];
+                if (ratio(problem.rows, problem.columns) <= 0.0047) {
+                    if (problem.rows <= 512) {
+                        if (product(problem.columns, problem.k) <= 1200) {
+                            // warp_packed_rows lanes=32
+                            // 1 problems nearby, margin 0.99, regret 1.01 [1.01, 1.01]
+                            return kLeaves[120];
                         } else {
-                            if (problem.elements() <= 27'000'000) {
-                                // warp_cut_rows room=1
-                                // 2 problems, margin 1.11, regret 1.00 [1.00, 1.01]
-                                return kLeaves[116];
+                            if (problem.columns <= 16'384) {
+                                // block_cut_rows per_thread=16
+                                // 2 problems, margin 1.33, regret 1.00 [1.00, 1.00]
+                                return kLeaves[121];
                             } else {
-                                // warp_sort_rows default
-                                // 1 problems nearby, margin 0.97, regret 1.03 [1.03, 1.03]
-                                return kLeaves[117];
+                                if (problem.rows <= 120) {
+                                    if (problem.rows <= 56) {
+                                        if (problem.columns <= 56'000) {
+                                            // block_rows threads=512;per_thread=32
+                                            // 6 problems nearby, margin 1.28, regret 1.35 [1.10, 1.68]
+                                            return kLeaves[122];
+                                        } else {
+                                            // split_rows columns=8192
+                                            // 4 problems nearby, margin 0.83, regret 1.49 [1.15, 1.75]
+                                            return kLeaves[123];
+                                        }
+                                    } else {
+                                        // block_rows threads=512;per_thread=32
+                                        // 3 problems, margin 1.87, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[124];
+                                    }
+                                } else {
+                                    // block_rows threads=256;per_thread=32
+                                    // 3 problems, margin 1.81, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[125];
+                                }
                             }
                         }
                     } else {
-                        if (problem.elements() <= 1800) {
-                            // warp_sort_rows default
-                            // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                            return kLeaves[118];
-                        } else {
-                            if (problem.columns <= 8192) {
-                                if (problem.columns <= 2048) {
-                                    if (problem.elements() <= 180'000) {
-                                        if (ratio(problem.rows, problem.columns) <= 0.056) {
-                                            // warp_rows lanes=32
-                                            // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[119];
-                                        } else {
-                                            // warp_packed_rows lanes=32
-                                            // 2 problems, margin 1.01, regret 1.18 [1.00, 1.40]
-                                            return kLeaves[120];
-                                        }
-                                    } else {
-                                        if (problem.elements() <= 120'000'000) {
-                                            if (problem.elements() <= 39'000'000) {
-                                                if (problem.columns <= 1800) {
-                                                    // warp_packed_rows lanes=8
-                                                    // else warp_rows lanes=32
-                                                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[121];
-                                                } else {
-                                                    // warp_packed_rows lanes=32
-                                                    // 2 problems nearby, margin 0.97, regret 1.03 [1.03, 1.03]
-                                                    return kLeaves[122];
-                                                }
-                                            } else {
-                                                // warp_packed_rows lanes=16
-                                                // else warp_rows lanes=32
-                                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[123];
-                                            }
-                                        } else {
-                                            // warp_packed_rows lanes=32
-                                            // 2 problems nearby, margin 0.94, regret 1.61 [1.03, 2.51]
-                                            return kLeaves[124];
-                                        }
-                                    }
-                                } else {
-                                    if (problem.k <= 22) {
-                                        // block_rows threads=128;per_thread=16
-                                        // 3 problems nearby, margin 1.20, regret 1.32 [1.21, 1.47]
-                                        return kLeaves[125];
-                                    } else {
-                                        // block_cut_rows per_thread=32
-                                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[126];
-                                    }
-                                }
-                            } else {
-                                if (ratio(problem.rows, problem.k) <= 22) {
-                                    // block_rows threads=256;per_thread=32
-                                    // 1 problems, margin 3.08, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[127];
-                                } else {
-                                    if (problem.k <= 32) {
-                                        // block_rows threads=128;per_thread=32
-                                        // 2 problems, margin 2.08, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[128];
-                                    } else {
-                                        // block_rows threads=128;per_thread=16
-                                        // 1 problems, margin 2.01, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[129];
-                                    }
-                                }
-                            }
-                        }
+                        // block_rows threads=128;per_thread=32
+                        // 3 problems nearby, margin 1.84, regret 1.11 [1.00, 1.25]
+                        return kLeaves[126];
                     }
                 } else {
-                    if (problem.elements() <= 27'000'000) {
-                        // warp_packed_rows lanes=4
-                        // 2 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                        return kLeaves[130];
+                    if (ratio(problem.rows, problem.columns) <= 1200) {
+                        if (ratio(problem.columns, problem.k) <= 8) {
+                            if (ratio(problem.rows, problem.k) <= 2200) {
+                                if (problem.elements() <= 220'000'000) {
+                                    if (problem.elements() <= 22'000) {
+                                        if (problem.columns <= 220) {
+                                            // warp_sort_rows default
+                                            // 4 problems nearby, margin 1.12, regret 1.17 [1.00, 1.38]
+                                            return kLeaves[127];
+                                        } else {
+                                            // block_cut_rows per_thread=16
+                                            // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[128];
+                                        }
+                                    } else {
+                                        // warp_sort_rows default
+                                        // 1 problems, margin 0.97, regret 1.03 [1.03, 1.03]
+                                        return kLeaves[129];
+                                    }
+                                } else {
+                                    // block_cut_rows per_thread=32
+                                    // 1 problems nearby, margin 0.18, regret 5.70 [5.70, 5.70]
+                                    return kLeaves[130];
+                                }
+                            } else {
+                                // warp_rows lanes=8
+                                // else warp_rows lanes=32
+                                // 2 problems nearby, margin 1.00, regret 1.28 [1.00, 1.64]
+                                return kLeaves[131];
+                            }
+                        } else {
+                            if (problem.columns <= 3300) {
+                                if (problem.columns <= 2200) {
+                                    if (problem.elements() <= 10'000'000) {
+                                        if (problem.elements() <= 1800) {
+                                            if (ratio(problem.rows, problem.columns) <= 0.068) {
+                                                // warp_packed_rows lanes=32
+                                                // 4 problems nearby, margin 0.96, regret 1.31 [1.03, 1.68]
+                                                return kLeaves[132];
+                                            } else {
+                                                // warp_sort_rows default
+                                                // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[133];
+                                            }
+                                        } else {
+                                            if (ratio(problem.rows, problem.columns) <= 56) {
+                                                if (problem.k <= 32) {
+                                                    if (product(problem.columns, problem.k) <= 5600) {
+                                                        // warp_packed_rows lanes=32
+                                                        // 3 problems, margin 1.22, regret 1.12 [1.00, 1.40]
+                                                        return kLeaves[134];
+                                                    } else {
+                                                        // warp_rows lanes=32
+                                                        // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[135];
+                                                    }
+                                                } else {
+                                                    // block_cut_rows per_thread=16
+                                                    // 1 problems nearby, margin 1.01, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[136];
+                                                }
+                                            } else {
+                                                // warp_packed_rows lanes=4
+                                                // else warp_packed_rows lanes=8
+                                                // else warp_rows lanes=8
+                                                // else warp_cut_rows room=1
+                                                // 3 problems nearby, margin 1.16, regret 1.26 [1.00, 2.02]
+                                                return kLeaves[137];
+                                            }
+                                        }
+                                    } else {
+                                        if (problem.columns <= 1800) {
+                                            if (problem.results() <= 10'000'000) {
+                                                if (problem.elements() <= 39'000'000) {
+                                                    // warp_packed_rows lanes=8
+                                                    // else warp_rows lanes=32
+                                                    // 2 problems nearby, margin 0.97, regret 1.06 [1.00, 1.12]
+                                                    return kLeaves[138];
+                                                } else {
+                                                    // warp_packed_rows lanes=16
+                                                    // else warp_rows lanes=32
+                                                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[139];
+                                                }
+                                            } else {
+                                                // block_cut_rows per_thread=32
+                                                // 1 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[140];
+                                            }
+                                        } else {
+                                            // warp_rows lanes=32
+                                            // 1 problems nearby, margin 1.03, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[141];
+                                        }
+                                    }
+                                } else {
+                                    if (problem.elements() <= 820'000) {
+                                        // block_cut_rows per_thread=16
+                                        // 4 problems nearby, margin 1.21, regret 1.21 [1.07, 1.31]
+                                        return kLeaves[142];
+                                    } else {
+                                        // block_rows threads=128;per_thread=16
+                                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[143];
+                                    }
+                                }
+                            } else {
+                                if (problem.rows <= 820) {
+                                    // block_rows threads=256;per_thread=32
+                                    // 3 problems, margin 1.84, regret 1.02 [1.00, 1.05]
+                                    return kLeaves[144];
+                                } else {
+                                    if (ratio(problem.rows, problem.k) <= 2700) {
+                                        // block_rows threads=128;per_thread=32
+                                        // 5 problems, margin 2.32, regret 1.01 [1.00, 1.01]
+                                        return kLeaves[145];
+                                    } else {
+                                        // block_rows threads=128;per_thread=16
+                                        // 3 problems nearby, margin 1.96, regret 1.04 [1.00, 1.06]
+                                        return kLeaves[146];
+                                    }
+                                }
+                            }
+                        }
                     } else {
-                        // warp_packed_rows lanes=32
-                        // 1 problems nearby, margin 0.60, regret 1.68 [1.68, 1.68]
-                        return kLeaves[131];
+                        if (problem.elements() <= 82'000'000) {
+                            if (problem.k <= 32) {
+                                // warp_packed_rows lanes=4
+                                // 2 problems, margin 1.16, regret 1.00 [1.00, 1.00]
+                                return kLeaves[147];
+                            } else {
+                                // warp_packed_rows lanes=32
+                                // 1 problems nearby, margin 0.60, regret 1.68 [1.68, 1.68]
+                                return kLeaves[148];
+                            }
+                        } else {
+                            // warp_packed_rows lanes=16
+                            // else warp_rows lanes=32
+                            // 2 problems nearby, margin 0.58, regret 1.37 [1.00, 1.89]
+                            return kLeaves[149];
+                        }
                     }
                 }
             }
