@@ -69,7 +69,7 @@ std::optional<std::string> find_uncovered_problem(const Family& family, const De
             values[f] = pools[f].empty() ? 0 : pools[f][random() % pools[f].size()];
         const std::string problem = family.key_of(values);
         if (device.memory_bytes > 0 && family.data_bytes(problem) > device.memory_bytes) continue;
-        const TreeLeaf& leaf = tree.leaves[tree.leaf_of(values_of(family, problem))];
+        const TreeLeaf& leaf = tree.leaves[tree.leaf_of(asked_values(family, matrix.columns, problem))];
         const std::string reasons = declined(family, device, matrix, problem, leaf.ranking);
         if (!reasons.empty() && computable(family, device, problem)) return problem + reasons;
     }

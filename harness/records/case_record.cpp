@@ -28,15 +28,16 @@ std::optional<Status> parse_status(std::string_view text) {
     return std::nullopt;
 }
 
-std::optional<std::string_view> CaseRecord::axis(std::string_view name) const {
-    std::string_view rest = problem;
-    while (!rest.empty()) {
-        const auto item = rest.substr(0, rest.find(';'));
+std::optional<std::string_view> axis_of(std::string_view problem, std::string_view name) {
+    while (!problem.empty()) {
+        const auto item = problem.substr(0, problem.find(';'));
         const auto equals = item.find('=');
         if (equals != std::string_view::npos && item.substr(0, equals) == name) return item.substr(equals + 1);
-        rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+        problem.remove_prefix(std::min(problem.size(), item.size() + 1));
     }
     return std::nullopt;
 }
+
+std::optional<std::string_view> CaseRecord::axis(std::string_view name) const { return axis_of(problem, name); }
 
 }  // namespace espalier::bench

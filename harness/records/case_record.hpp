@@ -48,6 +48,9 @@ inline constexpr const char* kTimeBudget = "time budget";
 /// The condition of a case on a GPU that says which of its host's GPUs it was, counted from 0.
 inline constexpr const char* kOrdinalCondition = "gpu_ordinal";
 
+/// The value of an axis in a problem's key; nothing if the key leaves it out.
+std::optional<std::string_view> axis_of(std::string_view problem, std::string_view name);
+
 /// One case of a sweep: problem x variant x configuration x device, and what came of it.
 /// This is what the journal, results/<device-key>/<family>.jsonl and the CSV hold; the JSON Schema is
 /// results/schema/case.schema.json. Read with `load_results` (results.hpp) or `load_journal` (journal.hpp).

@@ -70,20 +70,19 @@ std::string default_text(const CaseRecord& record, const std::string& name) {
     return {};
 }
 
-/// The record with the problem that trees are asked about: who reads the columns walks a tree by them.
-CaseRecord as_asked(const CaseRecord& record) {
-    CaseRecord asked = record;
+/// The problem that trees are asked about: who reads the columns walks a tree by them.
+std::string asked_problem(const CaseRecord& record) {
     const Family* family = find_family(record.family);
     try {
-        if (family) asked.problem = family->as_asked(record.problem);
+        if (family) return family->as_asked(record.problem);
     } catch (const BadProblem&) {  // of a build with other axes: as it is
     }
-    return asked;
+    return record.problem;
 }
 
-/// A category is written as the problem's key spells it, a number in full.
-std::string feature_text(const CaseRecord& record, const std::string& name) {
-    if (const auto value = record.axis(name)) return std::string(*value);
+/// A category is written as the key of the problem that is asked about spells it, a number in full.
+std::string feature_text(const CaseRecord& record, std::string_view asked, const std::string& name) {
+    if (const auto value = axis_of(asked, name)) return std::string(*value);
     const std::string measured = lookup(record.features, name);
     return measured.empty() ? default_text(record, name) : measured;
 }
@@ -135,8 +134,8 @@ std::string to_csv(std::span<const CaseRecord> cases) {
         const auto found = best.find(record.problem);
         for (auto& field : measured_fields(record, found == best.end() ? 0 : found->second))
             row.push_back(std::move(field));
-        const CaseRecord asked = as_asked(record);
-        for (const auto& name : features) row.push_back(feature_text(asked, name));
+        const std::string asked = asked_problem(record);
+        for (const auto& name : features) row.push_back(feature_text(record, asked, name));
         for (const auto& name : counters) row.push_back(lookup(record.counters, name));
         if (transfer) row.push_back(record.status == Status::ok ? lookup(record.conditions, kTransferCondition) : "");
         append_row(out, row);

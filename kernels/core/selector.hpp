@@ -71,7 +71,7 @@ struct Selector {
     std::string_view file{};                                ///< its path; empty for generated code
 
     [[nodiscard]] const Leaf<P>& leaf_of(const P& given, const DeviceInfo& here) const {
-        const P problem = as_asked(given);
+        const P& problem = as_asked(given);
         if (select) return select(problem, here);
         const TreeNode<P>* node = nodes.data();
         while (node->asks != TreeNode<P>::Asks::nothing) node = &nodes[node->holds(problem) ? node->yes : node->no];
