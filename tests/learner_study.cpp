@@ -7,6 +7,7 @@
 // deals=3                    ten folds each, by as many seeds
 // bands=0                    1: also hold out a quarter of each size's values, neither end among them
 // share=1                    of the drawn problems that are not held out, how many are learned from; the grid always is
+// with=DEVICE                forests learn from this one's problems, too
 // list=0                     1: also print every problem that was held out: regrets of forest and tree, their choices
 // max_leaves, max_depth, leaf_penalty, drawn, measured_weight, ...   as in harness/learn/learn_options.hpp
 
@@ -30,6 +31,7 @@
 #include "harness/learn/imputation.hpp"
 #include "harness/learn/in_family.hpp"
 #include "harness/learn/learn.hpp"
+#include "harness/learn/others.hpp"
 #include "harness/learn/ranking.hpp"
 #include "harness/learn/tree_for.hpp"
 #include "harness/records/results.hpp"
@@ -60,9 +62,10 @@ std::vector<char> drawn_rows(const Family& family, const DeviceInfo& device, con
     return drawn;
 }
 
-/// Logarithms of regrets of three ways to choose.
+/// Logarithms of regrets of four ways to choose; `blind`: as the forests, by the mean over what no tree may ask for.
 struct Logs {
-    std::vector<double> forest, tree, single;
+    std::vector<double> forest, blind, tree, single;
+    std::vector<double> least;  ///< what the blind choice costs if the forests are right
     std::size_t leaves = 0, trees = 0;
 };
 
@@ -92,6 +95,43 @@ std::size_t best_single(const Matrix& matrix, const Rows& rows) {
     return *std::ranges::min_element(candidates, {}, cost);
 }
 
+/// Values of problems with every combination of what is unknown.
+std::vector<double> with_all_unknown(const Matrix& matrix, std::span<const double> values) {
+    const std::size_t columns = matrix.columns.size();
+    std::vector<double> rows(values.begin(), values.end());
+    for (std::size_t c = 0; c < columns; ++c) {
+        const Column& column = matrix.columns[c];
+        if (column.known || column.absent || column.categories == 0) continue;
+        std::vector<double> more;
+        for (std::size_t r = 0; r < rows.size(); r += columns)
+            for (int category = 0; category < column.categories; ++category) {
+                more.insert(more.end(), rows.begin() + static_cast<std::ptrdiff_t>(r),
+                            rows.begin() + static_cast<std::ptrdiff_t>(r + columns));
+                more[more.size() - columns + c] = category;
+            }
+        rows = std::move(more);
+    }
+    return rows;
+}
+
+/// The choice that costs least in the mean over all that is unknown of a problem, and that mean. `logs`: as predicted
+/// of each, one after the other.
+std::pair<std::size_t, double> blind_choice(const Matrix& matrix, std::size_t problem, std::span<const double> logs) {
+    const std::size_t width = matrix.candidates.size();
+    const auto can_run = [&](std::size_t c) { return matrix.state(problem, c) != CellState::unsupported; };
+    std::vector<double> sums(width);
+    for (auto each = logs; !each.empty(); each = each.subspan(width)) {
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t c = 0; c < width; ++c)
+            if (can_run(c)) least = std::fmin(least, each[c]);
+        for (std::size_t c = 0; c < width; ++c) sums[c] += each[c] - least;
+    }
+    std::size_t best = matrix.baseline;
+    for (std::size_t c = 0; c < width; ++c)
+        if (can_run(c) && (std::isnan(sums[best]) || sums[c] < sums[best])) best = c;
+    return {best, sums[best] / static_cast<double>(logs.size() / width)};
+}
+
 /// Learns from a fold's training rows and notes what the choices for its held-out drawn problems cost.
 void hold_out(const Study& study, const Matrix& matrix, const Fold& fold, const std::vector<char>& drawn, Logs& logs) {
     Rows judged = fold.held_out;
@@ -103,8 +143,14 @@ void hold_out(const Study& study, const Matrix& matrix, const Fold& fold, const 
     logs.leaves += tree.leaves.size(), ++logs.trees;
     const auto predicted = predict(seen, fold.training, seen.values_of(judged), study.options);
     const std::size_t width = matrix.candidates.size(), single = best_single(seen, fold.training);
+    const auto all = with_all_unknown(matrix, seen.values_of(judged));
+    const auto by_unknown = predict(seen, fold.training, all, study.options);
+    const std::size_t ways = by_unknown.size() / std::max<std::size_t>(1, judged.size());
     for (std::size_t i = 0; i < judged.size(); ++i) {
         const std::size_t p = judged[i];
+        const auto [blind, least_blind] = blind_choice(matrix, p, std::span(by_unknown).subspan(i * ways, ways));
+        note(matrix, p, blind, logs.blind);
+        logs.least.push_back(least_blind);
         std::size_t best = matrix.baseline;
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t c = 0; c < width; ++c)
@@ -184,6 +230,7 @@ std::string text(const std::vector<double>& logs) {
 
 void print(std::string_view what, const Logs& logs) {
     const double leaves = static_cast<double>(logs.leaves) / static_cast<double>(std::max<std::size_t>(1, logs.trees));
+    fmt::print("  {:<6} blind {}   at least {}\n", what, text(logs.blind), text(logs.least));
     fmt::print("  {:<6} forest {}   tree {}   single {:.3f}   leaves {:.0f}\n", what, text(logs.forest),
                text(logs.tree), figures_of(logs.single).geomean, leaves);
 }
@@ -203,6 +250,11 @@ void study_family(Study study, const Family& family, const DeviceInfo& device, c
     if (count < 20) return;
     for (const Choice& choice : matrix.candidates) study.names.push_back(name_of(family, choice));
     matrix.drawn = draw_problems_for(family, device, matrix, study.options.drawn);
+    if (const auto with = study.settings.find("with"); with != study.settings.end()) {
+        const DeviceResults other = load_results(std::filesystem::path(ESPALIER_RESULTS) / with->second);
+        const auto cases = cases_of(other, family.name());
+        learn_beside(matrix, std::vector{read_evidence(family, other.device, cases, {}).matrix});
+    }
     fmt::print("{} {}: {} problems, {} drawn\n", device.key, family.name(), matrix.rows(), count);
     Logs all;
     std::vector<double> geomeans, p90s, p99s;
@@ -211,6 +263,8 @@ void study_family(Study study, const Family& family, const DeviceInfo& device, c
         const Figures f = figures_of(logs.tree);
         geomeans.push_back(f.geomean), p90s.push_back(f.p90), p99s.push_back(f.p99);
         all.forest.insert(all.forest.end(), logs.forest.begin(), logs.forest.end());
+        all.blind.insert(all.blind.end(), logs.blind.begin(), logs.blind.end());
+        all.least.insert(all.least.end(), logs.least.begin(), logs.least.end());
         all.tree.insert(all.tree.end(), logs.tree.begin(), logs.tree.end());
         all.single.insert(all.single.end(), logs.single.begin(), logs.single.end());
         all.leaves += logs.leaves, all.trees += logs.trees;

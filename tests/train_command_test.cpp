@@ -206,6 +206,37 @@ TEST_F(TrainCommand, TellsWhichDecisionsChanged) {
     EXPECT_EQ(train("--device gpu-sm90").err.find("decided differently"), std::string::npos);
 }
 
+// A GPU of the same compute capability has a say in a tree, and of another one none.
+TEST_F(TrainCommand, LearnsFromDevicesThatAreAlike) {
+    const Family& family = *find_family("convolution_2d");
+    const auto devices = invented_devices();
+    DeviceInfo other = *std::ranges::find(devices, "gpu-sm90", &DeviceInfo::key);
+    const auto data = [&] {
+        const auto summary = nlohmann::json::parse(read_bytes((results_ / "gpu-sm90/selector.json").string()));
+        return summary.at("families").at("convolution_2d").at("data_sha256").get<std::string>();
+    };
+    ASSERT_EQ(train("--device gpu-sm90").code, 0);
+    const std::string alone = data();
+    other.key = "gpu-sm80-too", other.sm = 80;
+    save_sweep(family, other, 5);
+    EXPECT_EQ(train("--device gpu-sm90 --check").code, 0);
+    other.key = "gpu-sm90-too", other.sm = 90;
+    save_sweep(family, other, 5);
+    EXPECT_EQ(train("--device gpu-sm90 --check").code, 4);
+    ASSERT_EQ(train("--device gpu-sm90").code, 0);
+    EXPECT_NE(data(), alone);
+    EXPECT_EQ(train("--device gpu-sm90 --check").code, 0);
+
+    // What must not be trained on is not learned from either, and that is said.
+    DeviceResults mixed = load_results(results_ / other.key);
+    mixed.cases.front().provenance.driver = "another";
+    save_results(results_ / other.key, mixed);
+    const auto run = train("--device gpu-sm90");
+    ASSERT_EQ(run.code, 0) << run.err;
+    expect_holds(run.err, {"nothing is learned from gpu-sm90-too: ", "2 drivers"});
+    EXPECT_EQ(data(), alone);
+}
+
 TEST_F(TrainCommand, AnswersWhatIfAndWritesNothing) {
     auto run = train("--device gpu-sm90 --ship 3");
     ASSERT_EQ(run.code, 0) << run.err;

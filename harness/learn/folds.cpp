@@ -10,21 +10,6 @@
 namespace espalier::bench::learn {
 namespace {
 
-bool near_duplicates(const Matrix& matrix, std::size_t a, std::size_t b) {
-    constexpr double kNear = 0.05;
-    constexpr double kFar = 2;  // what is derived of such sizes differs by so much only if it jumps, as alignments do
-    for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
-        const double x = matrix.value(a, c), y = matrix.value(b, c);
-        // A tree takes problems that differ in what is unknown for the same one.
-        const Column& column = matrix.columns[c];
-        if (column.is_interaction() || !column.known || x == y) continue;
-        if (column.categories > 0 || x <= 0 || y <= 0) return false;
-        if (column.derived && std::max(x, y) >= kFar * std::min(x, y)) return false;
-        if (!column.derived && std::abs(std::log(x / y)) > std::log1p(kNear)) return false;
-    }
-    return true;
-}
-
 /// The group of each row: near-duplicates of near-duplicates belong together.
 std::vector<std::size_t> group(const Matrix& matrix, std::span<const std::size_t> rows) {
     std::vector<std::size_t> parent(rows.size());
@@ -35,7 +20,7 @@ std::vector<std::size_t> group(const Matrix& matrix, std::span<const std::size_t
     };
     for (std::size_t i = 0; i < rows.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
-            if (near_duplicates(matrix, rows[i], rows[j])) parent[root(i)] = root(j);
+            if (near_duplicates(matrix.columns, matrix.row(rows[i]), matrix.row(rows[j]))) parent[root(i)] = root(j);
     for (std::size_t i = 0; i < rows.size(); ++i) parent[i] = root(i);
     return parent;
 }
@@ -50,6 +35,21 @@ std::uint64_t hash(std::string_view text, std::uint64_t seed) {
 }
 
 }  // namespace
+
+bool near_duplicates(std::span<const Column> columns, std::span<const double> a, std::span<const double> b) {
+    constexpr double kNear = 0.05;
+    constexpr double kFar = 2;  // what is derived of such sizes differs by so much only if it jumps, as alignments do
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        const double x = a[c], y = b[c];
+        // A tree takes problems that differ in what is unknown for the same one.
+        const Column& column = columns[c];
+        if (column.is_interaction() || !column.known || x == y) continue;
+        if (column.categories > 0 || x <= 0 || y <= 0) return false;
+        if (column.derived && std::max(x, y) >= kFar * std::min(x, y)) return false;
+        if (!column.derived && std::abs(std::log(x / y)) > std::log1p(kNear)) return false;
+    }
+    return true;
+}
 
 std::vector<Fold> make_folds(const Matrix& matrix, std::span<const std::size_t> rows, std::uint64_t seed) {
     const auto groups = group(matrix, rows);

@@ -15,6 +15,9 @@ struct Fold {
 
 inline constexpr std::size_t kFolds = 10;
 
+/// Whether two problems are the same but for what is unknown and for 5% of each number.
+bool near_duplicates(std::span<const Column> columns, std::span<const double> a, std::span<const double> b);
+
 /// Parts `rows` into `kFolds` folds (fewer if there are fewer groups of problems; none if there is only
 /// one). Near-duplicates, problems of the same categories whose numbers all lie within 5%, are held out
 /// together: one left among the training problems would give the answer away. Depends on the

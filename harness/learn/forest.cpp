@@ -17,6 +17,28 @@ double evenness(double value) {
     return times;
 }
 
+/// The problems of other devices of which `rows` have all twins: what is held out is not known from elsewhere either.
+std::vector<std::size_t> others_beside(const Matrix& matrix, std::span<const std::size_t> rows) {
+    std::vector<std::size_t> beside;
+    if (!matrix.others) return beside;
+    std::vector<char> there(matrix.rows());
+    for (const std::size_t row : rows) there[row] = 1;
+    for (std::size_t o = 0; o < matrix.others->count(); ++o)
+        if (std::ranges::all_of(matrix.others->twins[o], [&](std::size_t twin) { return there[twin] != 0; }))
+            beside.push_back(o);
+    return beside;
+}
+
+/// A table with the device of each row as one more column.
+Table with_devices(const Table& table, std::span<const double> devices) {
+    Table wider{table.columns + 1, {}};
+    for (std::size_t r = 0; r < table.rows(); ++r) {
+        wider.values.insert(wider.values.end(), table.row(r), table.row(r) + table.columns);
+        wider.values.push_back(devices[r]);
+    }
+    return wider;
+}
+
 }  // namespace
 
 /// Numbers by S. Vigna: the standard leaves open what its distributions return.
@@ -169,9 +191,17 @@ Table with_combinations(std::span<const Column> columns, std::span<const double>
 
 std::vector<double> predict(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const double> values,
                             const LearnOptions& options) {
-    const std::size_t width = matrix.candidates.size();
-    const Table table = with_combinations(matrix.columns, matrix.values_of(rows), options.combinations);
-    const Table to = with_combinations(matrix.columns, values, options.combinations);
+    const std::size_t width = matrix.candidates.size(), columns = matrix.columns.size();
+    const std::vector<std::size_t> others = others_beside(matrix, rows);
+    std::vector<double> known = matrix.values_of(rows), devices(rows.size());
+    for (const std::size_t o : others) {
+        const auto of_other = std::span(matrix.others->values).subspan(o * columns, columns);
+        known.insert(known.end(), of_other.begin(), of_other.end());
+        devices.push_back(matrix.others->device[o]);
+    }
+    Table table = with_combinations(matrix.columns, known, options.combinations);
+    Table to = with_combinations(matrix.columns, values, options.combinations);
+    if (!others.empty()) table = with_devices(table, devices), to = with_devices(to, std::vector<double>(to.rows()));
     std::vector<double> predicted(to.rows() * width, std::numeric_limits<double>::quiet_NaN());
     for (std::size_t c = 0; c < width; ++c) {
         std::vector<Observation> samples;
@@ -179,6 +209,9 @@ std::vector<double> predict(const Matrix& matrix, std::span<const std::size_t> r
             if (matrix.state(rows[i], c) != CellState::unsupported)
                 samples.push_back({i, matrix.log_slowdown(rows[i], c)});
         if (samples.empty()) continue;
+        for (std::size_t i = 0; i < others.size(); ++i)
+            if (const double log = matrix.others->slowdown[others[i] * width + c]; !std::isnan(log))
+                samples.push_back({rows.size() + i, log});
         const std::vector<double> of_candidate = Forest(table, samples, c + 1, options.trees).at(to);
         for (std::size_t r = 0; r < of_candidate.size(); ++r) predicted[r * width + c] = of_candidate[r];
     }

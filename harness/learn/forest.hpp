@@ -67,7 +67,8 @@ Table with_combinations(std::span<const Column> columns, std::span<const double>
 
 /// log(time / best time) of every candidate for problems of `values` (rows x columns), as forests of `rows` of the
 /// matrix predict it: rows x candidates; NaN for a candidate that was tried for none of them. A choice that failed
-/// counts as the slowest one there.
+/// counts as the slowest one there. Problems of other devices are learned from, too, but for twins of what `rows` leave
+/// out; forests may ask for the device.
 std::vector<double> predict(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const double> values,
                             const LearnOptions& options = {});
 

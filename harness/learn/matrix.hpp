@@ -62,6 +62,16 @@ struct DrawnProblems {
     std::vector<char> supported;  ///< problems x candidates
 };
 
+/// Problems that were measured on other devices, by a matrix's columns and candidates.
+struct OtherProblems {
+    std::vector<int> device;                      ///< of each, from 1; the matrix's own is 0
+    std::vector<double> values;                   ///< problems x columns
+    std::vector<double> slowdown;                 ///< problems x candidates: as the matrix has it, NaN without a time
+    std::vector<std::vector<std::size_t>> twins;  ///< of each, the matrix's problems that are nearly the same
+
+    [[nodiscard]] std::size_t count() const { return device.size(); }
+};
+
 /// Problems x candidates with what each costs, and problems x columns with what tests may ask.
 /// Problems are in the order of their keys and candidates in the order of the registry, whatever the
 /// order of the rows that they came from.
@@ -81,7 +91,8 @@ struct Matrix {
     /// Problems x candidates: logarithms of measured times, NaN where there is none. What is imputed from them is
     /// in the other members; empty if nothing is.
     std::vector<double> log_times;
-    std::shared_ptr<const DrawnProblems> drawn{};  ///< what else the tree is for; null: nothing but its problems
+    std::shared_ptr<const DrawnProblems> drawn{};   ///< what else the tree is for; null: nothing but its problems
+    std::shared_ptr<const OtherProblems> others{};  ///< what else forests learn from; null: nothing but its problems
 
     [[nodiscard]] std::size_t rows() const { return problems.size(); }
     [[nodiscard]] std::span<const double> row(std::size_t problem) const {

@@ -16,7 +16,7 @@ std::size_t baseline_of(const Matrix& matrix) { return matrix.candidates[matrix.
 Matrix restricted(const Matrix& matrix, const VariantSet& kept) {
     Matrix result = matrix;
     result.candidates.clear(), result.states.clear(), result.slowdown.clear(), result.loss.clear();
-    result.log_times.clear();
+    result.log_times.clear(), result.others.reset();
     std::vector<std::size_t> columns;
     for (std::size_t c = 0; c < matrix.candidates.size(); ++c) {
         if (c == matrix.baseline) result.baseline = columns.size();

@@ -7,7 +7,9 @@
 #include "harness/emit/tree_json.hpp"
 #include "harness/files/read_file.hpp"
 #include "harness/learn/feasibility.hpp"
+#include "harness/learn/others.hpp"
 #include "harness/learn/tree_for.hpp"
+#include "harness/text/sha256.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
 
@@ -105,11 +107,54 @@ void keep_unseen(const ordered_json& before, const Trained& now, const DeviceInf
                           "--from-results` grades this one");
 }
 
+/// Whether times of one device say which choices are good on the other: GPUs that run the same machine code.
+bool alike(const DeviceInfo& a, const DeviceInfo& b) {
+    return a.kind == DeviceKind::cuda && b.kind == DeviceKind::cuda && a.sm == b.sm && !b.emulated;
+}
+
+/// Results of devices that are alike, in the order of their keys.
+std::vector<DeviceResults> results_beside(const DeviceResults& results, const fs::path& folder,
+                                          const std::vector<std::string>& families) {
+    std::vector<DeviceResults> others;
+    for (const std::string& key : devices_with_results(folder)) {
+        if (key == results.device.key || !alike(results.device, load_device(folder / key))) continue;
+        others.push_back(load_results(folder / key, families));
+    }
+    return others;
+}
+
+std::vector<OtherResults> of_family(std::span<const DeviceResults> all, std::string_view family) {
+    std::vector<OtherResults> others;
+    for (const DeviceResults& results : all)
+        if (auto cases = cases_of(results, family); !cases.empty())
+            others.push_back({results.device, std::move(cases)});
+    return others;
+}
+
+void learn_beside(const Family& family, std::span<const OtherResults> others, const EvidenceOptions& options,
+                  Evidence& evidence) {
+    std::vector<Matrix> matrices;
+    std::string sources = evidence.data_sha256;
+    for (const auto& [device, records] : others) {
+        try {
+            Evidence other = read_evidence(family, device, records, options);
+            sources += other.data_sha256;
+            matrices.push_back(std::move(other.matrix));
+        } catch (const BadEvidence& error) {
+            evidence.notices.push_back("nothing is learned from " + device.key + ": " + error.what());
+        }
+    }
+    if (matrices.empty()) return;
+    evidence.data_sha256 = sha256(sources);
+    learn_beside(evidence.matrix, matrices);
+}
+
 }  // namespace
 
 Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
-              const TrainOptions& options) {
+              const TrainOptions& options, std::span<const OtherResults> others) {
     Trained trained{.family = &family, .evidence = read_evidence(family, device, records, options.evidence)};
+    learn_beside(family, others, options.evidence, trained.evidence);
     Matrix& matrix = trained.evidence.matrix;
     trained.tree = tree_for(family, device, matrix, options.learn);
     constexpr int kDraws = 2000;
@@ -199,6 +244,7 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
     if (results.device.emulated)
         throw BadEvidence(device_key + " is emulated: its times say nothing about a device; remove " + folder.string());
 
+    const std::vector<DeviceResults> others = results_beside(results, folders.results, families);
     std::map<std::string, std::vector<CaseRecord>> records;
     for (const CaseRecord& record : results.cases) records[record.family].push_back(record);
     TrainedDevice trained{.device = results.device, .known_stale = load_known_stale(folder)};
@@ -210,7 +256,7 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
             continue;
         }
         refuse_missing_cases(results, name, options.evidence, trained.notices);
-        trained.families.push_back(train(*family, results.device, cases, options));
+        trained.families.push_back(train(*family, results.device, cases, options, of_family(others, name)));
         const Trained& now = trained.families.back();
         for (const auto& notice : now.evidence.notices) trained.notices.push_back(name + ": " + notice);
         for (auto& stale : ranked_stale(now, cases)) trained.stale.push_back(std::move(stale));

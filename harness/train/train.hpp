@@ -25,10 +25,17 @@ struct TrainOptions {
         true;  ///< how good the trees are, for which ten more are grown; else `Trained::evaluation` is empty
 };
 
+/// Results of one family on another device that its forests may learn from.
+struct OtherResults {
+    DeviceInfo device;
+    std::vector<CaseRecord> records;
+};
+
 /// From records to C++. The same records give the same bytes, whatever their order. Throws `BadEvidence`
-/// for results that must not be trained on, and if some problem would be left without a supported choice.
+/// for results that must not be trained on, and if some problem would be left without a supported choice. Of `others`
+/// what must not be is passed over with a notice.
 Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
-              const TrainOptions& options = {});
+              const TrainOptions& options = {}, std::span<const OtherResults> others = {});
 
 /// The family's entry in results/<device-key>/selector.json. `before` is the entry so far, or null: what
 /// others have measured for the same data (dispatch_ns, sklearn_geomean, held_out_sklearn) is kept.
