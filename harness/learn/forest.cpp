@@ -61,7 +61,15 @@ private:
 class Forest::Grower {
 public:
     Grower(Forest& forest, const Table& table, std::vector<Observation> samples, std::uint64_t seed)
-        : forest_(forest), table_(table), samples_(std::move(samples)), random_(seed) {}
+        : forest_(forest),
+          table_(table),
+          samples_(std::move(samples)),
+          random_(seed),
+          low_(table.columns),
+          high_(table.columns),
+          threshold_(table.columns),
+          yes_(table.columns),
+          count_(table.columns) {}
 
     std::uint32_t grow() { return grow(samples_); }
 
@@ -81,7 +89,7 @@ private:
         const Split split = draw(samples, sum);
         if (split.gain < 0) return index;
         const auto holds = [&](const Observation& s) { return table_.row(s.row)[split.column] <= split.threshold; };
-        const auto no = std::ranges::stable_partition(samples, holds);
+        const auto no = std::ranges::partition(samples, holds);
         const auto count = static_cast<std::size_t>(no.begin() - samples.begin());
         const std::uint32_t left = grow(samples.first(count)), right = grow(samples.subspan(count));
         Node& node = forest_.nodes_[index];
@@ -89,35 +97,56 @@ private:
         return index;
     }
 
+    /// Row by row and all columns of a row at once: they lie beside each other in memory, and a compiler makes vectors of
+    /// them. Sums are exact, in whatever order.
     Split draw(std::span<const Observation> samples, double sum) {
+        const std::size_t columns = table_.columns;
+        std::ranges::fill(low_, std::numeric_limits<double>::infinity());
+        std::ranges::fill(high_, -std::numeric_limits<double>::infinity());
+        for (const Observation& s : samples) extend(table_.row(s.row), low_.data(), high_.data(), columns);
+        for (std::size_t column = 0; column < columns; ++column) {
+            threshold_[column] = low_[column];
+            if (low_[column] == high_[column]) continue;
+            const double drawn = low_[column] + random_.next() * (high_[column] - low_[column]);
+            if (drawn < high_[column]) threshold_[column] = drawn;
+        }
+        std::ranges::fill(yes_, 0.0);
+        std::ranges::fill(count_, 0.0);
+        for (const Observation& s : samples)
+            add(table_.row(s.row), s.value, threshold_.data(), yes_.data(), count_.data(), columns);
         Split best;
-        for (std::size_t column = 0; column < table_.columns; ++column) {
-            double low = std::numeric_limits<double>::infinity(), high = -low;
-            for (const Observation& s : samples) {
-                const double x = table_.row(s.row)[column];
-                low = std::min(low, x), high = std::max(high, x);
-            }
-            if (low == high) continue;
-            double threshold = low + random_.next() * (high - low);
-            if (threshold >= high) threshold = low;
-            double yes = 0;
-            std::size_t count = 0;
-            for (const Observation& s : samples) {
-                const bool holds = table_.row(s.row)[column] <= threshold;
-                yes += holds ? s.value : 0, count += holds;
-            }
-            const double no = sum - yes;
-            const double gain =
-                yes * yes / static_cast<double>(count) + no * no / static_cast<double>(samples.size() - count);
-            if (gain > best.gain) best = {gain, threshold, column};
+        const auto size = static_cast<double>(samples.size());
+        for (std::size_t column = 0; column < columns; ++column) {
+            if (low_[column] == high_[column]) continue;
+            const double yes = yes_[column], no = sum - yes, count = count_[column];
+            const double gain = yes * yes / count + no * no / (size - count);
+            if (gain > best.gain) best = {gain, threshold_[column], column};
         }
         return best;
+    }
+
+    static void extend(const double* __restrict row, double* __restrict low, double* __restrict high,
+                       std::size_t columns) {
+        for (std::size_t c = 0; c < columns; ++c) {
+            low[c] = row[c] < low[c] ? row[c] : low[c];
+            high[c] = row[c] > high[c] ? row[c] : high[c];
+        }
+    }
+
+    static void add(const double* __restrict row, double value, const double* __restrict threshold,
+                    double* __restrict yes, double* __restrict count, std::size_t columns) {
+        for (std::size_t c = 0; c < columns; ++c) {
+            const double holds = row[c] <= threshold[c] ? 1 : 0;
+            yes[c] += holds * value, count[c] += holds;
+        }
     }
 
     Forest& forest_;
     const Table& table_;
     std::vector<Observation> samples_;
     SplitMix64 random_;
+    std::vector<double> low_, high_, threshold_;  ///< per column: its range in a node's samples, and what parts them
+    std::vector<double> yes_, count_;             ///< sum and number of the samples at most at the threshold
 };
 
 Forest::Forest(const Table& table, std::span<const Observation> samples, std::uint64_t seed, std::size_t trees) {
