@@ -55,6 +55,6 @@ mv "$example" variants/$family/cpu_misnamed.cpp
 if cmake --build "$build" --parallel 2 --target variants_test >"$work/misnamed.log" 2>&1; then
     fail "a file whose function is called otherwise builds"
 fi
-grep -qE "undefined reference to .*$family::cpu_misnamed" "$work/misnamed.log" ||
+grep -qE "undefined (reference to|symbol:) .*$family::cpu_misnamed" "$work/misnamed.log" ||
     { tail -n 40 "$work/misnamed.log"; fail "the failure of a misnamed file does not name it"; }
 echo "add_variant_test: one file added $family/cpu_example with its test; a misnamed one failed at link"
