@@ -180,7 +180,7 @@ TEST_P(SelectSmallestK, EqualsTheOracle) {
             for (std::size_t r = 0; r < rows; ++r) {
                 std::vector<float> row;
                 for (std::size_t c = 0; c < columns; ++c) row.push_back(matrix[at(r, c, columns)]);
-                const auto expected = reference::smallest_k(row, k);
+                const auto expected = reference::smallest_k({row.begin(), row.end()}, k);
                 for (std::size_t j = 0; j < expected.size(); ++j) {
                     const std::size_t place = at(r, j, expected.size());
                     EXPECT_EQ(indices[place], expected[j].index) << device.key() << " k " << k;
@@ -217,6 +217,76 @@ TEST_P(SelectSmallestK, HoldsTheSameElementsInAnyOrder) {
         }
 }
 
+/// Bit patterns of a type, of which many are equal or special.
+template <class T>
+std::vector<T> patterns(std::size_t count, std::vector<T> special) {
+    std::mt19937 random(11);
+    std::vector<T> values(count);
+    for (T& value : values) value = random() % 3 == 0 ? special[random() % special.size()] : static_cast<T>(random());
+    return values;
+}
+
+template <class T>
+void expect_selections(KeyType keys, MatrixLayout layout, double (*number)(T), double padding,
+                       const std::vector<T>& special) {
+    constexpr std::int64_t rows = 9, columns = 70;
+    const auto at = [&](std::size_t row, std::size_t column, std::size_t of_columns) {
+        return layout == MatrixLayout::row_major ? row * of_columns + column : column * rows + row;
+    };
+    const std::vector<T> matrix = patterns(rows * columns, special);
+    for (const Device& device : usable_devices())
+        for (const std::int64_t k : {1, 10, 70, 75}) {
+            SCOPED_TRACE(device.key() + " k " + std::to_string(k));
+            std::vector<T> values(static_cast<std::size_t>(rows * k), 77);
+            std::vector<std::int32_t> indices(values.size(), -7);
+            const SelectionShape shape{rows, columns, k, layout, ListOrder::ascending, keys};
+            expect_ok(select_smallest_k_of(device, shape, matrix.data(), values.data(), indices.data()));
+            for (std::size_t r = 0; r < rows; ++r) {
+                std::vector<double> row;
+                for (std::size_t c = 0; c < columns; ++c) row.push_back(number(matrix[at(r, c, columns)]));
+                const auto expected = reference::smallest_k(row, k, padding);
+                for (std::size_t j = 0; j < expected.size(); ++j) {
+                    const std::size_t place = at(r, j, expected.size());
+                    ASSERT_EQ(indices[place], expected[j].index) << "row " << r << ", " << j;
+                    if (std::isnan(expected[j].value))
+                        ASSERT_TRUE(std::isnan(number(values[place]))) << "row " << r << ", " << j;
+                    else
+                        ASSERT_EQ(number(values[place]), expected[j].value) << "row " << r << ", " << j;
+                }
+            }
+        }
+}
+
+TEST_P(SelectSmallestK, TakesHalves) {
+    expect_selections<std::uint16_t>(KeyType::float16, GetParam(), reference::number_of_binary16, kNaN,
+                                     {0x0000, 0x8000, 0x0001, 0x8001, 0x7C00, 0xFC00, 0x7E00, 0xFE01, 0x3C00});
+}
+
+TEST_P(SelectSmallestK, TakesBfloats) {
+    expect_selections<std::uint16_t>(KeyType::bfloat16, GetParam(), reference::number_of_bfloat16, kNaN,
+                                     {0x0000, 0x8000, 0x0001, 0x8001, 0x7F80, 0xFF80, 0x7FC0, 0xFFC1, 0x3F80});
+}
+
+TEST_P(SelectSmallestK, TakesIntegers) {
+    using Ints = std::numeric_limits<std::int32_t>;
+    expect_selections<std::int32_t>(KeyType::int32, GetParam(),
+                                    [](std::int32_t value) { return static_cast<double>(value); }, Ints::max(),
+                                    {Ints::min(), Ints::min() + 1, -1, 0, 1, Ints::max() - 1, Ints::max()});
+}
+
+TEST_P(SelectSmallestK, TakesFloatsByTheirTypeToo) {
+    const std::vector<float> matrix = noise(6 * 40, 8);
+    std::vector<float> values(6 * 5), typed(6 * 5);
+    std::vector<std::int32_t> indices(6 * 5), typed_indices(6 * 5);
+    const SelectionShape shape{6, 40, 5, GetParam()};
+    for (const Device& device : usable_devices()) {
+        expect_ok(select_smallest_k(device, shape, matrix.data(), values.data(), indices.data()));
+        expect_ok(select_smallest_k_of(device, shape, matrix.data(), typed.data(), typed_indices.data()));
+        EXPECT_EQ(typed, values);
+        EXPECT_EQ(typed_indices, indices);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, SelectSmallestK, testing::Values(MatrixLayout::transposed, MatrixLayout::row_major));
 
 TEST(SelectSmallestKErrors, RefuseWhatIsNotAProblem) {
@@ -238,6 +308,29 @@ TEST(SelectSmallestKErrors, RefuseWhatIsNotAProblem) {
     expect_invalid(select_smallest_k(Device::cpu(), {2, 3, 1}, matrix.data(), values.data(), nullptr), "indices");
     expect_invalid(select_smallest_k(Device::cpu(), {2, 3, 1}, matrix.data(), matrix.data(), indices.data()),
                    "overlap");
+}
+
+TEST(SelectSmallestKErrors, RefuseOtherTypes) {
+    std::vector<float> matrix(6), values(6);
+    std::vector<std::int32_t> indices(6);
+    std::vector<std::uint16_t> halves(7);
+    SelectionShape shape{2, 3, 1};
+    shape.keys = KeyType::float16;
+    const Device cpu = Device::cpu();
+    expect_invalid(select_smallest_k(cpu, shape, matrix.data(), values.data(), indices.data()),
+                   "call select_smallest_k_of");
+    const auto call = [&](const void* keys, void* selected) {
+        return select_smallest_k_of(cpu, shape, keys, selected, indices.data());
+    };
+    expect_invalid(call(nullptr, values.data()), "keys is null");
+    expect_invalid(call(halves.data(), nullptr), "values is null");
+    expect_invalid(call(halves.data(), halves.data() + 5), "overlap");
+    expect_invalid(call(reinterpret_cast<const std::byte*>(halves.data()) + 1, values.data()), "2 bytes");
+    expect_ok(call(halves.data() + 1, values.data()));
+    shape.keys = KeyType::int32;
+    expect_invalid(call(halves.data() + 1, values.data()), "4 bytes");
+    shape.keys = static_cast<KeyType>(9);
+    expect_invalid(call(halves.data(), values.data()), "KeyType");
 }
 
 // --- coherent sums
@@ -309,6 +402,8 @@ TEST(Explain, AgreesWithTheFamilysKey) {
               explain_select_smallest_k(device, {100, 200, 7}),
               explain_select_smallest_k(device, {100, 200, 7, MatrixLayout::row_major}),
               explain_select_smallest_k(device, {100, 200, 7, MatrixLayout::row_major, ListOrder::any}),
+              explain_select_smallest_k(device,
+                                        {100, 200, 7, MatrixLayout::row_major, ListOrder::ascending, KeyType::float16}),
               explain_coherent_sum(device, {10, 20, 30, 4}, Coherence::maximum)}) {
             ASSERT_TRUE(why) << why.error().message;
             const auto same = explain(device, why.value().family, why.value().problem);

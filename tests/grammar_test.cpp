@@ -91,6 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"explain --family dots", {"did you mean 'dot'?"}},
         Refusal{"explain --family convolution_2d -p channels=7", {"channels is 7: 1, 3 and 4 are supported"}},
         Refusal{"explain --family smallest_k -p k=0", {"k is 0"}},
+        Refusal{"explain --family smallest_k -p keys=float61", {"bfloat16, int32", "did you mean 'float16'?"}},
         Refusal{"explain --family smallest_k -p order=anny", {"known: ascending, any", "did you mean 'any'?"}},
         Refusal{"explain --family convolution_2d -p chanels=3", {"did you mean 'channels'?"}},
         Refusal{"explain --family convolution_2d -p border=miror", {"did you mean 'mirror'?"}},

@@ -208,6 +208,38 @@ TEST(Plan, SelectsInAnyOrder) {
     }
 }
 
+TEST(Plan, SelectsIntegers) {
+    constexpr std::int64_t kRows = 5, kColumns = 60, kNearest = 7;
+    std::vector<std::int32_t> numbers(kRows * kColumns);
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int32_t>(i * 2654435761U);
+    for (const Where& where : places()) {
+        SCOPED_TRACE(name(where));
+        Array<std::int32_t> keys(numbers, where.memory), values(kRows * kNearest, where.memory);
+        Array<std::int32_t> indices(kRows * kNearest, where.memory);
+        SelectionShape shape{kRows, kColumns, kNearest, MatrixLayout::row_major};
+        shape.keys = KeyType::int32;
+        const SelectionPlan plan = value_of(plan_select_smallest_k(where.device, shape, {.memory = where.memory}));
+        EXPECT_NE(value_of(plan.explain()).problem.find("keys=int32"), std::string::npos);
+        Workspace workspace(plan);
+        const auto in = std::as_bytes(keys.span());
+        const auto out = std::as_writable_bytes(values.span());
+        expect_ok(plan.run_of(in, out, indices.span(), nullptr, workspace.span()));
+        wait(where.device);
+        const std::vector<std::int32_t> found = values.values();
+        for (std::int64_t row = 0; row < kRows; ++row) {
+            std::vector<std::int32_t> expected(numbers.begin() + row * kColumns,
+                                               numbers.begin() + (row + 1) * kColumns);
+            std::ranges::sort(expected);
+            expected.resize(kNearest);
+            EXPECT_EQ(std::vector(found.begin() + row * kNearest, found.begin() + (row + 1) * kNearest), expected);
+        }
+        expect_invalid(plan.run_of(in.first(in.size() - 4), out, indices.span(), nullptr, workspace.span()),
+                       "keys.size() is 1196, but the plan is for 1200");
+        std::vector<float> floats(numbers.size());
+        expect_invalid(plan.run(floats, floats, indices.span(), nullptr, workspace.span()), "call run_of");
+    }
+}
+
 TEST(Plan, ComparesNominalAttributes) {
     const std::vector<AttributeType> types{AttributeType::numeric, AttributeType::nominal};
     const DistanceRule rule{.metric = Metric::mixed_euclidean, .types = types};

@@ -7,12 +7,14 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "harness/families/host_array.hpp"
 #include "harness/families/parallel.hpp"
 #include "harness/families/random.hpp"
+#include "harness/families/selection_keys.hpp"
 #include "harness/families/suite.hpp"
 #include "kernels/problems/smallest_k.hpp"
 
@@ -58,7 +60,9 @@ private:
 
 /// Uniform: what the problem's data are, or 0..1, as distances are not negative. Constant: all elements tie. Ascending
 /// and descending along each row, the best and the worst case of insertion, every value four times. Special: NaN,
-/// infinities, denormals, signed zeros and both extremes among few ordinary values, so that all tie.
+/// infinities, denormals, signed zeros and both extremes among few ordinary values, so that all tie. `Keys` as in
+/// selection_keys.hpp; numbers are rounded to what its type holds.
+template <class Keys>
 class MatrixWorkload final : public Workload<Problem> {
 public:
     MatrixWorkload(const Problem& problem, std::uint64_t seed, Pattern pattern)
@@ -69,33 +73,36 @@ public:
     std::vector<std::span<const std::byte>> inputs() const override { return {bytes_of(matrix_)}; }
     std::vector<std::size_t> output_bytes() const override {
         const auto results = static_cast<std::size_t>(problem_.results());
-        return {results * sizeof(float), results * sizeof(std::int32_t)};
+        return {results * sizeof(Stored), results * sizeof(std::int32_t)};
     }
 
     Buffers bind(std::span<const std::byte* const> in, std::span<std::byte* const> out) const override {
-        return {reinterpret_cast<const float*>(in[0]), reinterpret_cast<float*>(out[0]),
-                reinterpret_cast<std::int32_t*>(out[1])};
+        auto* const indices = reinterpret_cast<std::int32_t*>(out[1]);
+        if constexpr (std::is_same_v<Stored, float>)
+            return {reinterpret_cast<const float*>(in[0]), reinterpret_cast<float*>(out[0]), indices};
+        else
+            return {.indices = indices, .keys = in[0], .selected = out[0]};
     }
 
     /// Exact: selection computes nothing.
     Mismatch check(std::span<const std::span<const std::byte>> outputs, const Tolerance& tolerance) override {
         if (!expected_) compute_expected();
-        const auto values = values_of<float>(outputs[0]);
+        const auto values = values_of<Stored>(outputs[0]);
         const auto indices = values_of<std::int32_t>(outputs[1]);
         if (tolerance.any_order) return check_in_any_order(values, indices);
         if (problem_.order == ListOrder::any) return check_lists(values, indices);
         const std::size_t at = first_where(values.size(), [&](std::size_t i) {
             const auto& [value, index] = (*expected_)[i];
-            return !equal(values[i], value) || indices[i] != index;
+            return !equal(Keys::number(values[i]), value) || indices[i] != index;
         });
-        return at == values.size() ? Mismatch{} : Mismatch{describe(at, values[at], indices[at])};
+        return at == values.size() ? Mismatch{} : Mismatch{describe(at, Keys::number(values[at]), indices[at])};
     }
 
     bool adopt(std::span<const std::span<const std::byte>> outputs) override {
-        const auto values = values_of<float>(outputs[0]);
+        const auto values = values_of<Stored>(outputs[0]);
         const auto indices = values_of<std::int32_t>(outputs[1]);
         expected_.emplace();
-        for (std::size_t i = 0; i < values.size(); ++i) expected_->push_back({values[i], indices[i]});
+        for (std::size_t i = 0; i < values.size(); ++i) expected_->push_back({Keys::number(values[i]), indices[i]});
         if (problem_.order == ListOrder::any)
             for (std::int64_t row = 0; row < problem_.rows; ++row) {
                 const auto list = sorted_list(row, values, indices);
@@ -113,7 +120,7 @@ public:
             const ClusteredPoints points(problem_, seed);
             return generate(matrix_, [&](std::size_t i) {
                 const auto at = static_cast<std::int64_t>(i);
-                return points.distance(row_of(at), column_of(at));
+                return Keys::distance(points.distance(row_of(at), column_of(at)));
             });
         }
         generate(matrix_,
@@ -121,6 +128,8 @@ public:
     }
 
 private:
+    using Stored = typename Keys::Stored;
+
     [[nodiscard]] bool row_major() const { return problem_.layout == MatrixLayout::row_major; }
     [[nodiscard]] std::int64_t column_of(std::int64_t at) const {
         return row_major() ? at % problem_.columns : at / problem_.rows;
@@ -137,12 +146,12 @@ private:
     }
 
     /// The list of a row in the order of its values, then of its columns, as far as it holds elements.
-    [[nodiscard]] std::vector<reference::Neighbour> sorted_list(std::int64_t row, std::span<const float> values,
+    [[nodiscard]] std::vector<reference::Neighbour> sorted_list(std::int64_t row, std::span<const Stored> values,
                                                                 std::span<const std::int32_t> indices) const {
         std::vector<reference::Neighbour> list;
         for (std::int64_t j = 0; j < problem_.k; ++j) {
             const auto at = static_cast<std::size_t>(problem_.result_at(row, j));
-            list.push_back({values[at], indices[at]});
+            list.push_back({Keys::number(values[at]), indices[at]});
         }
         const auto elements = std::min(problem_.k, problem_.columns);
         std::sort(list.begin(), list.begin() + elements,
@@ -151,7 +160,7 @@ private:
     }
 
     /// Row by row: the elements that are expected, each in any place, and behind them entries without one.
-    [[nodiscard]] Mismatch check_lists(std::span<const float> values, std::span<const std::int32_t> indices) const {
+    [[nodiscard]] Mismatch check_lists(std::span<const Stored> values, std::span<const std::int32_t> indices) const {
         const std::size_t wrong = first_where(static_cast<std::size_t>(problem_.rows), [&](std::size_t row) {
             const auto list = sorted_list(static_cast<std::int64_t>(row), values, indices);
             for (std::size_t j = 0; j < list.size(); ++j) {
@@ -167,7 +176,7 @@ private:
     }
 
     /// Each of an element of its own, and sorted the values that are expected. For k up to the length of a row.
-    [[nodiscard]] Mismatch check_in_any_order(std::span<const float> values,
+    [[nodiscard]] Mismatch check_in_any_order(std::span<const Stored> values,
                                               std::span<const std::int32_t> indices) const {
         const std::size_t wrong = first_where(static_cast<std::size_t>(problem_.rows), [&](std::size_t row) {
             return !is_selection(static_cast<std::int64_t>(row), values, indices);
@@ -176,22 +185,23 @@ private:
         return {"row " + std::to_string(wrong) + " does not hold its k smallest"};
     }
 
-    [[nodiscard]] bool is_selection(std::int64_t row, std::span<const float> values,
+    [[nodiscard]] bool is_selection(std::int64_t row, std::span<const Stored> values,
                                     std::span<const std::int32_t> indices) const {
-        std::vector<std::pair<float, std::int32_t>> list;
+        std::vector<std::pair<double, std::int32_t>> list;
         for (std::int64_t j = 0; j < problem_.k; ++j) {
             const auto at = static_cast<std::size_t>(problem_.result_at(row, j));
             const std::int32_t column = indices[at];
             if (column < 0 || column >= problem_.columns) return false;
-            if (!equal(matrix_[static_cast<std::size_t>(problem_.at(row, column))], values[at])) return false;
-            list.emplace_back(values[at], column);
+            const double value = Keys::number(values[at]);
+            if (!equal(Keys::number(matrix_[static_cast<std::size_t>(problem_.at(row, column))]), value)) return false;
+            list.emplace_back(value, column);
         }
-        std::ranges::sort(list, {}, &std::pair<float, std::int32_t>::second);
+        std::ranges::sort(list, {}, &std::pair<double, std::int32_t>::second);
         const auto same_column = [](const auto& a, const auto& b) { return a.second == b.second; };
         if (std::ranges::adjacent_find(list, same_column) != list.end()) return false;
         std::ranges::sort(
-            list, [](float a, float b) { return a < b || (std::isnan(b) && !std::isnan(a)); },
-            &std::pair<float, std::int32_t>::first);
+            list, [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); },
+            &std::pair<double, std::int32_t>::first);
         for (std::size_t j = 0; j < list.size(); ++j)
             if (!equal(list[j].first,
                        (*expected_)[static_cast<std::size_t>(problem_.result_at(row, static_cast<std::int64_t>(j)))]
@@ -200,24 +210,17 @@ private:
         return true;
     }
 
-    static bool equal(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+    static bool equal(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-    float value(std::int64_t column, std::uint64_t bits) const {
+    Stored value(std::int64_t column, std::uint64_t bits) const {
         switch (pattern_) {
-            case Pattern::constant: return 1.5F;
-            case Pattern::ascending: return static_cast<float>(column / 4);
-            case Pattern::descending: return static_cast<float>((problem_.columns - column) / 4);
-            case Pattern::special: {
-                using Limits = std::numeric_limits<float>;
-                constexpr std::array specials{
-                    Limits::quiet_NaN(),  -Limits::quiet_NaN(),  Limits::infinity(), -Limits::infinity(), 0.0F, -0.0F,
-                    Limits::denorm_min(), -Limits::denorm_min(), Limits::max(),      Limits::lowest(),    1.0F, -1.0F};
-                return specials[bits % specials.size()];
-            }
+            case Pattern::constant: return Keys::of(1.5);
+            case Pattern::ascending: return Keys::of(static_cast<double>(column / 4));
+            case Pattern::descending: return Keys::of(static_cast<double>((problem_.columns - column) / 4));
+            case Pattern::special: return Keys::kSpecial[bits % Keys::kSpecial.size()];
             case Pattern::uniform: break;
         }
-        if (problem_.data == Data::few_values) return static_cast<float>(bits >> 61);
-        return static_cast<float>(bits >> 40) * 0x1p-24F;
+        return problem_.data == Data::few_values ? Keys::of(static_cast<double>(bits >> 61)) : Keys::uniform(bits);
     }
 
     void compute_expected() {
@@ -225,16 +228,16 @@ private:
         expected_.emplace(static_cast<std::size_t>(problem_.results()));
         in_parallel(problem_.rows, [&](std::int64_t row) {
             const auto r = static_cast<std::size_t>(row);
-            std::vector<float> values(columns);
+            std::vector<double> values(columns);
             for (std::size_t c = 0; c < columns; ++c)
-                values[c] = row_major() ? matrix_[r * columns + c] : matrix_[c * rows + r];
-            const auto list = reference::smallest_k(values, problem_.k);
+                values[c] = Keys::number(row_major() ? matrix_[r * columns + c] : matrix_[c * rows + r]);
+            const auto list = reference::smallest_k(values, problem_.k, Keys::kPadding);
             for (std::size_t j = 0; j < list.size(); ++j)
                 (*expected_)[row_major() ? r * list.size() + j : j * rows + r] = list[j];
         });
     }
 
-    [[nodiscard]] std::string describe(std::size_t at, float value, std::int32_t index) const {
+    [[nodiscard]] std::string describe(std::size_t at, double value, std::int32_t index) const {
         const auto rows = static_cast<std::size_t>(problem_.rows), k = static_cast<std::size_t>(problem_.k);
         const auto& expected = (*expected_)[at];
         return "entry " + std::to_string(row_major() ? at % k : at / rows) + " of row " +
@@ -245,9 +248,19 @@ private:
 
     Problem problem_;
     Pattern pattern_;
-    HostArray<float> matrix_;
+    HostArray<Stored> matrix_;
     std::optional<std::vector<reference::Neighbour>> expected_;  ///< laid out as the outputs
 };
+
+std::unique_ptr<Workload<Problem>> workload(const Problem& problem, std::uint64_t seed, Pattern pattern) {
+    switch (problem.keys) {
+        case KeyType::float16: return make_workload<MatrixWorkload<Float16Keys>>(problem, seed, pattern);
+        case KeyType::bfloat16: return make_workload<MatrixWorkload<Bfloat16Keys>>(problem, seed, pattern);
+        case KeyType::int32: return make_workload<MatrixWorkload<Int32Keys>>(problem, seed, pattern);
+        case KeyType::float32: break;
+    }
+    return make_workload<MatrixWorkload<Float32Keys>>(problem, seed, pattern);
+}
 
 /// Every size with every k that is not longer than its rows.
 std::vector<Problem> combine(std::span<const std::array<std::int64_t, 2>> sizes, std::span<const std::int64_t> ks,
@@ -274,6 +287,17 @@ std::vector<Problem> with_other_data(std::span<const Problem> uniform) {
     return problems;
 }
 
+/// The same problems with numbers of all types but float32.
+std::vector<Problem> with_other_keys(const std::vector<Problem>& floats) {
+    std::vector<Problem> problems;
+    for (Problem problem : floats)
+        for (const KeyType keys : {KeyType::float16, KeyType::bfloat16, KeyType::int32}) {
+            problem.keys = keys;
+            problems.push_back(problem);
+        }
+    return problems;
+}
+
 using Sizes = std::vector<std::array<std::int64_t, 2>>;
 
 std::vector<Problem> cpu_problems(Effort effort) {
@@ -288,6 +312,8 @@ std::vector<Problem> cpu_problems(Effort effort) {
         std::erase_if(problems, [](const Problem& p) { return p.rows == 1000 && p.k == 1000; });
     append(problems, combine(Sizes{{1, 10000}, {20, 1000}, {1000, 100}, {1000, 1000}, {200, 10000}},
                              std::vector<std::int64_t>{1, 10, 100}, MatrixLayout::row_major));
+    append(problems, with_other_keys(combine(Sizes{{1, 10000}, {200, 10000}}, std::vector<std::int64_t>{10},
+                                             MatrixLayout::row_major)));
     return problems;
 }
 
@@ -309,6 +335,11 @@ std::vector<Problem> row_major_gpu_problems() {
                             std::vector<std::int64_t>{32, 128, 256, 512, 1024}, kLayout);
     for (Problem& problem : unsorted) problem.order = ListOrder::any;
     append(problems, unsorted);
+    // A part of a warp, a warp and a block per row, a long row, and a list that is a good part of its row.
+    append(problems,
+           with_other_keys(combine(Sizes{{262144, 1024}, {16384, 16384}}, std::vector<std::int64_t>{32}, kLayout)));
+    append(problems,
+           with_other_keys({{{1048576, 256, 8, kLayout}, {1, 100000, 50, kLayout}, {262144, 1024, 512, kLayout}}}));
     return problems;
 }
 
@@ -383,6 +414,42 @@ void append_order_cases(std::vector<TypedEdgeCase<Problem>>& cases) {
     }
 }
 
+/// Numbers of other types: empty, single and padded problems, odd rows that no vector reads, what a part of a warp, a
+/// warp, a block and slices hold, ties, and every special number, in both layouts.
+void append_key_cases(std::vector<TypedEdgeCase<Problem>>& cases) {
+    const auto add = [&](Problem problem, Pattern pattern = Pattern::uniform) {
+        for (const KeyType keys : {KeyType::float16, KeyType::bfloat16, KeyType::int32}) {
+            problem.keys = keys;
+            cases.push_back({problem, pattern});
+        }
+    };
+    for (const auto layout : {MatrixLayout::transposed, MatrixLayout::row_major}) {
+        for (const auto& [rows, columns, k] : {std::array<std::int64_t, 3>{0, 5, 2},
+                                               {3, 0, 2},
+                                               {1, 1, 1},
+                                               {5, 3, 7},
+                                               {33, 17, 1},
+                                               {17, 31, 8},
+                                               {9, 64, 40},
+                                               {3, 1001, 33}})
+            add({rows, columns, k, layout});
+        for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
+            for (const auto& [columns, k] : {std::array<std::int64_t, 2>{45, 7}, {530, 20}, {1100, 140}})
+                add({3, columns, k, layout}, pattern);
+        add(in_any_order({3, 600, 200, layout}));
+        add(in_any_order({2, 300, 300, layout}), Pattern::special);
+    }
+    for (const auto& [rows, columns, k] : {std::array<std::int64_t, 3>{5, 256, 33},
+                                           {2, 1024, 512},
+                                           {2, 2048, 100},
+                                           {1, 2300, 1024},
+                                           {3, 4100, 9},
+                                           {1, 8300, 50}})
+        for (const auto pattern : {Pattern::uniform, Pattern::special})
+            add({rows, columns, k, MatrixLayout::row_major}, pattern);
+    for (const Data data : {Data::distances, Data::few_values}) add({7, 700, 40, MatrixLayout::row_major, data});
+}
+
 /// Around what cuts and sorts of a warp and a block hold.
 void append_long_lists(std::vector<TypedEdgeCase<Problem>>& cases) {
     for (const auto& [columns, k] : {std::array<std::int64_t, 2>{513, 128},
@@ -449,6 +516,7 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     append_data_cases(cases);
     append_order_cases(cases);
     append_long_lists(cases);
+    append_key_cases(cases);
     for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
         for (const auto& [columns, k] :
              {std::array<std::int64_t, 2>{45, 7}, {200, 20}, {1100, 50}, {2100, 3}, {4200, 90}})
@@ -499,11 +567,12 @@ std::vector<PublishedTable<Problem>> published() {
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
-            .workload = make_workload<MatrixWorkload>,
+            .workload = workload,
             .data_bytes =
                 [](const Problem& problem) {
-                    return static_cast<std::size_t>(problem.elements()) * sizeof(float) +
-                           static_cast<std::size_t>(problem.results()) * (sizeof(float) + sizeof(std::int32_t));
+                    const std::size_t key = key_bytes(problem.keys);
+                    return static_cast<std::size_t>(problem.elements()) * key +
+                           static_cast<std::size_t>(problem.results()) * (key + sizeof(std::int32_t));
                 },
             .domain = domain,
             .published = published};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -16,6 +17,10 @@ enum class VariantId : std::uint16_t;
 
 inline constexpr std::string_view kLayoutNames[] = {"transposed", "row_major"};
 inline constexpr std::string_view kOrderNames[] = {"ascending", "any"};
+inline constexpr std::string_view kKeyNames[] = {"float32", "float16", "bfloat16", "int32"};
+
+/// Bytes of a number.
+constexpr std::size_t key_bytes(KeyType keys) { return keys == KeyType::float16 || keys == KeyType::bfloat16 ? 2 : 4; }
 
 /// What the rows hold: uniform random numbers; every value four times, from row's begin to end larger or smaller, which
 /// is the best or the worst that can happen to a list that grows; distances of clustered points; or eight values only,
@@ -33,10 +38,15 @@ inline constexpr std::string_view kDataNames[] = {"uniform", "ascending", "desce
 /// +infinity, NaNs among themselves by index, and may be written as any NaN. A row with fewer than k
 /// columns ends in entries of value NaN and index kNoIndex.
 /// Where the problem wants the k in any order, these come last all the same, and the others as the variant likes.
+///
+/// Numbers of another type than float32 are in `keys` and `selected`, which lie as `distances` and `values` do. int32
+/// has no NaN: what fills a list is INT32_MAX and kNoIndex, which comes after elements of that value.
 struct Buffers {
     const float* distances = nullptr;  ///< rows x columns
     float* values = nullptr;           ///< rows x k
     std::int32_t* indices = nullptr;   ///< rows x k
+    const void* keys = nullptr;        ///< rows x columns; in place of `distances`
+    void* selected = nullptr;          ///< rows x k; in place of `values`
 };
 
 /// `rows` and `columns` may be 0; k is 1..kMaxSmallestK (0 writes nothing); columns are below 2^31, as
@@ -51,6 +61,7 @@ struct Problem {
     MatrixLayout layout = MatrixLayout::transposed;
     Data data = Data::uniform;
     ListOrder order = ListOrder::ascending;
+    KeyType keys = KeyType::float32;
 
     [[nodiscard]] constexpr std::int64_t elements() const { return rows * columns; }
     [[nodiscard]] constexpr std::int64_t results() const { return rows * k; }
@@ -75,6 +86,7 @@ struct Problem {
             optional(category<&Problem::layout>("layout", "problem.layout", "MatrixLayout", kLayoutNames)),
             optional(unknown(category<&Problem::data>("data", "problem.data", "Data", kDataNames))),
             relaxing(optional(category<&Problem::order>("order", "problem.order", "ListOrder", kOrderNames))),
+            optional(category<&Problem::keys>("keys", "problem.keys", "KeyType", kKeyNames)),
             derived<&Problem::elements>("elements", "problem.elements()"),
             derived<&Problem::results>("results", "problem.results()"),
         };
@@ -83,8 +95,8 @@ struct Problem {
 
     /// The matrix read and the lists written once, one comparison per element.
     [[nodiscard]] Cost cost() const {
-        const auto n = static_cast<double>(elements());
-        return {.bytes = 4 * n + 8 * static_cast<double>(results()), .int_ops = n};
+        const auto n = static_cast<double>(elements()), key = static_cast<double>(key_bytes(keys));
+        return {.bytes = key * n + (key + 4) * static_cast<double>(results()), .int_ops = n};
     }
 };
 

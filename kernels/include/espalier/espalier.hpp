@@ -10,6 +10,7 @@
 #include "espalier/exact_knn.hpp"
 #include "espalier/explanation.hpp"
 #include "espalier/histogram.hpp"
+#include "espalier/key_type.hpp"
 #include "espalier/knn.hpp"
 #include "espalier/list_order.hpp"
 #include "espalier/matrix_layout.hpp"

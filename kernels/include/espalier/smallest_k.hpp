@@ -8,6 +8,7 @@
 #include "espalier/error.hpp"
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
+#include "espalier/key_type.hpp"
 #include "espalier/list_order.hpp"
 #include "espalier/matrix_layout.hpp"
 #include "espalier/options.hpp"
@@ -15,21 +16,23 @@
 
 namespace espalier::inline v0 {
 
-/// The index that fills a list of the k smallest beyond the number of candidates; its value is NaN.
+/// The index that fills a list of the k smallest beyond the number of candidates; its value is NaN, of int32 keys
+/// INT32_MAX.
 inline constexpr std::int32_t kNoIndex = -1;
 
 /// The longest list that `select_smallest_k` is asked for.
 inline constexpr std::int64_t kMaxSmallestK = 1024;
 
 /// How many values are selected from: `rows` lists of `columns` candidates each (fewer than 2^31, because
-/// indices have 32 bits), how many of each are kept, 1..kMaxSmallestK, how all arrays of the call lie in memory, and
-/// in which order the k are wanted.
+/// indices have 32 bits), how many of each are kept, 1..kMaxSmallestK, how all arrays of the call lie in memory, in
+/// which order the k are wanted, and of what type the numbers are.
 struct SelectionShape {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::int64_t k = 1;
     MatrixLayout layout = MatrixLayout::transposed;
     ListOrder order = ListOrder::ascending;
+    KeyType keys = KeyType::float32;
 };
 
 /// The k smallest of every row with their columns, ascending, ties by the lower column. NaN comes after
@@ -41,16 +44,34 @@ struct SelectionShape {
 /// - `row_major`: distances[r * columns + c], values[r * k + j], indices[r * k + j].
 /// With `ListOrder::any` a list holds the same elements, of equal ones those of the lower columns, in an order of the
 /// variant's; a device may then do without sorting them.
+/// `shape.keys` is float32; numbers of another type are `select_smallest_k_of`'s.
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> select_smallest_k(const Device& device, const SelectionShape& shape, const float* distances,
                                             float* values, std::int32_t* indices, const Options& options = {});
 
+/// `select_smallest_k` of numbers of any type: `keys`, a matrix of rows x columns, and `values`, of rows x k, hold what
+/// `shape.keys` says, and are aligned to its elements.
+/// - `float32`: `float`.
+/// - `float16`, `bfloat16`: 16-bit patterns of that format, in the machine's byte order. Denormals count as they are.
+/// - `int32`: `std::int32_t`. A row of fewer than k columns ends in entries of value INT32_MAX and index kNoIndex; an
+///   element of that value has its column beside it and comes before them.
+/// Of all but int32 NaN comes after +infinity, NaNs among themselves by their columns, and fills rows of fewer than k
+/// columns; -0 equals +0. Either may be written as any number that equals it, NaN as any NaN. Other numbers are
+/// returned bit by bit, as nothing is computed. Layouts, ties and orders are `select_smallest_k`'s.
+/// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
+ESPALIER_API Result<void> select_smallest_k_of(const Device& device, const SelectionShape& shape, const void* keys,
+                                               void* values, std::int32_t* indices, const Options& options = {});
+
 /// Selections of one shape.
 class ESPALIER_API SelectionPlan : public Plan {
 public:
-    /// Does what `select_smallest_k` does.
+    /// Does what `select_smallest_k` does. Of a plan for float32.
     Result<void> run(std::span<const float> distances, std::span<float> values, std::span<std::int32_t> indices,
                      Stream stream = nullptr, std::span<std::byte> workspace = {}) const;
+
+    /// Does what `select_smallest_k_of` does: `keys` and `values` are the bytes of the matrices.
+    Result<void> run_of(std::span<const std::byte> keys, std::span<std::byte> values, std::span<std::int32_t> indices,
+                        Stream stream = nullptr, std::span<std::byte> workspace = {}) const;
 
     using Plan::Plan;
 };
@@ -59,7 +80,7 @@ public:
 ESPALIER_API Result<SelectionPlan> plan_select_smallest_k(const Device& device, const SelectionShape& shape,
                                                           const Options& options = {});
 
-/// What `select_smallest_k` would run, and why. Options: `variant` and `deterministic`.
+/// What `select_smallest_k`, or `select_smallest_k_of`, would run, and why. Options: `variant` and `deterministic`.
 ESPALIER_API Result<Explanation> explain_select_smallest_k(const Device& device, const SelectionShape& shape,
                                                            const Options& options = {});
 
