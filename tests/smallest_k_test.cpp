@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "harness/families/suite.hpp"
 #include "kernels/device/host_cpu.hpp"
 #include "kernels/device/runtime.hpp"
+#include "variants/smallest_k/key_types.hpp"
 #include "variants/smallest_k/order.hpp"
 #include "variants/smallest_k/sorted_rows.cuh"
 
@@ -77,6 +79,79 @@ TEST(SmallestKOrder, TheQuickTestNeverTurnsAwayWhatComesBefore) {
             EXPECT_TRUE(key_of(value) >= key_of(worst) || may_come_before(value, worst)) << value << " " << worst;
 }
 
+TEST(SmallestKOrder, IntegersOrderByTheirSign) {
+    using Ints = std::numeric_limits<std::int32_t>;
+    const std::int32_t ascending[] = {Ints::min(), Ints::min() + 1, -1, 0, 1, Ints::max() - 1, Ints::max()};
+    for (std::size_t i = 0; i < std::size(ascending); ++i) {
+        EXPECT_EQ(value_as<std::int32_t>(key_of(ascending[i])), ascending[i]);
+        if (i == 0) continue;
+        EXPECT_LT(key_of(ascending[i - 1]), key_of(ascending[i]));
+        EXPECT_TRUE(may_come_before(ascending[i - 1], ascending[i]));
+        EXPECT_EQ(may_come_before(ascending[i], ascending[i - 1]), false) << i;
+    }
+    EXPECT_EQ(value_as<std::int32_t>(kEmptyKey), Ints::max());
+    EXPECT_LT(entry_of(key_of(Ints::max()), 5), kEmptyEntry) << "an element of what fills lists comes before it";
+    EXPECT_TRUE(may_come_before(Ints::max(), value_as<std::int32_t>(kEmptyKey)));
+}
+
+struct ShortFormat {
+    double (*number_of)(std::uint16_t);
+    std::uint16_t (*pattern_of)(double);
+    float (*float_of)(std::uint16_t);
+    std::uint16_t (*of_exact)(float);
+};
+
+class SmallestKTypes : public testing::TestWithParam<ShortFormat> {};
+
+// The oracle's conversions are arithmetic on whole numbers, ours multiply and shift.
+TEST_P(SmallestKTypes, EveryPatternOf16BitsIsTheOraclesNumber) {
+    const auto& [number_of, pattern_of, float_of, of_exact] = GetParam();
+    int numbers = 0;
+    for (std::uint32_t i = 0; i < 1 << 16; ++i) {
+        const auto bits = static_cast<std::uint16_t>(i);
+        const double number = number_of(bits);
+        const float value = float_of(bits);
+        if (std::isnan(number)) {
+            ASSERT_TRUE(std::isnan(value)) << i;
+            ASSERT_TRUE(std::isnan(number_of(of_exact(value)))) << i;
+            continue;
+        }
+        ++numbers;
+        ASSERT_EQ(value, number) << i;
+        ASSERT_EQ(of_exact(value), bits);
+        ASSERT_EQ(pattern_of(number), bits);
+    }
+    EXPECT_GT(numbers, 60'000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, SmallestKTypes,
+                         testing::Values(ShortFormat{reference::number_of_binary16, reference::binary16_of,
+                                                     float_of_binary16, binary16_of_exact},
+                                         ShortFormat{reference::number_of_bfloat16, reference::bfloat16_of,
+                                                     float_of_bfloat16, bfloat16_of_exact}),
+                         [](const auto& instance) { return instance.index == 0 ? "binary16" : "bfloat16"; });
+
+TEST(SmallestKOracle, RoundsToTheNearestAndEven) {
+    EXPECT_EQ(reference::binary16_of(65504), 0x7BFF);
+    EXPECT_EQ(reference::binary16_of(65519), 0x7BFF);
+    EXPECT_EQ(reference::binary16_of(65520), 0x7C00) << "infinity";
+    EXPECT_EQ(reference::binary16_of(2049), 0x6800) << "2048";
+    EXPECT_EQ(reference::binary16_of(2051), 0x6802) << "2052";
+    EXPECT_EQ(reference::binary16_of(-0x1.8p-24), 0x8002) << "a denormal";
+    EXPECT_EQ(reference::bfloat16_of(257), 0x4380) << "256";
+    EXPECT_EQ(reference::bfloat16_of(259), 0x4382) << "260";
+}
+
+TEST(SmallestKOracle, FillsListsOfIntegers) {
+    constexpr double kLeast = std::numeric_limits<std::int32_t>::min(), kMost = -(kLeast + 1);
+    const auto list = reference::smallest_k({kMost, 3, kLeast}, 5, kMost);
+    std::vector<double> values;
+    std::vector<std::int32_t> indices;
+    for (const auto& [value, index] : list) values.push_back(value), indices.push_back(index);
+    EXPECT_EQ(values, (std::vector<double>{kLeast, 3, kMost, kMost, kMost}));
+    EXPECT_EQ(indices, (std::vector<std::int32_t>{2, 1, 0, kNoIndex, kNoIndex}));
+}
+
 Support supports(std::string_view variant, const Problem& problem, const Configuration& configuration,
                  const DeviceInfo& device) {
     const Family& family = *find_family("smallest_k");
@@ -108,6 +183,58 @@ TEST(SmallestKOrderAxis, KeysLeaveOutTheDefault) {
     EXPECT_EQ(family.canonical("rows=5;columns=6;k=2;order=ascending"), "rows=5;columns=6;k=2");
     EXPECT_FALSE(parse_problem<Problem>("order=descending", wrong));
     EXPECT_NE(wrong.find("known: ascending, any"), std::string::npos) << wrong;
+}
+
+Problem of_type(Problem problem, KeyType keys) {
+    problem.keys = keys;
+    return problem;
+}
+
+// Old keys mean float32, and what knows nothing else declines.
+TEST(SmallestKKeysAxis, KeysLeaveOutTheDefault) {
+    std::string wrong;
+    EXPECT_EQ(problem_key(of_type({5, 6, 2}, KeyType::bfloat16)), "rows=5;columns=6;k=2;keys=bfloat16");
+    EXPECT_EQ(parse_problem<Problem>("rows=5;columns=6;k=2", wrong)->keys, KeyType::float32);
+    EXPECT_EQ(parse_problem<Problem>("rows=5;keys=int32", wrong)->keys, KeyType::int32);
+    EXPECT_EQ(find_family("smallest_k")->canonical("rows=5;columns=6;k=2;keys=float32"), "rows=5;columns=6;k=2");
+    EXPECT_FALSE(parse_problem<Problem>("keys=int64", wrong));
+    EXPECT_NE(wrong.find("known: float32, float16, bfloat16, int32"), std::string::npos) << wrong;
+    const DeviceInfo gpu = device::open(0);
+    EXPECT_EQ(supports("local_insertion", of_type({9, 500, 8}, KeyType::int32), {{"block", 64}}, gpu).reason,
+              "runs keys=float32 alone");
+}
+
+TEST(SmallestKKeysAxis, BaselinesServeEveryType) {
+    for (const KeyType keys : {KeyType::float16, KeyType::bfloat16, KeyType::int32})
+        for (const MatrixLayout layout : {MatrixLayout::transposed, MatrixLayout::row_major}) {
+            const Problem problem = of_type({9, 500, 8, layout}, keys);
+            EXPECT_TRUE(supports("global_insertion", problem, {{"block", 64}}, device::open(0)));
+            EXPECT_TRUE(supports("cpu_scalar", problem, {}, device::describe_cpu()));
+        }
+}
+
+TEST(SmallestKKeysAxis, ShorterNumbersAreFewerBytes) {
+    const Problem problem{100, 1000, 10};
+    EXPECT_EQ(problem.cost().bytes, 4 * 100'000 + 8 * 1'000);
+    EXPECT_EQ(of_type(problem, KeyType::int32).cost().bytes, problem.cost().bytes);
+    EXPECT_EQ(of_type(problem, KeyType::float16).cost().bytes, 2 * 100'000 + 6 * 1'000);
+    EXPECT_EQ(suite().data_bytes(of_type(problem, KeyType::bfloat16)), 206'000);
+}
+
+TEST(SmallestKKeysAxis, IntegersFillTheirRangeAndFewStayFew) {
+    const auto numbers = [](Data data) {
+        Problem problem = of_type({10, 1000, 1}, KeyType::int32);
+        problem.data = data;
+        const auto workload = suite().workload(problem, 1, Pattern::uniform);
+        const auto values = values_of<std::int32_t>(workload->inputs()[0]);
+        return std::set<std::int32_t>(values.begin(), values.end());
+    };
+    const auto uniform = numbers(Data::uniform), few = numbers(Data::few_values), far = numbers(Data::distances);
+    EXPECT_LT(*uniform.begin(), -2'000'000'000);
+    EXPECT_GT(*uniform.rbegin(), 2'000'000'000);
+    EXPECT_EQ(few.size(), 8);
+    EXPECT_GE(*far.begin(), 0);
+    EXPECT_GT(*far.rbegin(), 500'000'000);
 }
 
 TEST(SmallestKOrderAxis, AnyOrderAsksForLess) {
@@ -235,7 +362,7 @@ TEST(SmallestKSortedRows, GatherSortAndKeepMatchTheOracle) {
             std::vector<float> row_values;
             for (std::int64_t c = 0; c < problem.columns; ++c)
                 row_values.push_back(matrix[static_cast<std::size_t>(c * problem.rows + row)]);
-            const auto expected = reference::smallest_k(row_values, problem.k);
+            const auto expected = reference::smallest_k({row_values.begin(), row_values.end()}, problem.k);
             for (std::int64_t j = 0; j < problem.k; ++j) {
                 const auto at = j * problem.rows + row;
                 const auto& [value, index] = expected[static_cast<std::size_t>(j)];
@@ -338,6 +465,54 @@ TEST(SmallestKThreshold, TakesTiesAtTheEndsOfTheNumbers) {
         }
 }
 
+/// Rows of few integers, of which many are at the ends of the range: below INT32_MIN there is no key, and INT32_MAX is
+/// what lists are filled with.
+TEST(SmallestKThreshold, TakesTiesAtTheEndsOfTheIntegers) {
+    using Ints = std::numeric_limits<std::int32_t>;
+    const DeviceInfo device = device::open(0);
+    const std::vector<std::vector<std::int32_t>> kinds{
+        {Ints::min(), Ints::min(), Ints::min() + 1, 0, Ints::max() - 1, Ints::max()},
+        {Ints::min()},
+        {Ints::max()},
+        {Ints::max(), Ints::max() - 1},
+        {Ints::max(), Ints::max(), Ints::max(), Ints::min()},
+    };
+    int tried = 0;
+    for (const auto& kind : kinds)
+        for (const auto& [columns, k] :
+             {std::array<std::int64_t, 2>{30, 40}, {530, 8}, {530, 40}, {530, 200}, {530, 520}, {5000, 70}}) {
+            const Problem problem = of_type({2, columns, k, MatrixLayout::row_major}, KeyType::int32);
+            std::vector<std::int32_t> matrix(static_cast<std::size_t>(problem.elements()));
+            for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = kind[(i * 7 + i / 50) % kind.size()];
+            const auto results = static_cast<std::size_t>(problem.results());
+            device::Buffer keys(matrix.size() * 4), selected(results * 4), indices(results * 4);
+            device::copy_to_device(keys.data(), matrix.data(), keys.size());
+            const Buffers buffers{
+                .indices = indices.as<std::int32_t>(), .keys = keys.data(), .selected = selected.data()};
+            for (const Variant<Problem>& variant :
+                 {warp_packed_rows(), block_rows(), split_rows(), warp_cut_rows(), block_cut_rows()})
+                for (const Configuration& configuration : variant.space.enumerate()) {
+                    if (!variant.supports(problem, configuration, device)) continue;
+                    ++tried;
+                    SCOPED_TRACE(variant.summary);
+                    SCOPED_TRACE(problem_key(problem) + " " + configuration.text());
+                    device::Buffer workspace(variant.workspace ? variant.workspace(problem, configuration, device) : 0);
+                    Context context{device, nullptr, {workspace.data(), workspace.size()}};
+                    variant.run(context, problem, buffers, configuration);
+                    for (std::int64_t row = 0; row < problem.rows; ++row) {
+                        const auto first = matrix.begin() + row * columns;
+                        const auto expected = reference::smallest_k({first, first + columns}, k, Ints::max());
+                        for (std::int64_t j = 0; j < k; ++j) {
+                            const auto& [value, index] = expected[static_cast<std::size_t>(j)];
+                            ASSERT_EQ(indices.as<std::int32_t>()[row * k + j], index) << row << ", " << j;
+                            ASSERT_EQ(selected.as<std::int32_t>()[row * k + j], value) << row << ", " << j;
+                        }
+                    }
+                }
+        }
+    EXPECT_GT(tried, 100);
+}
+
 INSTANTIATE_TEST_SUITE_P(Values, SmallestKRows,
                          testing::Values(RowsOfFewValues{"signed zeros", {-0.0F, 0.0F, 1}},
                                          RowsOfFewValues{"nearly equal", nearly_equal_beside(1e30F)},
@@ -393,7 +568,8 @@ TEST(SmallestKMinima, BoundNothingAway) {
                     variant.run(context, problem, {matrix.data(), values.data(), indices.data()}, {});
                     for (std::int64_t r = 0; r < rows; ++r) {
                         std::vector<std::int32_t> expected, found;
-                        for (const auto& [value, index] : reference::smallest_k(row(r), k)) expected.push_back(index);
+                        for (const auto& [value, index] : reference::smallest_k({row(r).begin(), row(r).end()}, k))
+                            expected.push_back(index);
                         for (std::int64_t j = 0; j < k; ++j)
                             found.push_back(indices[static_cast<std::size_t>(problem.result_at(r, j))]);
                         ASSERT_EQ(found, expected) << problem_key(problem) << ", row " << r;

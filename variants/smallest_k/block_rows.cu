@@ -19,28 +19,34 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
     return Support::yes();
 }
 
-template <int threads, int per_thread>
+template <class T, int threads, int per_thread>
 void select(const Context& context, const Problem& problem, const Buffers& buffers) {
     launch_select<threads, per_thread>(context.stream, problem.rows, WholeRows{problem.columns}, problem.k,
-                                       buffers.distances, OwnColumn(), buffers.values, buffers.indices);
+                                       keys_of<T>(buffers), OwnColumn(), values_of<T>(buffers), buffers.indices);
 }
 
-template <int threads>
+template <class T, int threads>
 void select(const Context& context, const Problem& problem, const Buffers& buffers, int per_thread) {
     if (per_thread == 16)
-        select<threads, 16>(context, problem, buffers);
+        select<T, threads, 16>(context, problem, buffers);
     else
-        select<threads, 32>(context, problem, buffers);
+        select<T, threads, 32>(context, problem, buffers);
+}
+
+template <class T>
+void select(const Context& context, const Problem& problem, const Buffers& buffers, int threads, int per_thread) {
+    switch (threads) {
+        case 128: return select<T, 128>(context, problem, buffers, per_thread);
+        case 512: return select<T, 512>(context, problem, buffers, per_thread);
+        default: return select<T, 256>(context, problem, buffers, per_thread);
+    }
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     if (problem.results() == 0) return;
-    const int per_thread = configuration["per_thread"];
-    switch (configuration["threads"]) {
-        case 128: return select<128>(context, problem, buffers, per_thread);
-        case 512: return select<512>(context, problem, buffers, per_thread);
-        default: return select<256>(context, problem, buffers, per_thread);
-    }
+    with_key_type(problem.keys, [&]<class T>(std::type_identity<T>) {
+        select<T>(context, problem, buffers, configuration["threads"], configuration["per_thread"]);
+    });
 }
 
 }  // namespace
@@ -51,7 +57,7 @@ Variant<Problem> block_rows() {
             .limits = "row-major or a single row; k <= 1,024",
             .tolerance = {.reason = "selects, computes nothing"},
             .space = {{"threads", {256, 128, 512}}, {"per_thread", {16, 32}}},
-            .optional_features = {"layout"},
+            .optional_features = {"layout", "keys"},
             .supports = supports,
             .run = run};
 }

@@ -114,15 +114,18 @@ __device__ inline void sort_entries(std::uint64_t* entries, int count) {
 }
 
 /// The best of a row so far: `kept` sorted entries, then `added` that are not.
+template <class Value>
 struct Candidates {
     std::uint64_t* entries;
     int size, kept = 0, added = 0;
-    std::uint32_t limit = kInfinityKey;  ///< nothing of a larger key is wanted
+    std::uint32_t limit = Numbers<Value>::kLastKey;  ///< nothing of a larger key is wanted
 
     __device__ int count() const { return kept + added; }
 
     __device__ void limit_to(std::uint32_t before) {
-        if (before <= kInfinityKey) limit = std::min(limit, before - 1);
+        // Of a list that INT32_MIN fills nothing limits: there is no key before that one's.
+        if (std::is_same_v<Value, std::int32_t> && before == 0) return;
+        if (before <= Numbers<Value>::kLastKey) limit = std::min(limit, before - 1);
     }
 
     __device__ void sort(int k) {
@@ -153,18 +156,19 @@ struct WholeRows {
     __device__ std::int64_t end() const { return columns; }
 };
 
-/// A block takes one of `count` slices of a row, as long as each other to within 4 columns and beginning at multiples
-/// of 4.
+/// A block takes one of `count` slices of a row, as long as each other to within a vector and beginning at multiples of
+/// one.
+template <int together = kVector>
 struct Slices {
     std::int64_t columns;  ///< of a row
     std::int64_t count;    ///< of a row
 
     [[nodiscard]] std::int64_t blocks(std::int64_t rows) const { return rows * count; }
     __device__ std::int64_t row() const { return blockIdx.x / count; }
-    __device__ std::int64_t begin() const { return columns * (blockIdx.x % count) / count / kVector * kVector; }
+    __device__ std::int64_t begin() const { return columns * (blockIdx.x % count) / count / together * together; }
     __device__ std::int64_t end() const {
         const std::int64_t next = blockIdx.x % count + 1;
-        return next == count ? columns : columns * next / count / kVector * kVector;
+        return next == count ? columns : columns * next / count / together * together;
     }
 };
 
@@ -181,52 +185,53 @@ struct ListedColumn {
 };
 
 /// A block's list of k goes to values[blockIdx.x * k].
-template <int threads, int per_thread, class Part, class Column>
+template <int threads, int per_thread, class Part, class T, class Column>
 __global__ void __launch_bounds__(threads, kThreadsPerSm / threads)
-    select_rows(Part part, int k, int size, bool aligned, const float* distances, Column column, float* values,
+    select_rows(Part part, int k, int size, bool aligned, const T* distances, Column column, T* values,
                 std::int32_t* indices) {
+    using Value = Compared<T>;
+    using Of = Numbers<Value>;
     constexpr int kStripe = threads * per_thread, kParts = 4;
     const int capacity = capacity_for(k), thread = static_cast<int>(threadIdx.x);
     const std::int64_t row = part.row(), end = part.end();
     BlockGroup<threads> group;
-    Candidates best{dynamic_shared<std::uint64_t>(), size};
+    Candidates<Value> best{dynamic_shared<std::uint64_t>(), size};
     for (std::int64_t first = part.begin(); first < end; first += kStripe) {
         const int columns = static_cast<int>(std::min<std::int64_t>(kStripe, end - first));
-        float elements[per_thread];
+        Value elements[per_thread];
         load_stripe(group, elements, distances + row * part.columns + first, columns, aligned);
-        const bool full = best.limit != kInfinityKey || best.count() >= k;
-        const int within = full ? group.sum(count_within(elements, bound_of(best.limit))) : 0;
+        const bool full = best.limit != Of::kLastKey || best.count() >= k;
+        const int within = full ? group.sum(count_within(elements, Of::bound_of(best.limit))) : 0;
         if (within == 0 && full) continue;
-        Cut cut{bound_of(best.limit), within, 0, kNanKey, best.limit};
+        Cut<Value> cut{Of::bound_of(best.limit), within, 0, Of::kNoneKey, best.limit};
         if (within > capacity || !full)
             cut = find_cut<kParts>(group, elements, best.limit, k, std::max(k - best.count(), 0), k / 3 + 2, capacity);
         if (best.count() + capacity > size) best.sort(k);
         std::uint64_t* const to = best.entries + best.count();
-        const int taken = take(group, elements, cut, columns, to);
+        const int taken = take<kVectorOf<T>>(group, elements, cut, columns, to);
         __syncthreads();
-        for (int i = thread; i < taken; i += threads) to[i] = sortable(to[i] + static_cast<std::uint64_t>(first));
+        for (int i = thread; i < taken; i += threads)
+            to[i] = sortable<Value>(to[i] + static_cast<std::uint64_t>(first));
         best.added += taken;
         // k elements of no larger key are found; equal ones of later stripes come behind them.
-        if (cut.count + (cut.tie_key == kNanKey ? 0 : cut.ties) >= k) best.limit_to(cut.last);
+        if (cut.count + (cut.tie_key == Of::kNoneKey ? 0 : cut.ties) >= k) best.limit_to(cut.last);
     }
     best.sort(k);
     const std::int64_t list = static_cast<std::int64_t>(blockIdx.x) * k;
     for (int j = thread; j < k; j += threads) {
         const std::uint64_t entry = j < best.kept ? best.entries[j] : kEmptyEntry;
-        values[list + j] = value_of(key_of_entry(entry));
+        values[list + j] = to_store<T>(value_as<Value>(key_of_entry(entry)));
         indices[list + j] = column(row, index_of_entry(entry));
     }
 }
 
-template <int threads, int per_thread, class Part, class Column>
-void launch_select(Stream stream, std::int64_t rows, const Part& part, std::int64_t k, const float* distances,
-                   Column column, float* values, std::int32_t* indices) {
-    const bool aligned =
-        part.columns % kVector == 0 && reinterpret_cast<std::uintptr_t>(distances) % sizeof(float4) == 0;
+template <int threads, int per_thread, class Part, class T, class Column>
+void launch_select(Stream stream, std::int64_t rows, const Part& part, std::int64_t k, const T* distances,
+                   Column column, T* values, std::int32_t* indices) {
     const int size = entries_for(static_cast<int>(k));
-    launch(select_rows<threads, per_thread, Part, Column>, dim3(static_cast<unsigned>(part.blocks(rows))),
+    launch(select_rows<threads, per_thread, Part, T, Column>, dim3(static_cast<unsigned>(part.blocks(rows))),
            dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(size) * sizeof(std::uint64_t), stream, part,
-           static_cast<int>(k), size, aligned, distances, column, values, indices);
+           static_cast<int>(k), size, has_aligned_rows(distances, part.columns), distances, column, values, indices);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // All of a row in any order: nothing to select. A copy of the matrix, and the columns' numbers beside it; for lists
-// longer than the row, what fills them. Bound by memory: 4 bytes read and 8 written per entry.
-
-#include <limits>
+// longer than the row, what fills them. Bound by memory: 4 bytes read and 8 written per
+// entry, of 16-bit numbers 2 and 6.
 
 #include "device/kernel.hpp"
 #include "kernels/core/variant.hpp"
 #include "kernels/problems/smallest_k.hpp"
+#include "variants/smallest_k/typed_keys.cuh"
 
 namespace espalier::smallest_k {
 namespace {
@@ -22,9 +22,9 @@ struct Entries {
 };
 
 /// Divides once; short runs are counted on.
-template <bool row_major>
+template <bool row_major, class T>
 __global__ void __launch_bounds__(kThreads)
-    copy_rows(Entries entries, std::int64_t columns, const float* distances, float* values, std::int32_t* indices) {
+    copy_rows(Entries entries, std::int64_t columns, const T* distances, T* values, std::int32_t* indices) {
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kThreads * kPerThread + threadIdx.x;
     std::int64_t run = first / entries.length, at = first % entries.length;
 #pragma unroll
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(kThreads)
         const std::int64_t column = row_major ? at : run;
         const bool filled = column < columns;
         const std::int64_t from = row_major ? run * columns + at : place;
-        values[place] = filled ? distances[from] : std::numeric_limits<float>::quiet_NaN();
+        values[place] = filled ? distances[from] : to_store<T>(value_as<Compared<T>>(kEmptyKey));
         indices[place] = filled ? static_cast<std::int32_t>(column) : kNoIndex;
         for (at += kThreads; at >= entries.length; ++run) at -= entries.length;
     }
@@ -55,9 +55,11 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
     if (problem.results() == 0) return;
     const Entries entries = entries_of(problem);
-    launch(problem.has_rows() ? copy_rows<true> : copy_rows<false>, dim3(static_cast<unsigned>(entries.blocks())),
-           dim3(kThreads), 0, context.stream, entries, problem.columns, buffers.distances, buffers.values,
-           buffers.indices);
+    with_key_type(problem.keys, [&]<class T>(std::type_identity<T>) {
+        launch(problem.has_rows() ? copy_rows<true, T> : copy_rows<false, T>,
+               dim3(static_cast<unsigned>(entries.blocks())), dim3(kThreads), 0, context.stream, entries,
+               problem.columns, keys_of<T>(buffers), values_of<T>(buffers), buffers.indices);
+    });
 }
 
 }  // namespace
@@ -68,7 +70,7 @@ Variant<Problem> copy_rows() {
             .limits = "order=any and k of all columns",
             .tolerance = {.reason = "selects, computes nothing"},
             .space = {},
-            .optional_features = {"layout", "order"},
+            .optional_features = {"layout", "order", "keys"},
             .supports = supports,
             .run = run};
 }

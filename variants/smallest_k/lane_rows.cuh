@@ -73,14 +73,16 @@ struct LaneGroup {
 };
 
 /// A kernel whose rows have so many lanes, and the most columns and k that it takes.
+template <class T = float>
 struct LaneKernel {
     int lanes, columns, k;
-    void (*kernel)(Problem, bool, const float*, float*, std::int32_t*);
+    void (*kernel)(Problem, bool, const T*, T*, std::int32_t*);
 };
 
 /// The first that fits.
-const LaneKernel* find_kernel(std::span<const LaneKernel> kernels, const Problem& problem, int lanes) {
-    for (const LaneKernel& kernel : kernels)
+template <class T>
+const LaneKernel<T>* find_kernel(std::span<const LaneKernel<T>> kernels, const Problem& problem, int lanes) {
+    for (const LaneKernel<T>& kernel : kernels)
         if (kernel.lanes == lanes && problem.columns <= kernel.columns && problem.k <= kernel.k) return &kernel;
     return nullptr;
 }
@@ -90,11 +92,12 @@ std::int64_t blocks_of(const Problem& problem, int lanes) {
     return (problem.rows + rows - 1) / rows;
 }
 
-Support supports_lanes(std::span<const LaneKernel> kernels, const Problem& problem, int lanes) {
+template <class T>
+Support supports_lanes(std::span<const LaneKernel<T>> kernels, const Problem& problem, int lanes) {
     if (!problem.has_rows()) return Support::no("reads rows: needs layout=row_major");
     if (!find_kernel(kernels, problem, lanes)) {
         int columns = 0, k = 0;
-        for (const LaneKernel& kernel : kernels)
+        for (const LaneKernel<T>& kernel : kernels)
             if (kernel.lanes == lanes) columns = std::max(columns, kernel.columns), k = std::max(k, kernel.k);
         return Support::no(std::to_string(lanes) + " lanes hold rows of up to " + std::to_string(columns) +
                            " columns and lists of up to " + std::to_string(k));
@@ -103,14 +106,14 @@ Support supports_lanes(std::span<const LaneKernel> kernels, const Problem& probl
     return Support::yes();
 }
 
-void run_lanes(std::span<const LaneKernel> kernels, Context& context, const Problem& problem, const Buffers& buffers,
+template <class T>
+void run_lanes(std::span<const LaneKernel<T>> kernels, Context& context, const Problem& problem, const Buffers& buffers,
                int lanes) {
     if (problem.results() == 0) return;
-    const bool aligned =
-        problem.columns % kVector == 0 && reinterpret_cast<std::uintptr_t>(buffers.distances) % sizeof(float4) == 0;
+    const T* const keys = keys_of<T>(buffers);
     launch(find_kernel(kernels, problem, lanes)->kernel, dim3(static_cast<unsigned>(blocks_of(problem, lanes))),
-           dim3(kLanes, kWarps), 0, context.stream, problem, aligned, buffers.distances, buffers.values,
-           buffers.indices);
+           dim3(kLanes, kWarps), 0, context.stream, problem, has_aligned_rows(keys, problem.columns), keys,
+           values_of<T>(buffers), buffers.indices);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "device/kernel.hpp"
 #include "kernels/problems/smallest_k.hpp"
@@ -79,9 +80,10 @@ struct SortSpace {
     std::uint32_t sorted[padded(kPlaces)];
 };
 
-template <int registers>
+template <int registers, class T = float>
 class WarpSort {
 public:
+    using Value = Compared<T>;
     using Space = SortSpace<registers>;
     static constexpr int kPlaces = Space::kPlaces;
 
@@ -90,7 +92,7 @@ public:
         : space_(space), raw_{space.entries}, count_(count), lane_(lane) {}
 
     /// Writes the first k of them in order, then entries without an element.
-    __device__ void write(int k, float* values, std::int32_t* indices) {
+    __device__ void write(int k, T* values, std::int32_t* indices) {
         sort_bits();
         constexpr int kPasses = 4;
         int passes = 0;
@@ -99,8 +101,8 @@ public:
         if (whole) sort_whole();
         for (int j = static_cast<int>(lane_); j < k; j += kLanes) {
             const int place = whole ? j : place_of(space_.sorted[Space::padded(std::min(j, kPlaces - 1))]);
-            const std::uint64_t entry = j < count_ ? whole ? raw_[place] : sortable(raw_[place]) : kEmptyEntry;
-            values[j] = value_of(key_of_entry(entry));
+            const std::uint64_t entry = j < count_ ? whole ? raw_[place] : sortable<Value>(raw_[place]) : kEmptyEntry;
+            values[j] = to_store<T>(value_as<Value>(key_of_entry(entry)));
             indices[j] = index_of_entry(entry);
         }
     }
@@ -111,7 +113,7 @@ private:
     __device__ static int place_of(std::uint32_t packed) { return static_cast<int>(packed & (kPlaces - 1)); }
 
     __device__ std::uint32_t key_at(int place) const {
-        return place < count_ ? key_of(value_of_raw(raw_[place])) : kEmptyKey;
+        return place < count_ ? key_of(value_of_raw<Value>(raw_[place])) : kEmptyKey;
     }
 
     /// Leaves the places in the order of their packed keys in `sorted`. A place without an entry is all ones, after
@@ -123,7 +125,9 @@ private:
         for (int r = 0; r < registers; ++r) {
             packed[r] = key_at(r * kLanes + first);
             least = std::min(least, packed[r]);
-            most = std::max(most, packed[r] == kEmptyKey ? 0 : packed[r]);
+            // Of int32 kEmptyKey is INT32_MAX's, too.
+            const bool empty = std::is_same_v<T, std::int32_t> ? r * kLanes + first >= count_ : packed[r] == kEmptyKey;
+            most = std::max(most, empty ? 0 : packed[r]);
         }
         least = __reduce_min_sync(kAll, least), most = __reduce_max_sync(kAll, most);
         const int shift = std::max(static_cast<int>(std::bit_width(most - least)) - (32 - kPlaceBits), 0);
@@ -147,7 +151,7 @@ private:
                 std::uint32_t &first = space_.sorted[Space::padded(i)], &second = space_.sorted[Space::padded(i + 1)];
                 const std::uint32_t a = first, b = second;
                 if ((a ^ b) >> kPlaceBits != 0) continue;
-                if (sortable(raw_[place_of(a)]) < sortable(raw_[place_of(b)])) continue;
+                if (sortable<Value>(raw_[place_of(a)]) < sortable<Value>(raw_[place_of(b)])) continue;
                 first = b, second = a, wrong = true;
             }
             __syncwarp();
@@ -160,7 +164,7 @@ private:
         int padded = kLanes;
         while (padded < count_) padded *= 2;
         for (int i = static_cast<int>(lane_); i < padded; i += kLanes)
-            raw_[i] = i < count_ ? sortable(raw_[i]) : kEmptyEntry;
+            raw_[i] = i < count_ ? sortable<Value>(raw_[i]) : kEmptyEntry;
         for (int size = 2; size <= padded; size *= 2)
             for (int stride = size / 2; stride > 0; stride /= 2) {
                 __syncwarp();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "device/kernel.hpp"
 #include "kernels/problems/smallest_k.hpp"
@@ -45,18 +46,57 @@ struct WarpGroup {
 
 /// A key inside the bracket up to which about `wanted` values lie, beyond it by the count's likely error less `slack`.
 /// Any key inside is right; of ends that are no numbers it is the uppermost.
-__device__ inline std::uint32_t interpolated(const Bracket& bracket, int wanted, float slack) {
+template <class Value>
+__device__ std::uint32_t interpolated(const Bracket& bracket, int wanted, float slack) {
     const auto below = static_cast<float>(wanted - bracket.below), above = static_cast<float>(bracket.within - wanted);
     const float beyond = fmaxf(sqrtf(fminf(below, above)) - slack, 0.0F);
     const float share = (below < above ? below + beyond : below - beyond) / (below + above);
-    const float low = value_of(bracket.low), high = value_of(bracket.high);
-    return std::clamp(key_of(low + (high - low) * share), bracket.low + 1, bracket.high - 1);
+    if constexpr (std::is_same_v<Value, std::int32_t>) {
+        // Keys lie as the numbers do. The difference of the ends is right where the lower one is -1.
+        constexpr float kMost = 0x1.FFFFFEp31F;
+        const std::uint32_t range = bracket.high - bracket.low;
+        const float offset = fminf(fmaxf(static_cast<float>(range) * share, 0.0F), kMost);
+        return bracket.low + std::clamp(static_cast<std::uint32_t>(offset), 1U, range - 1);
+    } else {
+        const float low = value_of(bracket.low), high = value_of(bracket.high);
+        return std::clamp(key_of(low + (high - low) * share), bracket.low + 1, bracket.high - 1);
+    }
+}
+
+/// Whether the lower end of a bracket is a key before the least one, which of int32 may be -1.
+template <class Value>
+__device__ bool lies_before(std::uint32_t low, std::uint32_t least) {
+    if constexpr (std::is_same_v<Value, std::int32_t>)
+        return low == least - 1;
+    else
+        return low < least;
+}
+
+/// The least and the largest key of the thread's numbers.
+template <class Value, int count>
+__device__ void own_extremes(const Value (&values)[count], std::uint32_t& least, std::uint32_t& most) {
+    if constexpr (std::is_same_v<Value, std::int32_t>) {
+        least = Numbers<Value>::kLastKey, most = 0;
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+            const std::uint32_t key = key_of(values[i]);
+            least = std::min(least, key);
+            if (key != Numbers<Value>::kNoneKey) most = std::max(most, key);
+        }
+    } else {
+        constexpr float kInfinity = std::numeric_limits<float>::infinity();
+        float smallest = kInfinity, largest = -kInfinity;
+#pragma unroll
+        for (int i = 0; i < count; ++i) smallest = fminf(smallest, values[i]), largest = fmaxf(largest, values[i]);
+        least = key_of(smallest), most = key_of(largest);
+    }
 }
 
 /// Narrows the bracket until k to `capacity` values lie within, or it is a single key. `least`: the least value's.
-template <class Group, int count>
-__device__ void close_in(Group& group, const float (&values)[count], Bracket& bracket, std::uint32_t least, int k,
+template <class Group, class Value, int count>
+__device__ void close_in(Group& group, const Value (&values)[count], Bracket& bracket, std::uint32_t least, int k,
                          int capacity) {
+    using Of = Numbers<Value>;
     const int wanted = k + (capacity - k) / 2;
     const float slack = static_cast<float>(capacity - k) / 2;
     bool interpolate = true, alike = false;
@@ -65,10 +105,12 @@ __device__ void close_in(Group& group, const float (&values)[count], Bracket& br
         const int between = bracket.within - bracket.below;
         std::uint32_t middle = bracket.low + (bracket.high - bracket.low) / 2;
         if (alike)
-            middle = bracket.low < least ? least : group.least(least_key_above(values, bound_of(bracket.low)));
+            middle = lies_before<Value>(bracket.low, least)
+                         ? least
+                         : group.least(least_key_above(values, Of::bound_of(bracket.low)));
         else if (interpolate)
-            middle = interpolated(bracket, wanted, slack);
-        const int within = group.sum(count_within(values, bound_of(middle)));
+            middle = interpolated<Value>(bracket, wanted, slack);
+        const int within = group.sum(count_within(values, Of::bound_of(middle)));
         if (within < k) {
             bracket.low = middle, bracket.below = within;
         } else {
@@ -82,21 +124,19 @@ __device__ void close_in(Group& group, const float (&values)[count], Bracket& br
 }
 
 /// Where to cut a row so that k to `capacity` elements are taken; fewer only of a row that has fewer.
-template <class Group, int count>
-__device__ Cut find_threshold(Group& group, const float (&values)[count], int k, int capacity) {
-    constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    const int numbers = group.sum(count_within(values, kInfinity));
-    if (numbers <= capacity) return {kInfinity, numbers, std::max(k - numbers, 0), kNanKey, kInfinityKey};
-    float smallest = kInfinity, largest = -kInfinity;
-#pragma unroll
-    for (int i = 0; i < count; ++i) smallest = fminf(smallest, values[i]), largest = fmaxf(largest, values[i]);
-    std::uint32_t least = key_of(smallest), most = key_of(largest);
+template <class Group, class Value, int count>
+__device__ Cut<Value> find_threshold(Group& group, const Value (&values)[count], int k, int capacity) {
+    using Of = Numbers<Value>;
+    const int numbers = group.sum(count_within(values, Of::kLast));
+    if (numbers <= capacity) return {Of::kLast, numbers, std::max(k - numbers, 0), Of::kNoneKey, Of::kLastKey};
+    std::uint32_t least, most;
+    own_extremes(values, least, most);
     group.extremes(least, most);
     Bracket bracket{least - 1, most, 0, numbers};
     close_in(group, values, bracket, least, k, capacity);
     if (bracket.within > capacity)
-        return {bound_of(bracket.low), bracket.below, k - bracket.below, bracket.high, bracket.high};
-    return {bound_of(bracket.high), bracket.within, 0, kNanKey, bracket.high};
+        return {Of::bound_of(bracket.low), bracket.below, k - bracket.below, bracket.high, bracket.high};
+    return {Of::bound_of(bracket.high), bracket.within, 0, Of::kNoneKey, bracket.high};
 }
 
 /// Raw entries in shared memory with a gap after every 16: threads that take equally many elements, as of sorted rows,
@@ -111,23 +151,23 @@ struct RawList {
 };
 
 /// Appends the first `ties` elements of the cut's key in the order of their columns, behind `taken` others.
-template <class Group, int count>
-__device__ int gather_ties(Group& group, const float (&values)[count], const Cut& cut, int columns, int taken,
+template <int together, class Group, class Value, int count>
+__device__ int gather_ties(Group& group, const Value (&values)[count], const Cut<Value>& cut, int columns, int taken,
                            RawList to) {
     const int end = taken + cut.ties;
 #pragma unroll
-    for (int i = 0; i < count; i += kVector) {
+    for (int i = 0; i < count; i += together) {
         if (taken >= end) break;
         unsigned equal = 0;
 #pragma unroll
-        for (int e = 0; e < kVector; ++e)
-            if (column_of(group, i + e) < columns && key_of(values[i + e]) == cut.tie_key) equal |= 1U << e;
+        for (int e = 0; e < together; ++e)
+            if (column_of<together>(group, i + e) < columns && key_of(values[i + e]) == cut.tie_key) equal |= 1U << e;
         int total = 0;
         int place = taken + group.before(__popc(equal), total);
 #pragma unroll
-        for (int e = 0; e < kVector; ++e)
+        for (int e = 0; e < together; ++e)
             if (equal >> e & 1) {
-                if (place < end) to[place] = raw_entry(values[i + e], column_of(group, i + e));
+                if (place < end) to[place] = raw_entry(values[i + e], column_of<together>(group, i + e));
                 ++place;
             }
         taken += total;
@@ -136,27 +176,25 @@ __device__ int gather_ties(Group& group, const float (&values)[count], const Cut
 }
 
 /// Writes what the cut takes to `to`, in no order but the same in every run. Returns how many there are.
-template <class Group, int count>
-__device__ int gather(Group& group, const float (&values)[count], const Cut& cut, int columns, RawList to) {
+template <int together, class Group, class Value, int count>
+__device__ int gather(Group& group, const Value (&values)[count], const Cut<Value>& cut, int columns, RawList to) {
     int total = 0;
     int place = group.before(count_within(values, cut.bound), total);
 #pragma unroll
     for (int i = 0; i < count; ++i)
-        if (values[i] <= cut.bound) to[place++] = raw_entry(values[i], column_of(group, i));
-    return cut.ties > 0 ? gather_ties(group, values, cut, columns, total, to) : total;
-}
-
-__device__ inline float value_of_raw(std::uint64_t raw) {
-    return __uint_as_float(static_cast<std::uint32_t>(raw >> 32));
+        if (Numbers<Value>::within(values[i], cut.bound))
+            to[place++] = raw_entry(values[i], column_of<together>(group, i));
+    return cut.ties > 0 ? gather_ties<together>(group, values, cut, columns, total, to) : total;
 }
 
 /// Writes a list of k as it is, `threads` threads at a time.
-__device__ inline void write_list(RawList list, int count, int k, float* values, std::int32_t* indices, int thread,
-                                  int threads) {
+template <class T>
+__device__ void write_list(RawList list, int count, int k, T* values, std::int32_t* indices, int thread, int threads) {
+    using Value = Compared<T>;
     for (int j = thread; j < k; j += threads) {
         const bool filled = j < count;
         const std::uint64_t raw = filled ? list[j] : 0;
-        values[j] = filled ? value_of_raw(raw) : std::numeric_limits<float>::quiet_NaN();
+        values[j] = to_store<T>(filled ? value_of_raw<Value>(raw) : Numbers<Value>::kNone);
         indices[j] = filled ? static_cast<std::int32_t>(raw) : kNoIndex;
     }
 }

@@ -26,21 +26,21 @@ constexpr int kMostPlaces = 1024;
 /// Warps per block; they have nothing to do with each other. Four of the largest sort exceed a block's static memory.
 constexpr int warps_for(int places) { return places < kMostPlaces ? 4 : 2; }
 
-template <int per_lane>
-__device__ int gather_row(const Problem& problem, bool aligned, const float* row, int k, int capacity, RawList to) {
+template <int per_lane, class T>
+__device__ int gather_row(const Problem& problem, bool aligned, const T* row, int k, int capacity, RawList to) {
     WarpGroup group;
     const int columns = static_cast<int>(problem.columns);
-    float elements[per_lane];
+    Compared<T> elements[per_lane];
     load_stripe(group, elements, row, columns, aligned);
-    const Cut cut = find_threshold(group, elements, k, capacity);
-    const int taken = gather(group, elements, cut, columns, to);
+    const Cut<Compared<T>> cut = find_threshold(group, elements, k, capacity);
+    const int taken = gather<kVectorOf<T>>(group, elements, cut, columns, to);
     __syncwarp();
     return taken;
 }
 
-template <int per_lane, int registers>
+template <class T, int per_lane, int registers>
 __global__ void __launch_bounds__(kLanes* warps_for(registers* kLanes))
-    sort_cut_rows(Problem problem, bool aligned, const float* distances, float* values, std::int32_t* indices) {
+    sort_cut_rows(Problem problem, bool aligned, const T* distances, T* values, std::int32_t* indices) {
     constexpr int kWarps = warps_for(registers * kLanes);
     auto& space = shared<SortSpace<registers>[kWarps], struct CutSpace>()[threadIdx.y];
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.y;
@@ -48,12 +48,12 @@ __global__ void __launch_bounds__(kLanes* warps_for(registers* kLanes))
     const int k = static_cast<int>(problem.k);
     const int taken = gather_row<per_lane>(problem, aligned, distances + row * problem.columns, k, registers * kLanes,
                                            {space.entries});
-    WarpSort<registers>(space, taken, threadIdx.x).write(k, values + row * k, indices + row * k);
+    WarpSort<registers, T>(space, taken, threadIdx.x).write(k, values + row * k, indices + row * k);
 }
 
-template <int per_lane, int places>
+template <class T, int per_lane, int places>
 __global__ void __launch_bounds__(kLanes* warps_for(places))
-    cut_rows(Problem problem, bool aligned, const float* distances, float* values, std::int32_t* indices) {
+    cut_rows(Problem problem, bool aligned, const T* distances, T* values, std::int32_t* indices) {
     constexpr int kWarps = warps_for(places);
     auto& entries = shared<std::uint64_t[kWarps][RawList::room_for(places)], struct CutEntries>()[threadIdx.y];
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.y;
@@ -63,24 +63,27 @@ __global__ void __launch_bounds__(kLanes* warps_for(places))
     write_list({entries}, taken, k, values + row * k, indices + row * k, static_cast<int>(threadIdx.x), kLanes);
 }
 
-using Kernel = void (*)(Problem, bool, const float*, float*, std::int32_t*);
+template <class T>
+using Kernel = void (*)(Problem, bool, const T*, T*, std::int32_t*);
 
+template <class T>
 struct Instance {
     int columns, places;
-    Kernel sorted, any;
+    Kernel<T> sorted, any;
 };
 
-template <int per_lane, int registers>
-constexpr Instance instance() {
-    return {kLanes * per_lane, kLanes * registers, sort_cut_rows<per_lane, registers>,
-            cut_rows<per_lane, kLanes * registers>};
+template <class T, int per_lane, int registers>
+constexpr Instance<T> instance() {
+    return {kLanes * per_lane, kLanes * registers, sort_cut_rows<T, per_lane, registers>,
+            cut_rows<T, per_lane, kLanes * registers>};
 }
 
 /// The first that holds the row and what is taken of it.
-constexpr std::array kInstances{instance<16, 2>(),  instance<16, 4>(), instance<16, 8>(), instance<16, 16>(),
-                                instance<32, 2>(),  instance<32, 4>(), instance<32, 8>(), instance<32, 16>(),
-                                instance<32, 32>(), instance<64, 2>(), instance<64, 4>(), instance<64, 8>(),
-                                instance<64, 16>(), instance<64, 32>()};
+template <class T>
+constexpr std::array kInstances{
+    instance<T, 16, 2>(), instance<T, 16, 4>(), instance<T, 16, 8>(),  instance<T, 16, 16>(), instance<T, 32, 2>(),
+    instance<T, 32, 4>(), instance<T, 32, 8>(), instance<T, 32, 16>(), instance<T, 32, 32>(), instance<T, 64, 2>(),
+    instance<T, 64, 4>(), instance<T, 64, 8>(), instance<T, 64, 16>(), instance<T, 64, 32>()};
 
 /// What the network sorts; in any order, room for the k.
 std::int64_t places_for(const Problem& problem, const Configuration& configuration) {
@@ -88,39 +91,52 @@ std::int64_t places_for(const Problem& problem, const Configuration& configurati
     return static_cast<std::int64_t>(k) * (problem.order == ListOrder::any ? 1 : configuration["room"]);
 }
 
-const Instance* find_instance(const Problem& problem, const Configuration& configuration) {
+template <class T>
+const Instance<T>* find_instance(const Problem& problem, const Configuration& configuration) {
     const std::int64_t places = places_for(problem, configuration);
-    for (const Instance& instance : kInstances)
+    for (const Instance<T>& instance : kInstances<T>)
         if (problem.columns <= instance.columns && places <= instance.places) return &instance;
     return nullptr;
 }
 
-std::int64_t blocks_of(const Problem& problem, const Instance& instance) {
-    return (problem.rows + warps_for(instance.places) - 1) / warps_for(instance.places);
+std::int64_t blocks_of(const Problem& problem, int places) {
+    return (problem.rows + warps_for(places) - 1) / warps_for(places);
 }
 
-Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
+template <class T>
+Support supports_keys(const Problem& problem, const Configuration& configuration) {
     if (!problem.has_rows()) return Support::no("reads rows: needs layout=row_major");
     if (problem.order == ListOrder::any && configuration["room"] != 1)
         return Support::no("room has no meaning without a sort");
-    const Instance* instance = find_instance(problem, configuration);
+    const Instance<T>* instance = find_instance<T>(problem, configuration);
     if (!instance)
         return Support::no("a warp holds rows of up to 2,048 columns and sorts up to " + std::to_string(kMostPlaces) +
                            " entries, room times the next power of two to k");
-    if (blocks_of(problem, *instance) > 2147483647)
+    if (blocks_of(problem, instance->places) > 2147483647)
         return Support::no("more than 2,147,483,647 blocks exceed the grid");
     return Support::yes();
 }
 
+Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
+    return with_key_type(problem.keys,
+                         [&]<class T>(std::type_identity<T>) { return supports_keys<T>(problem, configuration); });
+}
+
+template <class T>
+void run_keys(const Context& context, const Problem& problem, const Buffers& buffers,
+              const Configuration& configuration) {
+    const Instance<T>& instance = *find_instance<T>(problem, configuration);
+    const T* const keys = keys_of<T>(buffers);
+    launch(problem.order == ListOrder::any ? instance.any : instance.sorted,
+           dim3(static_cast<unsigned>(blocks_of(problem, instance.places))),
+           dim3(kLanes, static_cast<unsigned>(warps_for(instance.places))), 0, context.stream, problem,
+           has_aligned_rows(keys, problem.columns), keys, values_of<T>(buffers), buffers.indices);
+}
+
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     if (problem.results() == 0) return;
-    const Instance& instance = *find_instance(problem, configuration);
-    const bool aligned =
-        problem.columns % kVector == 0 && reinterpret_cast<std::uintptr_t>(buffers.distances) % sizeof(float4) == 0;
-    launch(problem.order == ListOrder::any ? instance.any : instance.sorted,
-           dim3(static_cast<unsigned>(blocks_of(problem, instance))),
-           dim3(kLanes, static_cast<unsigned>(warps_for(instance.places))), 0, context.stream, problem, aligned,
-           buffers.distances, buffers.values, buffers.indices);
+    with_key_type(problem.keys,
+                  [&]<class T>(std::type_identity<T>) { run_keys<T>(context, problem, buffers, configuration); });
 }
 
 }  // namespace
@@ -131,7 +147,7 @@ Variant<Problem> warp_cut_rows() {
             .limits = "row-major or a single row; 2,048 columns, k <= 1,024",
             .tolerance = {.reason = "selects, computes nothing"},
             .space = {{"room", {1, 2}}},
-            .optional_features = {"layout", "order"},
+            .optional_features = {"layout", "order", "keys"},
             .supports = supports,
             .run = run};
 }

@@ -14,7 +14,8 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <limits>
+#include <span>
+#include <type_traits>
 
 #include "device/kernel.hpp"
 #include "kernels/core/variant.hpp"
@@ -39,39 +40,42 @@ struct RowSpace {
 };
 
 /// Writes what the cut takes to `to`, raw, in the order of the columns. Returns how many there are.
-template <int capacity, class Group, int count>
-__device__ int take_in_order(Group& group, const float (&values)[count], const Cut& cut, int columns,
+template <int capacity, int together, class Group, class Value, int count>
+__device__ int take_in_order(Group& group, const Value (&values)[count], const Cut<Value>& cut, int columns,
                              std::uint64_t* to) {
+    using Of = Numbers<Value>;
     // How many are taken of the lane's vectors, several counts to a word, whose sums do not overflow.
-    constexpr int kBits = capacity < 128 ? 8 : 16, kCounts = 32 / kBits, kOfWord = kCounts * kVector;
+    constexpr int kBits = capacity < 128 ? 8 : 16, kCounts = 32 / kBits, kOfWord = kCounts * together;
     constexpr int kWords = (count + kOfWord - 1) / kOfWord;
     std::uint32_t counts[kWords] = {};
 #pragma unroll
     for (int i = 0; i < count; ++i)
-        counts[i / kOfWord] += values[i] <= cut.bound ? 1U << i % kOfWord / kVector * kBits : 0;
+        counts[i / kOfWord] += Of::within(values[i], cut.bound) ? 1U << i % kOfWord / together * kBits : 0;
     int first = 0;
 #pragma unroll
     for (int w = 0; w < kWords; ++w) {
         int total = 0;
         const int before = group.before(static_cast<int>(counts[w]), total);
 #pragma unroll
-        for (int i = w * kOfWord; i < std::min(count, (w + 1) * kOfWord); i += kVector) {
-            const int shift = i % kOfWord / kVector * kBits;
+        for (int i = w * kOfWord; i < std::min(count, (w + 1) * kOfWord); i += together) {
+            const int shift = i % kOfWord / together * kBits;
             std::uint64_t* place = to + first + (before >> shift & ((1 << kBits) - 1));
 #pragma unroll
-            for (int e = 0; e < kVector; ++e)
-                if (values[i + e] <= cut.bound) *place++ = raw_entry(values[i + e], column_of(group, i + e));
+            for (int e = 0; e < together; ++e)
+                if (Of::within(values[i + e], cut.bound))
+                    *place++ = raw_entry(values[i + e], column_of<together>(group, i + e));
             first += total >> shift & ((1 << kBits) - 1);
         }
     }
-    if (group.any(cut.ties > 0)) first += take_ties(group, values, cut, columns, to + cut.count);
+    if (group.any(cut.ties > 0)) first += take_ties<together>(group, values, cut, columns, to + cut.count);
     return first;
 }
 
 /// Sorts the lists of a warp's rows, each by its group, and writes their first k.
-template <int lanes, class Size>
+template <class T, int lanes, class Size>
 class PackedRows {
 public:
+    using Value = Compared<T>;
     using Space = RowSpace<lanes, Size>;
 
     /// `count` raw entries in `space`, of which all lanes know.
@@ -92,12 +96,11 @@ public:
     }
 
     /// Then entries without an element.
-    __device__ void write(int k, float* values, std::int32_t* indices) const {
+    __device__ void write(int k, T* values, std::int32_t* indices) const {
         for (int j = group_.rank(); j < k; j += lanes) {
             const bool filled = j < count_;
             const std::uint64_t raw = filled ? space_.entries[place_at(j)] : 0;
-            values[j] = filled ? __uint_as_float(static_cast<std::uint32_t>(raw >> 32))
-                               : std::numeric_limits<float>::quiet_NaN();
+            values[j] = to_store<T>(filled ? value_of_raw<Value>(raw) : Numbers<Value>::kNone);
             indices[j] = filled ? static_cast<std::int32_t>(raw) : kNoIndex;
         }
     }
@@ -110,7 +113,9 @@ private:
     [[nodiscard]] __device__ int place_at(int j) const {
         return static_cast<int>(space_.order[Space::padded(j)] & (Space::kPlaces - 1));
     }
-    [[nodiscard]] __device__ std::uint64_t sorted_entry(int j) const { return sortable(space_.entries[place_at(j)]); }
+    [[nodiscard]] __device__ std::uint64_t sorted_entry(int j) const {
+        return sortable<Value>(space_.entries[place_at(j)]);
+    }
 
     /// Returns whether the bits hold the keys whole.
     __device__ bool pack(std::uint32_t (&packed)[kRegisters]) {
@@ -120,7 +125,7 @@ private:
             const int place = r * lanes + group_.rank();
             packed[r] = kNoPlace;
             if (place >= count_) continue;
-            packed[r] = key_of(__uint_as_float(static_cast<std::uint32_t>(space_.entries[place] >> 32)));
+            packed[r] = key_of(value_of_raw<Value>(space_.entries[place]));
             least = std::min(least, packed[r]), most = std::max(most, packed[r]);
         }
         group_.extremes(least, most);
@@ -131,6 +136,8 @@ private:
             if (place < count_)
                 packed[r] = (packed[r] - least) >> shift << kPlaceBits | static_cast<std::uint32_t>(place);
         }
+        // What does not fit the 32 bits are zeros of a number that has 16.
+        if constexpr (sizeof(T) == 2) return true;
         return shift == 0;
     }
 
@@ -157,9 +164,10 @@ private:
     /// The place of an entry is how many come before it.
     __device__ void count_places() {
         for (int place = group_.rank(); place < count_; place += lanes) {
-            const std::uint64_t entry = sortable(space_.entries[place]);
+            const std::uint64_t entry = sortable<Value>(space_.entries[place]);
             int before = 0;
-            for (int other = 0; other < count_; ++other) before += sortable(space_.entries[other]) < entry ? 1 : 0;
+            for (int other = 0; other < count_; ++other)
+                before += sortable<Value>(space_.entries[other]) < entry ? 1 : 0;
             space_.order[Space::padded(before)] = static_cast<std::uint32_t>(place);
         }
     }
@@ -170,9 +178,10 @@ private:
 };
 
 /// A warp takes 32 / lanes rows, each `per_lane` registers of every lane.
-template <int lanes, int per_lane, class Size>
+template <class T, int lanes, int per_lane, class Size>
 __global__ void __launch_bounds__(kLanes* kWarps)
-    select_packed(Problem problem, bool aligned, const float* distances, float* values, std::int32_t* indices) {
+    select_packed(Problem problem, bool aligned, const T* distances, T* values, std::int32_t* indices) {
+    using Value = Compared<T>;
     constexpr int kRows = kLanes / lanes, kParts = std::min(per_lane, std::max(4 * Size::kMost / lanes, kVector));
     const int own = static_cast<int>(threadIdx.x) / lanes, k = static_cast<int>(problem.k);
     auto& space = shared<RowSpace<lanes, Size>[kWarps][kRows], struct PackedSpace>()[threadIdx.y][own];
@@ -180,37 +189,64 @@ __global__ void __launch_bounds__(kLanes* kWarps)
     const std::int64_t row = (static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.y) * kRows + own;
     const int columns = row < problem.rows ? static_cast<int>(problem.columns) : 0;
 
-    float elements[per_lane];
+    Value elements[per_lane];
     load_stripe(group, elements, distances + row * problem.columns, columns, aligned);
-    const Cut cut = find_cut<kParts>(group, elements, kInfinityKey, k, k, Size::kSlack, Size::kCapacity);
-    const int taken = take_in_order<Size::kCapacity>(group, elements, cut, columns, space.entries);
+    const Cut<Value> cut =
+        find_cut<kParts>(group, elements, Numbers<Value>::kLastKey, k, k, Size::kSlack, Size::kCapacity);
+    const int taken = take_in_order<Size::kCapacity, kVectorOf<T>>(group, elements, cut, columns, space.entries);
     __syncwarp();
-    PackedRows<lanes, Size> list(space, taken);
+    PackedRows<T, lanes, Size> list(space, taken);
     list.sort();
     if (row < problem.rows) list.write(k, values + row * k, indices + row * k);
 }
 
-template <int lanes, int per_lane, class Size>
-constexpr LaneKernel instance() {
-    return {lanes, lanes * per_lane, Size::kMost, select_packed<lanes, per_lane, Size>};
+template <class T, int lanes, int per_lane, class Size>
+constexpr LaneKernel<T> instance() {
+    return {lanes, lanes * per_lane, Size::kMost, select_packed<T, lanes, per_lane, Size>};
 }
 
 /// By lanes; the first that fits is taken.
-constexpr std::array kInstances{
-    instance<32, 8, Small>(),   instance<32, 16, Small>(),  instance<32, 32, Small>(),  instance<32, 64, Small>(),
-    instance<32, 8, Medium>(),  instance<32, 16, Medium>(), instance<32, 32, Medium>(), instance<32, 64, Medium>(),
-    instance<32, 16, Large>(),  instance<32, 32, Large>(),  instance<32, 64, Large>(),  instance<16, 8, Small>(),
-    instance<16, 16, Small>(),  instance<16, 32, Small>(),  instance<16, 8, Medium>(),  instance<16, 16, Medium>(),
-    instance<16, 32, Medium>(), instance<8, 8, Small>(),    instance<8, 16, Small>(),   instance<8, 32, Small>(),
-    instance<8, 8, Medium>(),   instance<8, 16, Medium>(),  instance<8, 32, Medium>(),  instance<4, 8, Small>(),
-    instance<4, 16, Small>(),   instance<4, 32, Small>(),   instance<4, 16, Medium>(),  instance<4, 32, Medium>()};
+constexpr std::array kFloatInstances{
+    instance<float, 32, 8, Small>(),   instance<float, 32, 16, Small>(),  instance<float, 32, 32, Small>(),
+    instance<float, 32, 64, Small>(),  instance<float, 32, 8, Medium>(),  instance<float, 32, 16, Medium>(),
+    instance<float, 32, 32, Medium>(), instance<float, 32, 64, Medium>(), instance<float, 32, 16, Large>(),
+    instance<float, 32, 32, Large>(),  instance<float, 32, 64, Large>(),  instance<float, 16, 8, Small>(),
+    instance<float, 16, 16, Small>(),  instance<float, 16, 32, Small>(),  instance<float, 16, 8, Medium>(),
+    instance<float, 16, 16, Medium>(), instance<float, 16, 32, Medium>(), instance<float, 8, 8, Small>(),
+    instance<float, 8, 16, Small>(),   instance<float, 8, 32, Small>(),   instance<float, 8, 8, Medium>(),
+    instance<float, 8, 16, Medium>(),  instance<float, 8, 32, Medium>(),  instance<float, 4, 8, Small>(),
+    instance<float, 4, 16, Small>(),   instance<float, 4, 32, Small>(),   instance<float, 4, 16, Medium>(),
+    instance<float, 4, 32, Medium>()};
+
+/// The same without the shortest rows, whose 8 registers of a lane are one vector of 16-bit numbers.
+template <class T>
+constexpr std::array kOtherInstances{
+    instance<T, 32, 16, Small>(),  instance<T, 32, 32, Small>(),  instance<T, 32, 64, Small>(),
+    instance<T, 32, 16, Medium>(), instance<T, 32, 32, Medium>(), instance<T, 32, 64, Medium>(),
+    instance<T, 32, 16, Large>(),  instance<T, 32, 32, Large>(),  instance<T, 32, 64, Large>(),
+    instance<T, 16, 16, Small>(),  instance<T, 16, 32, Small>(),  instance<T, 16, 16, Medium>(),
+    instance<T, 16, 32, Medium>(), instance<T, 8, 16, Small>(),   instance<T, 8, 32, Small>(),
+    instance<T, 8, 16, Medium>(),  instance<T, 8, 32, Medium>(),  instance<T, 4, 16, Small>(),
+    instance<T, 4, 32, Small>(),   instance<T, 4, 16, Medium>(),  instance<T, 4, 32, Medium>()};
+
+template <class T>
+constexpr std::span<const LaneKernel<T>> instances() {
+    if constexpr (std::is_same_v<T, float>)
+        return kFloatInstances;
+    else
+        return kOtherInstances<T>;
+}
 
 Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
-    return supports_lanes(kInstances, problem, configuration["lanes"]);
+    return with_key_type(problem.keys, [&]<class T>(std::type_identity<T>) {
+        return supports_lanes<T>(instances<T>(), problem, configuration["lanes"]);
+    });
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
-    run_lanes(kInstances, context, problem, buffers, configuration["lanes"]);
+    with_key_type(problem.keys, [&]<class T>(std::type_identity<T>) {
+        run_lanes<T>(instances<T>(), context, problem, buffers, configuration["lanes"]);
+    });
 }
 
 }  // namespace
@@ -221,7 +257,7 @@ Variant<Problem> warp_packed_rows() {
             .limits = "row-major or a single row; 2,048 columns, k <= 128 with 32 lanes",
             .tolerance = {.reason = "selects, computes nothing"},
             .space = {{"lanes", {32, 16, 8, 4}}},
-            .optional_features = {"layout"},
+            .optional_features = {"layout", "keys"},
             .supports = supports,
             .run = run};
 }

@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kLanes* kWarps)
 
     float elements[per_lane];
     load_stripe(group, elements, distances + row * problem.columns, columns, aligned);
-    const Cut cut = find_cut<kParts>(group, elements, kInfinityKey, k, k, Size::kSlack, Size::kCapacity);
+    const Cut<float> cut = find_cut<kParts>(group, elements, kInfinityKey, k, k, Size::kSlack, Size::kCapacity);
     const int taken = take(group, elements, cut, columns, buffers[threadIdx.y][own]);
     __syncwarp();
     if constexpr (Size::kMost == Small::kMost) {
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(kLanes* kWarps)
 }
 
 template <int lanes, int per_lane, class Size>
-constexpr LaneKernel instance() {
+constexpr LaneKernel<> instance() {
     return {lanes, lanes * per_lane, Size::kMost, select_rows<lanes, per_lane, Size>};
 }
 
@@ -121,11 +121,11 @@ constexpr std::array kInstances{
     instance<4, 16, Small>(),   instance<4, 32, Small>()};
 
 Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo&) {
-    return supports_lanes(kInstances, problem, configuration["lanes"]);
+    return supports_lanes<float>(kInstances, problem, configuration["lanes"]);
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
-    run_lanes(kInstances, context, problem, buffers, configuration["lanes"]);
+    run_lanes<float>(kInstances, context, problem, buffers, configuration["lanes"]);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "kernels/problems/smallest_k.hpp"
 #include "variants/smallest_k/bitonic_warp.cuh"
 #include "variants/smallest_k/order.hpp"
+#include "variants/smallest_k/typed_keys.cuh"
 
 namespace espalier::smallest_k {
 namespace {
@@ -26,46 +27,59 @@ using namespace device;
 constexpr int kBuffer = 64;  // up to 31 that wait and one batch of 32
 
 /// The matrix itself: its elements become entries only if they are kept.
+template <class T>
 struct Matrix {
-    const float* distances;
+    const T* distances;
     std::int64_t rows;
-    using Element = float;
-    __device__ float load(std::int64_t row, std::int64_t column) const { return distances[column * rows + row]; }
-    __device__ static float value(float element) { return element; }
-    __device__ static std::uint64_t entry(float element, std::int64_t column) {
+    using Value = Compared<T>;
+    using Element = Value;
+    __device__ Value load(std::int64_t row, std::int64_t column) const {
+        return loaded(distances[column * rows + row]);
+    }
+    __device__ static Value value(Value element) { return element; }
+    __device__ static std::uint64_t entry(Value element, std::int64_t column) {
         return entry_of(key_of(element), static_cast<std::uint32_t>(column));
     }
 };
 
 /// The same, row-major. Lanes read one word each of 32 rows, and the words beside them in the next steps: every sector
 /// comes from memory once, but takes the first-level cache eight times.
+template <class T>
 struct RowMajorMatrix {
-    const float* distances;
+    const T* distances;
     std::int64_t columns;
-    using Element = float;
-    __device__ float load(std::int64_t row, std::int64_t column) const { return distances[row * columns + column]; }
-    __device__ static float value(float element) { return element; }
-    __device__ static std::uint64_t entry(float element, std::int64_t column) { return Matrix::entry(element, column); }
+    using Value = Compared<T>;
+    using Element = Value;
+    __device__ Value load(std::int64_t row, std::int64_t column) const {
+        return loaded(distances[row * columns + column]);
+    }
+    __device__ static Value value(Value element) { return element; }
+    __device__ static std::uint64_t entry(Value element, std::int64_t column) {
+        return Matrix<T>::entry(element, column);
+    }
 };
 
 /// The lists of the slices: entry `column` of row r is entries[column * rows + r].
+template <class T>
 struct Lists {
     const std::uint64_t* entries;
     std::int64_t rows;
+    using Value = Compared<T>;
     using Element = std::uint64_t;
     __device__ std::uint64_t load(std::int64_t row, std::int64_t column) const { return entries[column * rows + row]; }
-    __device__ static float value(std::uint64_t element) { return value_of(key_of_entry(element)); }
+    __device__ static Value value(std::uint64_t element) { return value_as<Value>(key_of_entry(element)); }
     __device__ static std::uint64_t entry(std::uint64_t element, std::int64_t) { return element; }
 };
 
 /// The problem's output, in its layout.
+template <class T>
 struct ToOutput {
-    float* values;
+    T* values;
     std::int32_t* indices;
     std::int64_t row_stride, stride;
     __device__ void store(std::int64_t row, std::int64_t j, std::uint64_t entry) const {
         const std::int64_t at = row * row_stride + j * stride;
-        values[at] = value_of(key_of_entry(entry));
+        values[at] = to_store<T>(value_as<Compared<T>>(key_of_entry(entry)));
         indices[at] = index_of_entry(entry);
     }
 };
@@ -112,7 +126,8 @@ __global__ void select_rows(std::int64_t rows, std::int64_t columns, std::int64_
                             Target target) {
     constexpr int kColumns = kLanes / warps;  // per warp and step: one batch per row fits the buffer
     auto& waiting = shared<int[kLanes], struct Waiting>();
-    auto& thresholds = shared<float[kLanes], struct Thresholds>();
+    using Value = typename Source::Value;
+    auto& thresholds = shared<Value[kLanes], struct Thresholds>();
     const RowLists lists{dynamic_shared<std::uint64_t>(), static_cast<int>((k + kLanes - 1) / kLanes * kLanes)};
     const unsigned lane = threadIdx.x;
     const int warp = static_cast<int>(threadIdx.y);
@@ -125,7 +140,7 @@ __global__ void select_rows(std::int64_t rows, std::int64_t columns, std::int64_
         for (int j = static_cast<int>(lane); j < lists.length; j += kLanes) lists.list(r)[j] = kEmptyEntry;
     if (warp == 0) {
         waiting[lane] = 0;
-        thresholds[lane] = value_of(kEmptyKey);
+        thresholds[lane] = value_as<Value>(kEmptyKey);
     }
     __syncthreads();
 
@@ -146,7 +161,7 @@ __global__ void select_rows(std::int64_t rows, std::int64_t columns, std::int64_
             __syncwarp();
             if (lane == 0) {
                 waiting[r] = count;
-                thresholds[r] = value_of(key_of_entry(lists.list(r)[k - 1]));
+                thresholds[r] = value_as<Value>(key_of_entry(lists.list(r)[k - 1]));
             }
         }
     };
@@ -158,7 +173,7 @@ __global__ void select_rows(std::int64_t rows, std::int64_t columns, std::int64_
             const std::int64_t column = first + warp + i * warps;
             if (has_row && column < end) elements[i] = source.load(row, column);
         }
-        const float threshold = thresholds[lane];
+        const Value threshold = thresholds[lane];
         bool full = false;
 #pragma unroll
         for (int i = 0; i < kColumns; ++i) {
@@ -209,40 +224,47 @@ std::size_t workspace(const Problem& problem, const Configuration&, const Device
     return slices == 1 ? 0 : static_cast<std::size_t>(slices * problem.results()) * sizeof(std::uint64_t);
 }
 
-template <int warps, class Source>
+template <int warps, class T, class Source>
 void select(const Context& context, const Problem& problem, const Buffers& buffers, const Source& matrix) {
     const std::int64_t slices = slices_of(problem, context.device), row_blocks = row_blocks_of(problem);
     const std::size_t shared_bytes = shared_bytes_for(length_of(problem));
     const dim3 block(kLanes, warps);
-    const ToOutput output{buffers.values, buffers.indices, problem.result_at(1, 0), problem.result_at(0, 1)};
+    const ToOutput<T> output{values_of<T>(buffers), buffers.indices, problem.result_at(1, 0), problem.result_at(0, 1)};
     if (slices == 1)
-        return launch(select_rows<warps, Source, ToOutput>, dim3(static_cast<unsigned>(row_blocks)), block,
+        return launch(select_rows<warps, Source, ToOutput<T>>, dim3(static_cast<unsigned>(row_blocks)), block,
                       shared_bytes, context.stream, problem.rows, problem.columns, problem.columns, problem.k, matrix,
                       output);
     auto* const entries = reinterpret_cast<std::uint64_t*>(context.workspace.data());
     const std::int64_t slice = (problem.columns + slices - 1) / slices;
     launch(select_rows<warps, Source, ToLists>, dim3(static_cast<unsigned>(row_blocks * slices)), block, shared_bytes,
            context.stream, problem.rows, problem.columns, slice, problem.k, matrix, ToLists{entries, problem.rows});
-    launch(select_rows<warps, Lists, ToOutput>, dim3(static_cast<unsigned>(row_blocks)), block, shared_bytes,
+    launch(select_rows<warps, Lists<T>, ToOutput<T>>, dim3(static_cast<unsigned>(row_blocks)), block, shared_bytes,
            context.stream, problem.rows, slices * problem.k, slices * problem.k, problem.k,
-           Lists{entries, problem.rows}, output);
+           Lists<T>{entries, problem.rows}, output);
 }
 
-template <int warps>
+template <int warps, class T>
 void select(const Context& context, const Problem& problem, const Buffers& buffers) {
     if (problem.layout == MatrixLayout::row_major)
-        select<warps>(context, problem, buffers, RowMajorMatrix{buffers.distances, problem.columns});
+        select<warps, T>(context, problem, buffers, RowMajorMatrix<T>{keys_of<T>(buffers), problem.columns});
     else
-        select<warps>(context, problem, buffers, Matrix{buffers.distances, problem.rows});
+        select<warps, T>(context, problem, buffers, Matrix<T>{keys_of<T>(buffers), problem.rows});
+}
+
+template <class T>
+void select_by(int warps, const Context& context, const Problem& problem, const Buffers& buffers) {
+    switch (warps) {
+        case 4: return select<4, T>(context, problem, buffers);
+        case 16: return select<16, T>(context, problem, buffers);
+        default: return select<8, T>(context, problem, buffers);
+    }
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     if (problem.results() == 0) return;
-    switch (configuration["warps"]) {
-        case 4: return select<4>(context, problem, buffers);
-        case 16: return select<16>(context, problem, buffers);
-        default: return select<8>(context, problem, buffers);
-    }
+    with_key_type(problem.keys, [&]<class T>(std::type_identity<T>) {
+        select_by<T>(configuration["warps"], context, problem, buffers);
+    });
 }
 
 }  // namespace
@@ -254,7 +276,7 @@ Variant<Problem> warp_select() {
             .limits = "256 x (k + 65) bytes of shared memory per block",
             .tolerance = {.reason = "selects, computes nothing"},
             .space = {{"warps", {8, 4, 16}}},
-            .optional_features = {"layout"},
+            .optional_features = {"layout", "keys"},
             .supports = supports,
             .workspace = workspace,
             .run = run};
