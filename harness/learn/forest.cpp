@@ -97,8 +97,8 @@ private:
         return index;
     }
 
-    /// Row by row and all columns of a row at once: they lie beside each other in memory, and a compiler makes vectors of
-    /// them. Sums are exact, in whatever order.
+    /// Goes row by row and takes all columns of a row at once: they lie beside each other in memory, and a compiler
+    /// makes vectors of them. Sums are exact, in whatever order.
     Split draw(std::span<const Observation> samples, double sum) {
         const std::size_t columns = table_.columns;
         std::ranges::fill(low_, std::numeric_limits<double>::infinity());
