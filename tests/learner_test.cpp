@@ -86,6 +86,27 @@ TEST(Learner, PartsTheProblemsByAnOptionalCategory) {
     EXPECT_LE(learn(matrix_of(columns, rows, 3, model), matrix.all(), options).leaves.size(), 2U);
 }
 
+TEST(Learner, WhatIsNotDrawnHasNoTreeOfItsOwn) {
+    const auto rows = grid({{0, 1, 2}, kSizes});
+    std::vector<Column> columns{{"layout", 3}, {"n"}};
+    columns[0].optional = true;
+    auto matrix = matrix_of(columns, rows, 2, [](std::span<const double> row, std::size_t c) {
+        return c == static_cast<std::size_t>(row[0] != 0) ? 0.0 : 0.3;
+    });
+    auto drawn = std::make_shared<DrawnProblems>();
+    for (const double layout : {0.0, 1.0})
+        for (const double n : kSizes) {
+            drawn->values.insert(drawn->values.end(), {layout, n});
+            drawn->supported.insert(drawn->supported.end(), {1, 1});
+            ++drawn->count;
+        }
+    matrix.drawn = drawn;
+    const Tree tree = learn(matrix, matrix.all());
+    EXPECT_EQ(tree.leaves.size(), 2U) << "values 1 and 2 share one, as 2 is not drawn";
+    EXPECT_EQ(tree.nodes[0].test.value, 0);
+    for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), row[0] != 0 ? 1U : 0U);
+}
+
 TEST(Learner, SplitsOnCategories) {
     const auto rows = grid({{0, 1, 2}, kSizes});
     const auto matrix = matrix_of({{"border", 3}, {"n"}}, rows, 3, [](std::span<const double> row, std::size_t c) {

@@ -64,14 +64,11 @@ std::set<double> values_in(const Matrix& matrix, std::span<const std::size_t> ro
     return values;
 }
 
-/// An optional category that the problems differ in and callers know.
-std::optional<std::size_t> parting_column(const Matrix& matrix, std::span<const std::size_t> rows) {
-    for (std::size_t c = 0; c < matrix.columns.size(); ++c)
-        if (matrix.columns[c].optional && matrix.columns[c].known && matrix.columns[c].categories > 0 &&
-            values_in(matrix, rows, c).size() > 1)
-            return c;
-    return std::nullopt;
-}
+/// An optional category that callers know, and a value of it that some problems have and others do not.
+struct Parting {
+    std::size_t column = 0;
+    double value = 0;
+};
 
 /// Appends a tree's nodes and leaves; returns where its root is then.
 int append(Tree& whole, Tree part) {
@@ -103,20 +100,38 @@ public:
 
 private:
     Tree learn_every_kind(const Rows& rows, const Rows& drawn) {
-        const auto column = parting_column(matrix_, rows);
-        if (!column) return learn_one_kind(rows, drawn);
-        const double value = *values_in(matrix_, rows, *column).begin();
+        const auto parting = part(rows, drawn);
+        if (!parting) return learn_one_kind(rows, drawn);
+        const auto [column, value] = *parting;
         Rows same, others, drawn_same, drawn_others;
-        for (const std::size_t row : rows) (matrix_.value(row, *column) == value ? same : others).push_back(row);
+        for (const std::size_t row : rows) (matrix_.value(row, column) == value ? same : others).push_back(row);
         for (const std::size_t row : drawn)
-            (matrix_.drawn->values[row * matrix_.columns.size() + *column] == value ? drawn_same : drawn_others)
-                .push_back(row);
+            (drawn_value(row, column) == value ? drawn_same : drawn_others).push_back(row);
         Tree tree;
-        tree.nodes.push_back({.test = {*column, true, value}});
+        tree.nodes.push_back({.test = {column, true, value}});
         const int yes = append(tree, learn_every_kind(same, drawn_same));
         const int no = append(tree, learn_every_kind(others, drawn_others));
         tree.nodes[0].yes = yes, tree.nodes[0].no = no;
         return tree;
+    }
+
+    [[nodiscard]] double drawn_value(std::size_t row, std::size_t column) const {
+        return matrix_.drawn->values[row * matrix_.columns.size() + column];
+    }
+
+    /// A value that the domain leaves out parts nothing: its few problems are learned with the others.
+    [[nodiscard]] std::optional<Parting> part(const Rows& rows, const Rows& drawn) const {
+        for (std::size_t c = 0; c < matrix_.columns.size(); ++c) {
+            const Column& column = matrix_.columns[c];
+            if (!column.optional || !column.known || column.categories == 0) continue;
+            std::set<double> values = values_in(matrix_, rows, c);
+            const auto is_drawn = [&](double value) {
+                return std::ranges::any_of(drawn, [&](std::size_t row) { return drawn_value(row, c) == value; });
+            };
+            if (!drawn.empty()) std::erase_if(values, [&](double value) { return !is_drawn(value); });
+            if (values.size() > 1) return Parting{c, *values.begin()};
+        }
+        return std::nullopt;
     }
 
     Tree learn_one_kind(const Rows& rows, const Rows& drawn) {

@@ -11,9 +11,10 @@
 namespace espalier::bench::learn {
 
 /// Learns a tree on `rows` and on the matrix's drawn problems, whose times forests of the `rows` predict. The values of
-/// an optional category have trees of their own under a common root, because few variants run more than one of them;
-/// the forests are of all rows. A tree with more than a leaf for eight problems is one only if forests choose better
-/// for held-out problems of all kinds than one choice for all does; fewer problems than folds are believed as they are.
+/// an optional category have trees of their own under a common root, because few variants run more than one of them,
+/// but for those that none is drawn of; the forests are of all rows. A tree with more than a leaf for eight problems is
+/// one only if forests choose better for held-out problems of all kinds than one choice for all does; fewer problems
+/// than folds are believed as they are.
 Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options = {});
 
 /// The problems of `rows` with their losses, several times as heavy, then those of `drawn` with predicted ones.
