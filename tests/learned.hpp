@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/evidence/evidence.hpp"
-#include "harness/learn/tree_for.hpp"
 #include "harness/records/results.hpp"
 #include "harness/train/train.hpp"
 
@@ -22,8 +20,8 @@ inline const DeviceResults& committed_results(const std::string& key) {
     return all.emplace(key, load_results(std::filesystem::path(ESPALIER_RESULTS) / key)).first->second;
 }
 
-/// The devices whose trees are learnt anew and compared at run time: the first of each kind. That the C++ of every device
-/// is what its results give is checked byte by byte (check_selectors.sh), and learning takes long.
+/// The devices whose trees are learnt anew and compared at run time: the first of each kind. That the C++ of every
+/// device is what its results give is checked byte by byte (check_selectors.sh), and learning takes long.
 inline std::vector<std::string> compared_devices() {
     std::vector<std::string> keys;
     std::set<DeviceKind> kinds;
@@ -32,22 +30,28 @@ inline std::vector<std::string> compared_devices() {
     return keys;
 }
 
-/// What these results teach about a family.
-struct Learned {
-    Evidence evidence;
-    Tree tree;
-};
+/// What is committed of a family on the devices that are like another one.
+inline std::vector<OtherResults> committed_beside(const DeviceInfo& device, const Family& family) {
+    std::vector<OtherResults> others;
+    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+        if (key == device.key || !alike(device, load_device(std::filesystem::path(ESPALIER_RESULTS) / key))) continue;
+        if (auto cases = cases_of(committed_results(key), family.name()); !cases.empty())
+            others.push_back({committed_results(key).device, std::move(cases)});
+    }
+    return others;
+}
 
 /// Learned once per program; null if the device has no records of the family.
-inline const Learned* learned(const std::string& key, const Family& family) {
-    static std::map<std::pair<std::string, const Family*>, std::unique_ptr<Learned>> all;
+inline const Trained* learned(const std::string& key, const Family& family) {
+    static std::map<std::pair<std::string, const Family*>, std::unique_ptr<Trained>> all;
     const auto [at, is_new] = all.try_emplace({key, &family});
     const DeviceResults& results = committed_results(key);
     const auto records = cases_of(results, family.name());
     if (!is_new || records.empty()) return at->second.get();
-    Evidence evidence = read_evidence(family, results.device, records, {.allow_mixed = true});
-    Tree tree = tree_for(family, results.device, evidence.matrix);
-    at->second = std::make_unique<Learned>(std::move(evidence), std::move(tree));
+    TrainOptions options;
+    options.evidence.allow_mixed = true, options.evaluate = false;
+    at->second = std::make_unique<Trained>(
+        train(family, results.device, records, options, committed_beside(results.device, family)));
     return at->second.get();
 }
 

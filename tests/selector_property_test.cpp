@@ -80,8 +80,9 @@ void expect_same_leaf(const Family& family, const Evidence& evidence, const Tree
 }
 
 template <class P>
-void compare_compiled_with_learned(const Family& family, const DeviceResults& results, const Learned& of) {
-    const auto& [evidence, tree] = of;
+void compare_compiled_with_learned(const Family& family, const DeviceResults& results, const Trained& of) {
+    const Evidence& evidence = of.evidence;
+    const Tree& tree = of.tree;
     const auto selectors = tables<P>().selectors;
     const auto compiled = std::ranges::find(selectors, results.device.key, &Selector<P>::device_key);
     ASSERT_NE(compiled, selectors.end()) << "no selector of " << results.device.key << " is compiled in";
@@ -115,7 +116,7 @@ TEST(SelectorProperties, CompiledTreesDecideAsTheLearner) {
         for_each_family([&]<class P>(const P*, const std::string& name) {
             SCOPED_TRACE(key + " " + name);
             const Family& family = *find_family(name);
-            if (const Learned* of = learned(key, family))
+            if (const Trained* of = learned(key, family))
                 compare_compiled_with_learned<P>(family, committed_results(key), *of);
         });
     }

@@ -105,7 +105,7 @@ TEST(CommittedSelectors, DecideAsTheTreesOfTheCommittedResults) {
         const DeviceInfo& device = committed_results(key).device;
         for (const Family* family : families()) {
             SCOPED_TRACE(key + " " + std::string(family->name()));
-            const Learned* of = learned(key, *family);
+            const Trained* of = learned(key, *family);
             if (!of) continue;
             for (const std::string& problem : of->evidence.matrix.problems)
                 compare(*family, device, of->evidence.matrix, of->tree, problem);

@@ -107,11 +107,6 @@ void keep_unseen(const ordered_json& before, const Trained& now, const DeviceInf
                           "--from-results` grades this one");
 }
 
-/// Whether times of one device say which choices are good on the other: GPUs that run the same machine code.
-bool alike(const DeviceInfo& a, const DeviceInfo& b) {
-    return a.kind == DeviceKind::cuda && b.kind == DeviceKind::cuda && a.sm == b.sm && !b.emulated;
-}
-
 /// Results of devices that are alike, in the order of their keys.
 std::vector<DeviceResults> results_beside(const DeviceResults& results, const fs::path& folder,
                                           const std::vector<std::string>& families) {
@@ -150,6 +145,11 @@ void learn_beside(const Family& family, std::span<const OtherResults> others, co
 }
 
 }  // namespace
+
+bool alike(const DeviceInfo& device, const DeviceInfo& other) {
+    return device.kind == DeviceKind::cuda && other.kind == DeviceKind::cuda && device.sm == other.sm &&
+           !other.emulated;
+}
 
 Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
               const TrainOptions& options, std::span<const OtherResults> others) {

@@ -25,7 +25,10 @@ struct TrainOptions {
         true;  ///< how good the trees are, for which ten more are grown; else `Trained::evaluation` is empty
 };
 
-/// Results of one family on another device that its forests may learn from.
+/// Whether times of one device say which choices are good on the other: GPUs that run the same machine code.
+bool alike(const DeviceInfo& device, const DeviceInfo& other);
+
+/// Results of one family on another device that is alike.
 struct OtherResults {
     DeviceInfo device;
     std::vector<CaseRecord> records;
