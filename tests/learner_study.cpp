@@ -141,14 +141,16 @@ void hold_out(const Study& study, const Matrix& matrix, const Fold& fold, const 
     if (!matrix.log_times.empty()) impute(seen, fold.training);
     const Tree tree = learn(seen, fold.training, study.options);
     logs.leaves += tree.leaves.size(), ++logs.trees;
-    const auto predicted = predict(seen, fold.training, seen.values_of(judged), study.options);
+    std::vector<double> values = seen.values_of(judged);  // as they are, then with all that is unknown of each
+    const std::vector<double> all = with_all_unknown(matrix, values);
+    values.insert(values.end(), all.begin(), all.end());
+    const auto predicted = predict(seen, fold.training, values, study.options);
     const std::size_t width = matrix.candidates.size(), single = best_single(seen, fold.training);
-    const auto all = with_all_unknown(matrix, seen.values_of(judged));
-    const auto by_unknown = predict(seen, fold.training, all, study.options);
-    const std::size_t ways = by_unknown.size() / std::max<std::size_t>(1, judged.size());
+    const auto by_unknown = std::span(predicted).subspan(judged.size() * width);
+    const std::size_t ways = by_unknown.size() / judged.size();
     for (std::size_t i = 0; i < judged.size(); ++i) {
         const std::size_t p = judged[i];
-        const auto [blind, least_blind] = blind_choice(matrix, p, std::span(by_unknown).subspan(i * ways, ways));
+        const auto [blind, least_blind] = blind_choice(matrix, p, by_unknown.subspan(i * ways, ways));
         note(matrix, p, blind, logs.blind);
         logs.least.push_back(least_blind);
         std::size_t best = matrix.baseline;
