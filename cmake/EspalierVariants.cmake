@@ -242,6 +242,16 @@ std::span<const Registered<Problem>> registry();
   target_link_libraries(espalier_${family}_registry PRIVATE espalier_core)
 endfunction()
 
+# Variants of device/swizzled_products.hpp, which has instructions of compute capability 9.0 alone where it may.
+set(ESPALIER_WARPGROUP_VARIANTS knn/screened_groups)
+
+# espalier_with_warpgroups(<target>): its machine code for 9.0 is for 9.0 alone; PTX and other code stay.
+function(espalier_with_warpgroups target)
+  set(architectures ${CMAKE_CUDA_ARCHITECTURES})
+  list(TRANSFORM architectures REPLACE "^90-real$" "90a-real")
+  set_property(TARGET ${target} PROPERTY CUDA_ARCHITECTURES ${architectures})
+endfunction()
+
 # espalier_variant_objects(<target-suffix> <twin>): one object library per variant, named
 # espalier_<family>_<name><suffix>, its .cu files compiled against <twin>, a folder
 # with device/kernel.hpp: kernels/device/cuda or harness/executor.
@@ -277,6 +287,8 @@ function(espalier_variant_objects suffix twin)
           target_compile_options(${target} PRIVATE -Wno-unknown-pragmas)
         elseif(file MATCHES "^sm_90a/")
           set_property(TARGET ${target} PROPERTY CUDA_ARCHITECTURES 90a-real)
+        elseif(${family}/${name} IN_LIST ESPALIER_WARPGROUP_VARIANTS)
+          espalier_with_warpgroups(${target})
         endif()
       else()
         espalier_precompiled(${target} espalier_variant_headers)

@@ -130,7 +130,7 @@ DeviceInfo device_of(DeviceKind kind) { return kind == DeviceKind::cpu ? device:
 
 /// Whether a variant has no stages: it needs all of the workspace that it asks for, which has no matrix in it.
 bool is_one_search(const Registered<Problem>& entry) {
-    return entry.variant.name == "fused_tile" || entry.variant.name == "screened_tile" ||
+    return entry.variant.name == "fused_tile" || entry.variant.name == "screened_groups" ||
            entry.variant.name == "enumeration_sort";
 }
 
@@ -246,7 +246,8 @@ TEST_P(OneSearch, FindsWhatTwoStagesFindToTheBit) {
     const auto entry_of = [](std::string_view name) {
         return std::ranges::find_if(registry(), [&](const auto& entry) { return entry.variant.name == name; });
     };
-    for (const auto& [dims, k] : {std::pair<std::int64_t, std::int64_t>{3, 40}, {40, 6}}) {
+    // A chunk of attributes, two of them and three.
+    for (const auto& [dims, k] : {std::pair<std::int64_t, std::int64_t>{3, 40}, {40, 6}, {100, 6}, {140, 6}}) {
         const Problem problem{.queries = 40, .points = 300, .dims = dims, .k = k, .classes = 3};
         const Tables tables(problem, GetParam().draw);
         const auto run = [&](const Registered<Problem>& entry, const Configuration& configuration) {
@@ -254,7 +255,7 @@ TEST_P(OneSearch, FindsWhatTwoStagesFindToTheBit) {
         };
         const auto& stages = *entry_of("two_stage");
         const Result expected = run(stages, stages.variant.space.enumerate()[0]);
-        for (const auto* name : {"fused_tile", "screened_tile"})
+        for (const auto* name : {"fused_tile", "screened_groups"})
             for (const auto& configuration : entry_of(name)->variant.space.enumerate()) {
                 SCOPED_TRACE(std::string(name) + " " + configuration.text() + " with " + problem_key(problem));
                 const Result actual = run(*entry_of(name), configuration);

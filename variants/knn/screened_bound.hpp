@@ -20,7 +20,7 @@ inline constexpr std::int32_t kStep = 16;
 constexpr double kept_back(std::int64_t dims) {
     constexpr double kHalf = 0x1.002p-11;
     const double instructions = static_cast<double>((dims + kStep - 1) / kStep);
-    return 2 * kHalf + kHalf * kHalf + 2 * 5.01 * instructions * 0x1p-20 + 0x1p-14 +
+    return 2 * kHalf + kHalf * kHalf + 2 * 5.01 * instructions * 0x1p-20 + 0x1p-14 + 0x1p-17 +
            static_cast<double>(dims + 16) * 0x1p-24;
 }
 

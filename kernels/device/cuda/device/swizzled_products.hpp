@@ -1,0 +1,97 @@
+#pragma once
+
+// Products of halves in registers with rows in shared memory, for nvcc: by warpgroups where the code is for compute
+// capability 9.0 alone (sm_90a), else by warps (8.0 and up). The twin of this header in harness/executor/ computes the
+// same on the CPU.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "device/half_tiles.hpp"
+
+namespace espalier::device {
+
+/// Of 16 x 128 products: with g = lane / 4 and t = lane % 4, [n][0] and [n][1] are row g, columns 8 n + 2 t and the
+/// next, [n][2] and [n][3] the same of row g + 8.
+using ProductSums = float[16][4];
+
+/// Rows of 128 bytes lie one after another from a multiple of 1,024 on, and so that eight rows' pieces of 16 bytes are
+/// in different banks: piece p of row r is where p ^ r % 8 would be. In bytes.
+__device__ constexpr int swizzled_place(int row, int piece) { return row * 128 + ((piece ^ (row & 7)) * 16); }
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+/// Before the first of some `add_products`: nobody else touches the sums until `end_products`. By all warps of a
+/// warpgroup, as the other two.
+__device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
+
+/// sums += a b for a warp's 16 rows (`multiply_halves` says how a lane holds them) and the 16 halves of 128 swizzled
+/// rows that begin at piece 2 step. Products are exact; how sums are rounded is up to the device.
+__device__ __forceinline__ void add_products(ProductSums& sums, const std::uint32_t (&a)[4], const std::byte* rows,
+                                             int step) {
+    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(rows)) + static_cast<unsigned>(step) * 32;
+    // Groups of eight rows are 1,024 bytes apart; pieces swizzled within 128 bytes.
+    constexpr std::uint64_t kSwizzled =
+        std::uint64_t{1} << 62 | std::uint64_t{1024 / 16} << 32 | std::uint64_t{1} << 16;
+    const std::uint64_t of_rows = kSwizzled | (address & 0x3FFFF) >> 4;
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, "
+        "%8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, "
+        "%24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, "
+        "%40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, "
+        "%56, %57, %58, %59, %60, %61, %62, %63}, "
+        "{%64, %65, %66, %67}, %68, 1, 1, 1, 0;"
+        : "+f"(sums[0][0]), "+f"(sums[0][1]), "+f"(sums[0][2]), "+f"(sums[0][3]), "+f"(sums[1][0]), "+f"(sums[1][1]),
+          "+f"(sums[1][2]), "+f"(sums[1][3]), "+f"(sums[2][0]), "+f"(sums[2][1]), "+f"(sums[2][2]), "+f"(sums[2][3]),
+          "+f"(sums[3][0]), "+f"(sums[3][1]), "+f"(sums[3][2]), "+f"(sums[3][3]), "+f"(sums[4][0]), "+f"(sums[4][1]),
+          "+f"(sums[4][2]), "+f"(sums[4][3]), "+f"(sums[5][0]), "+f"(sums[5][1]), "+f"(sums[5][2]), "+f"(sums[5][3]),
+          "+f"(sums[6][0]), "+f"(sums[6][1]), "+f"(sums[6][2]), "+f"(sums[6][3]), "+f"(sums[7][0]), "+f"(sums[7][1]),
+          "+f"(sums[7][2]), "+f"(sums[7][3]), "+f"(sums[8][0]), "+f"(sums[8][1]), "+f"(sums[8][2]), "+f"(sums[8][3]),
+          "+f"(sums[9][0]), "+f"(sums[9][1]), "+f"(sums[9][2]), "+f"(sums[9][3]), "+f"(sums[10][0]), "+f"(sums[10][1]),
+          "+f"(sums[10][2]), "+f"(sums[10][3]), "+f"(sums[11][0]), "+f"(sums[11][1]), "+f"(sums[11][2]),
+          "+f"(sums[11][3]), "+f"(sums[12][0]), "+f"(sums[12][1]), "+f"(sums[12][2]), "+f"(sums[12][3]),
+          "+f"(sums[13][0]), "+f"(sums[13][1]), "+f"(sums[13][2]), "+f"(sums[13][3]), "+f"(sums[14][0]),
+          "+f"(sums[14][1]), "+f"(sums[14][2]), "+f"(sums[14][3]), "+f"(sums[15][0]), "+f"(sums[15][1]),
+          "+f"(sums[15][2]), "+f"(sums[15][3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(of_rows));
+}
+
+/// The sums are there.
+__device__ __forceinline__ void end_products(ProductSums& sums) {
+    asm volatile(
+        "wgmma.commit_group.sync.aligned;\n"
+        "wgmma.wait_group.sync.aligned 0;"
+        :
+        :
+        : "memory");
+#pragma unroll
+    for (auto& four : sums)
+#pragma unroll
+        for (float& sum : four) asm volatile("" : "+f"(sum) : : "memory");
+}
+
+#else
+
+__device__ __forceinline__ void begin_products() {}
+
+__device__ __forceinline__ void add_products(ProductSums& sums, const std::uint32_t (&a)[4], const std::byte* rows,
+                                             int step) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int n = 0; n < 16; n += 2) {
+        std::uint32_t b[4];
+        load_matrices(b, rows + swizzled_place(n * 8 + lane / 16 * 8 + lane % 8, 2 * step + lane / 8 % 2));
+        multiply_halves(sums[n], a, b[0], b[1]);
+        multiply_halves(sums[n + 1], a, b[2], b[3]);
+    }
+}
+
+__device__ __forceinline__ void end_products(ProductSums&) {}
+
+#endif
+
+}  // namespace espalier::device
