@@ -228,7 +228,7 @@ def start(arguments, folder, problem):
         candidate = Candidate(f"ours ({variant or 'by the tree'})",
                               [arguments.runner, arguments.device, str(folder), *sizes, *([variant] if variant else [])], environment())
         candidate.key, candidate.variant, candidate.configuration = candidate.greeting.split(" ")
-        candidate.role = "modern" if "fused" in candidate.variant else "baseline"
+        candidate.role = "baseline" if "two_stage" in candidate.variant else "modern"
         candidates.append(candidate)
     for peer in arguments.peers:
         candidate = Candidate(peer, [sys.executable, __file__, "--serve", peer, str(folder), *sizes], environment())

@@ -93,7 +93,7 @@ Variant<Problem> peer_cub_batched_topk() {
             .tolerance = {.reason = "selects, computes nothing", .any_order = true},
             .nondeterminism = "of equal elements any may be taken",
             .space = {},
-            .optional_features = {"layout", "order"},
+            .optional_features = {"layout"},
             .supports = supports,
             .workspace = workspace,
             .run = run};
