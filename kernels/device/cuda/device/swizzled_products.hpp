@@ -7,17 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/half_tiles.hpp"
+#include "kernels/device/products_by_warps.hpp"
 
 namespace espalier::device {
-
-/// Of 16 x 128 products: with g = lane / 4 and t = lane % 4, [n][0] and [n][1] are row g, columns 8 n + 2 t and the
-/// next, [n][2] and [n][3] the same of row g + 8.
-using ProductSums = float[16][4];
-
-/// Rows of 128 bytes lie one after another from a multiple of 1,024 on, and so that eight rows' pieces of 16 bytes are
-/// in different banks: piece p of row r is where p ^ r % 8 would be. In bytes.
-__device__ constexpr int swizzled_place(int row, int piece) { return row * 128 + ((piece ^ (row & 7)) * 16); }
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
@@ -25,8 +17,7 @@ __device__ constexpr int swizzled_place(int row, int piece) { return row * 128 +
 /// warpgroup, as the other two.
 __device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
 
-/// sums += a b for a warp's 16 rows (`multiply_halves` says how a lane holds them) and the 16 halves of 128 swizzled
-/// rows that begin at piece 2 step. Products are exact; how sums are rounded is up to the device.
+/// As `add_products_by_warps`.
 __device__ __forceinline__ void add_products(ProductSums& sums, const std::uint32_t (&a)[4], const std::byte* rows,
                                              int step) {
     const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(rows)) + static_cast<unsigned>(step) * 32;
@@ -77,19 +68,10 @@ __device__ __forceinline__ void end_products(ProductSums& sums) {
 #else
 
 __device__ __forceinline__ void begin_products() {}
-
 __device__ __forceinline__ void add_products(ProductSums& sums, const std::uint32_t (&a)[4], const std::byte* rows,
                                              int step) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll
-    for (int n = 0; n < 16; n += 2) {
-        std::uint32_t b[4];
-        load_matrices(b, rows + swizzled_place(n * 8 + lane / 16 * 8 + lane % 8, 2 * step + lane / 8 % 2));
-        multiply_halves(sums[n], a, b[0], b[1]);
-        multiply_halves(sums[n + 1], a, b[2], b[3]);
-    }
+    add_products_by_warps(sums, a, rows, step);
 }
-
 __device__ __forceinline__ void end_products(ProductSums&) {}
 
 #endif
