@@ -13,9 +13,10 @@ HEAD = """# Beside other people's implementations
 Everyone's samples of a problem are interleaved in one run of `scripts/peers`, results checked by the same oracle.
 *Ours* is what today's tree chooses for the problem, not the best of ours; times are medians. Above 1 the ratio says how
 many times as long the fastest peer takes. Where that choice came after the peers were measured, the next of the tree's
-ranking stands in for it, or another configuration of the same variant, *for* the one that would run. CUB's batched top-k lists the k smallest unsorted and any of
-equal elements; ours are sorted, ties by the lower index. Peers in Python are called within the sweep's own process, on
-the same arrays; k-NN is timed by the processes' clocks, calls and all, on continuous numbers.
+ranking stands in for it, or another configuration of the same variant, *for* the one that would run. CUB's batched
+top-k lists the k smallest unsorted and any of equal elements; ours are sorted, ties by the lower index. Peers in Python
+are called within the sweep's own process, on the same arrays; k-NN is timed by the processes' clocks, calls and all, on
+continuous numbers.
 
 """
 
@@ -26,12 +27,15 @@ def chosen(tree: trees.Node, family: measured.Family, problem: str) -> tuple[mea
     cases = {(case.variant, case.configuration): case for case in family.cases if case.problem == problem}
     can_run = [choice for choice in trees.choices_of(trees.leaf_of(tree, family.complete(problem)))
                if choice not in cases or cases[choice].status != "unsupported"]
-    ok = [choice for choice, case in cases.items() if case.status == "ok"]
-    alike = [choice for choice in ok if can_run and choice[0] == can_run[0][0]]
-    timed = next((choice for choice in can_run + alike if choice in ok), None)
-    if timed in can_run[:1] or not can_run:
-        return cases.get(timed), ""
-    return cases.get(timed), " ".join(can_run[0]) if timed in alike else can_run[0][0]
+    if not can_run:
+        return None, ""
+    timed = {choice: case for choice, case in cases.items() if case.status == "ok"}
+    variant = can_run[0][0]
+    alike = [choice for choice in timed if choice[0] == variant]
+    ours = next((choice for choice in can_run + alike if choice in timed), None)
+    if ours == can_run[0]:
+        return timed[ours], ""
+    return timed.get(ours), " ".join(can_run[0]) if ours in alike else variant
 
 
 def milliseconds(case: measured.Case) -> str:
