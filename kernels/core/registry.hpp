@@ -1,6 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,6 +11,21 @@
 #include "kernels/core/variant.hpp"
 
 namespace espalier {
+
+/// The features that a variant serves at their defaults alone, bit i for the i-th of the family: optional ones that it
+/// does not list. What no caller knows, such as what the arrays hold, is no business of a variant's, and what asks for
+/// less than the default is served by it.
+template <class P>
+std::uint64_t unlisted_features(const Variant<P>& variant) {
+    const auto features = P::features();
+    std::uint64_t unlisted = 0;
+    for (std::size_t i = 0; i < features.size(); ++i) {
+        if (!features[i].optional || !features[i].known || features[i].relaxing) continue;
+        if (std::ranges::find(variant.optional_features, features[i].name) == variant.optional_features.end())
+            unlisted |= std::uint64_t{1} << i;
+    }
+    return unlisted;
+}
 
 /// A variant as the generated registry of its family lists it.
 template <class P>
@@ -20,6 +38,7 @@ struct Registered {
     std::string_view source_id;  ///< SHA-256 of the source without comments and white space
     bool exact_sm = false;       ///< in sm_90a/: code for that architecture alone, older and newer ones lack it
     std::string_view foreign{};  ///< in x86/ or aarch64/: that name if this build is for other processors, else empty
+    std::uint64_t unlisted = unlisted_features(variant);  ///< asked at each choice, and the same each time
 
     /// False for an entry that only keeps the place of a variant which is not linked into this program.
     [[nodiscard]] bool linked() const { return variant.run != nullptr; }
@@ -56,15 +75,12 @@ inline std::string foreign_reason(std::string_view foreign) {
     return "is code for " + std::string(foreign) + " processors, this build is for others";
 }
 
-/// What of the problem the variant does not know of: an optional feature that it does not list, not at its default.
-/// What no caller knows, such as what the arrays hold, is no business of a variant's either, and what asks for less
-/// than the default is served by it.
+/// What of the problem the variant does not know of: a feature that it does not list, not at its default.
 template <class P>
-Support knows_features(const Variant<P>& variant, const P& problem) {
-    for (const Feature<P>& feature : P::features()) {
-        if (!feature.optional || !feature.known || feature.relaxing || at_default(feature, problem)) continue;
-        if (std::ranges::find(variant.optional_features, feature.name) != variant.optional_features.end()) continue;
-        return Support::no("runs " + feature_text(feature, P{}) + " alone");
+Support knows_features(const Registered<P>& entry, const P& problem) {
+    for (std::uint64_t left = entry.unlisted; left != 0; left &= left - 1) {
+        const Feature<P>& feature = P::features()[static_cast<std::size_t>(std::countr_zero(left))];
+        if (!at_default(feature, problem)) return Support::no("runs " + feature_text(feature, P{}) + " alone");
     }
     return Support::yes();
 }
@@ -84,7 +100,7 @@ Support supports(const Registered<P>& entry, const P& problem, const Configurati
         return Support::no("is code for compute capability " + std::to_string(entry.min_sm) + " alone, this is " +
                            std::to_string(device.sm));
     if (device.emulated && entry.gpu_only) return Support::no("needs a real GPU: the host executor does not run it");
-    if (Support knows = knows_features(entry.variant, problem); !knows) return knows;
+    if (Support knows = knows_features(entry, problem); !knows) return knows;
     return entry.variant.supports(problem, configuration, device);
 }
 
