@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 /// A grid of 20 problems of a family with few variants on a CPU, and imprecise.
 constexpr const char* kGrid =
-    "--device cpu --family smallest_k --quick --noise 20% --counters off "
+    "--device cpu --family smallest_k --quick --noise 20% --counters off --no-ceilings "
     "-p rows=1,4,16,64,256 -p columns=100,1000 -p k=1,10 ";
 
 class AdaptiveSweeping : public testing::Test {
@@ -28,8 +28,8 @@ protected:
                                          " --results " + quoted(results_) + " " + more);
     }
     [[nodiscard]] Finished train(const std::string& more = "") const {
-        return run_espalier(
-            folder_, "train --results " + quoted(results_) + " --output " + quoted(folder_ / "selectors") + " " + more);
+        return run_espalier(folder_, "train --predicted 200 --results " + quoted(results_) + " --output " +
+                                         quoted(folder_ / "selectors") + " " + more);
     }
     /// The only device's folder.
     [[nodiscard]] fs::path results() const { return fs::directory_iterator(results_)->path(); }

@@ -44,6 +44,7 @@ protected:
         options_.journal_folder = folder_ / "journal";
         options_.results_folder = folder_ / "results";
         options_.quiet = true;
+        options_.ceilings = false;
         options_.resume = true;
         setenv(kLostVariable, (folder_ / "lost").c_str(), 1);
     }
@@ -121,6 +122,7 @@ const std::vector<std::string> kTwo{"cpu", "cpu"};
 
 TEST_F(Devices, TwoShareTheProblemsAndMeasureEachOnce) {
     problems(40);
+    options_.ceilings = true;
     const SweepOutcome outcome = sweep(options_, kTwo);
     ASSERT_EQ(outcome.summaries.size(), 1U);
     const SweepSummary& summary = outcome.summaries[0];

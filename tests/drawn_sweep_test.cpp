@@ -20,9 +20,9 @@ namespace fs = std::filesystem;
 class DrawnSweeping : public testing::Test {
 protected:
     [[nodiscard]] Finished sweep(const std::string& more) const {
-        return run_espalier(folder_, "sweep --device cpu --family dot --quick --noise 20% --counters off --output " +
-                                         quoted(folder_ / "journal") + " --results " + quoted(folder_ / "results") +
-                                         " " + more);
+        return run_espalier(
+            folder_, "sweep --device cpu --family dot --quick --noise 20% --counters off --no-ceilings --output " +
+                         quoted(folder_ / "journal") + " --results " + quoted(folder_ / "results") + " " + more);
     }
     /// The only device's results.
     [[nodiscard]] DeviceResults results() const {

@@ -23,7 +23,7 @@ protected:
                             kBesideOthers + before);
     }
     [[nodiscard]] Finished train(const std::string& arguments = {}) const {
-        return run("train", "--output " + quoted(folder_ / "selectors") + " " + arguments);
+        return run("train", "--predicted 200 --output " + quoted(folder_ / "selectors") + " " + arguments);
     }
 
     TemporaryFolder folder_;

@@ -90,7 +90,7 @@ class PublishedSweep : public testing::Test {
 protected:
     [[nodiscard]] Finished sweep(const std::string& more) const {
         return run_espalier(folder_,
-                            "sweep --suite published --device cpu --quick --noise 20% "
+                            "sweep --suite published --device cpu --quick --noise 20% --no-ceilings "
                             "--output " +
                                 quoted(folder_ / "journal") + " --results " + quoted(folder_ / "results") + " " + more);
     }

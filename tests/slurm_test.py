@@ -45,7 +45,7 @@ class Slurm(unittest.TestCase):
         place = self.folder / "array"
         start = time.monotonic()
         jobs = self.submit(place, "--shards", "4", sweep=(
-            "--quick", "--noise", "20%", "--variant", "right,right_baseline", "-p", "size=100", "-p",
+            "--quick", "--no-ceilings", "--noise", "20%", "--variant", "right,right_baseline", "-p", "size=100", "-p",
             "seed=" + ",".join(map(str, range(9)))))
         self.assertTrue(jobs["array_job"].isdigit() and jobs["merge_job"].isdigit())
         self.finish()

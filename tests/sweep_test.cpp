@@ -23,13 +23,16 @@ class Sweeping : public testing::Test {
 protected:
     /// `espalier sweep` of the test's folder, quick and imprecise.
     [[nodiscard]] std::string sweep(const std::string& more, const std::string& noise = "20%") const {
+        return sweep_with_ceilings("--no-ceilings " + more, noise);
+    }
+    [[nodiscard]] std::string sweep_with_ceilings(const std::string& more, const std::string& noise = "20%") const {
         return "sweep --quick --noise " + noise + " --output " + quoted(folder_ / "journal") + " --results " +
                quoted(folder_ / "results") + " " + more;
     }
     [[nodiscard]] std::vector<std::string> sweep_words(const std::vector<std::string>& more) const {
-        std::vector<std::string> words{ESPALIER_PROGRAM,    "sweep",     "--quick",
-                                       "--noise",           "20%",       "--output",
-                                       folder_ / "journal", "--results", folder_ / "results"};
+        std::vector<std::string> words{
+            ESPALIER_PROGRAM,    "sweep",     "--quick",          "--no-ceilings", "--noise", "20%", "--output",
+            folder_ / "journal", "--results", folder_ / "results"};
         words.insert(words.end(), more.begin(), more.end());
         return words;
     }
@@ -320,7 +323,7 @@ TEST_F(Sweeping, TimeThatIsLeftGoesToWhatTheBudgetCut) {
 }
 
 TEST_F(Sweeping, RatiosOfEqualVariantsArePaired) {
-    EXPECT_EQ(run(sweep("--variant right,right_baseline -p size=100000 -p seed=0")).code, 0);
+    EXPECT_EQ(run(sweep_with_ceilings("--variant right,right_baseline -p size=100000 -p seed=0")).code, 0);
     const auto all = results();
     ASSERT_EQ(all.cases.size(), 3U);
     for (const CaseRecord& record : all.cases) {
@@ -332,6 +335,20 @@ TEST_F(Sweeping, RatiosOfEqualVariantsArePaired) {
         EXPECT_EQ(record.provenance.cache, "warm");
         EXPECT_GT(record.floor_ns, 0);
     }
+}
+
+TEST_F(Sweeping, CeilingsAreMeasuredWhenTheyAreWanted) {
+    const std::string cases = "--variant right_baseline -p size=10 -p seed=0 --json ";
+    const auto seconds = [&](const std::string& command) {
+        return nlohmann::json::parse(run(command).out).at(0).at("ceilings_seconds").get<double>();
+    };
+    EXPECT_EQ(seconds(sweep(cases)), 0);
+    EXPECT_EQ(results().device.bytes_per_second, 0);
+    EXPECT_EQ(results().cases.at(0).floor_ns, 0);
+    EXPECT_GT(seconds(sweep_with_ceilings(cases)), 0);
+    EXPECT_GT(results().device.bytes_per_second, 0);
+    EXPECT_EQ(seconds(sweep(cases)), 0);
+    EXPECT_GT(results().device.bytes_per_second, 0) << "what is known stays known";
 }
 
 TEST_F(Sweeping, WhatTheOracleCannotAffordIsVerifiedOnATwin) {

@@ -25,9 +25,11 @@ protected:
         save_results(results_ / device.key, results);
     }
 
-    [[nodiscard]] Finished train(const std::string& arguments = "") const {
+    /// From few predicted problems: most of the time goes there.
+    [[nodiscard]] Finished train(const std::string& arguments = "", int predicted = 200) const {
         return run_espalier(folder_, "train --results " + quoted(results_.string()) + " --output " +
-                                         quoted(folder_ / "selectors") + " " + arguments);
+                                         quoted(folder_ / "selectors") + " --predicted " + std::to_string(predicted) +
+                                         " " + arguments);
     }
 
     [[nodiscard]] std::string selector(const std::string& device) const {
@@ -90,6 +92,17 @@ TEST_F(TrainCommand, TreesAloneAreTheSameTrees) {
     std::ofstream(selector(device.key), std::ios::binary) << alone << "\n";
     EXPECT_EQ(train("--check --trees").code, 4);
     EXPECT_EQ(train("--trees --json").code, 2);
+}
+
+// Of committed results: invented ones give a tree of one leaf, where the C++ does not say it.
+TEST_F(TrainCommand, PredictsAsManyProblemsAsItIsTold) {
+    const std::string command = "train --trees --family distance --device cpu-graniterapids-avx512vnni-2t --results " +
+                                quoted(ESPALIER_RESULTS) + " --output " + quoted(folder_ / "selectors");
+    const std::string file = folder_ / "selectors/distance/cpu-graniterapids-avx512vnni-2t.gen.cpp";
+    ASSERT_EQ(run_espalier(folder_, command + " --predicted 300").code, 0);
+    expect_holds(read_bytes(file), {"// Domain:   300 problems of it"});
+    EXPECT_EQ(run_espalier(folder_, command + " --predicted 300 --check").code, 0);
+    EXPECT_EQ(run_espalier(folder_, command + " --predicted 0 --check").code, 4);
 }
 
 TEST_F(TrainCommand, WritesFilesOfTheDocumentedSchemas) {
@@ -168,7 +181,7 @@ TEST_F(TrainCommand, LeavesWholeFilesWhenKilled) {
     for (int i = 0; i < 30; ++i) {
         measure(i % 2 ? 4 : 3);
         const std::string command = "timeout -s KILL 0.0" + std::to_string(10 + 3 * i) + " " +
-                                    quoted(ESPALIER_PROGRAM) + " train --device gpu-sm90 --results " +
+                                    quoted(ESPALIER_PROGRAM) + " train --predicted 200 --device gpu-sm90 --results " +
                                     quoted(results_.string()) + " --output " + quoted(folder_ / "selectors") +
                                     " >/dev/null 2>&1";
         static_cast<void>(std::system(command.c_str()));
@@ -338,6 +351,9 @@ TEST_F(TrainCommand, ExplainsMistakes) {
     expect_holds(run.err, {"no-such", "convolution_2d"});
     run = train("--max-leaves 0");
     EXPECT_EQ(run.code, 2);
+    run = train("", -1);
+    EXPECT_EQ(run.code, 2);
+    expect_holds(run.err, {"--predicted", "-1"});
     run = run_espalier(folder_, "train --results " + quoted(folder_ / "nowhere"));
     EXPECT_EQ(run.code, 4);
     expect_holds(run.err, {"no results in"});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -43,13 +44,14 @@ public:
 
 private:
     struct Node {
-        std::size_t column = 0;
-        double threshold = 0;  ///< yes if the value is at most that
-        std::uint32_t yes = 0, no = 0;
-        double value = 0;  ///< of a leaf, which has no children
+        double threshold = 0;
+        double value = 0;  ///< of a leaf
+        std::uint32_t column = 0;
+        std::array<std::uint32_t, 2> next{};  ///< of a row at most at the threshold, and of others; a leaf's: the leaf
     };
     class Grower;
-    [[nodiscard]] double leaf(std::uint32_t root, const double* row) const;
+    template <class Visit>
+    void visit_leaves(std::uint32_t root, const Table& table, const Visit& visit) const;
 
     std::vector<Node> nodes_;
     std::vector<std::uint32_t> roots_;

@@ -114,7 +114,7 @@ void DeviceGroup::require_counters() {
 }
 
 void DeviceGroup::measure_ceilings(SweepProgress& progress, QuietWatch& quiet) {
-    if (recorded_.open.empty() || frame_.device.bytes_per_second > 0) return;
+    if (!options_.ceilings || recorded_.open.empty() || frame_.device.bytes_per_second > 0) return;
     waiting_seconds_ = quiet.wait(frame_.device.kind);
     const Stopwatch watch(ceilings_seconds_);
     for (const Lane& lane : lanes_) {

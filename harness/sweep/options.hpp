@@ -60,6 +60,7 @@ struct SweepOptions {
     std::optional<Caches> caches;  ///< none: cold on a GPU, warm on a CPU
     Verification verification = Verification::budgeted;
     CounterMode counters = CounterMode::automatic;
+    bool ceilings = true;        ///< measured first, unless a journal that is resumed has them; else no rooflines
     MakeStrategy strategy;       ///< what measures less than everything; none: EqualShares
     double share_asked_for = 1;  ///< of the cases, by the strategy: for the forecast
     std::filesystem::path journal_folder = "results/journal";

@@ -95,6 +95,9 @@ class Machine:
 
     def sweep_arguments(self, folder: Path, *more: str) -> list[str]:
         """A sweep of the faulty family, quick and imprecise, that leaves everything in `folder`."""
+        return self.sweep_with_ceilings(folder, "--no-ceilings", *more)
+
+    def sweep_with_ceilings(self, folder: Path, *more: str) -> list[str]:
         return ["sweep", "--device", self.device, "--quick", "--noise", "20%", "--counters", "off",
                 "--output", str(folder / "journal"), "--results", str(folder / "results"), *more]
 
@@ -183,10 +186,11 @@ def only(folder: Path, pattern: str) -> Path:
     return found[0]
 
 
-def small_journal(machine: Machine, folder: Path, seeds: int = 2) -> Path:
+def small_journal(machine: Machine, folder: Path, seeds: int = 2, ceilings: bool = False) -> Path:
     """A real journal: the device, the plan and three right cases of each of `seeds` problems."""
-    done = machine.sweep(folder, "--variant", "right,right_baseline", "-p", "size=10", "-p",
-                         "seed=" + ",".join(map(str, range(seeds))), "--max-time", "30s")
+    arguments = machine.sweep_with_ceilings if ceilings else machine.sweep_arguments
+    done = run([machine.faulty, *arguments(folder, "--variant", "right,right_baseline", "-p", "size=10", "-p",
+                                           "seed=" + ",".join(map(str, range(seeds))), "--max-time", "30s")])
     if done.code != 0:
         raise AssertionError(f"the sweep that was to be disturbed failed by itself: {done}")
     return only(folder / "journal", "*.jsonl")

@@ -36,7 +36,7 @@ struct Arguments {
     std::string noise = "0.5%", shard, adaptive, suite;
     std::vector<std::string> axes;
     int threads = 0, drawn = 0;
-    bool dry_run = false, json = false, no_merge = false, quick = false;
+    bool dry_run = false, json = false, no_merge = false, no_ceilings = false, quick = false;
 };
 
 void measure_adaptively(SweepOptions& options, double share) {
@@ -118,6 +118,7 @@ SweepOptions interpret(const Arguments& arguments) {
         measure_published(options, options.journal_folder != SweepOptions{}.journal_folder);
     if (arguments.suite == "recorded") measure_recorded(options);
     options.merge = !arguments.no_merge;
+    options.ceilings = !arguments.no_ceilings;
     if (options.counters == CounterMode::only) {
         if (!arguments.adaptive.empty())
             throw BadProblem("--counters only measures nothing anew: leave out --adaptive");
@@ -256,6 +257,9 @@ void add_sweep(Command& app, ExitCode& code) {
                     "hardware counters, in a pass of their own; only: those that the journal's records lack")
         .one_of({"off", "auto", "require", "only"})
         .capture_default_str();
+    command.add_flag("--no-ceilings", arguments.no_ceilings,
+                     "do not measure the device's ceilings: seconds less, but no rooflines, and no time is too good to "
+                     "be true");
     command.add_option("--threads", arguments.threads, "use so many CPU threads; the device's key says so").positive();
     command.add_option("--output", options.journal_folder, "folder of the journals").capture_default_str();
     command.add_option("--results", options.results_folder, "folder that the sweep is merged into")

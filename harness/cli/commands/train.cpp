@@ -255,6 +255,13 @@ void add_train(Command& app, ExitCode& code) {
     command.add_option("--max-leaves", options->train.learn.max_leaves, "Largest tree")
         .within(1, 1000)
         .capture_default_str();
+    command
+        .add_option("--predicted", options->train.learn.drawn,
+                    "Learn from so many problems with predicted times beside the measured ones; fewer are quicker and "
+                    "place thresholds less well")
+        .type_name("N")
+        .within(0, 1'000'000)
+        .capture_default_str();
     command.add_option("--noise-floor", options->train.evidence.noise_floor, "Relative difference that never counts")
         .within(0.0, 1.0)
         .capture_default_str();
