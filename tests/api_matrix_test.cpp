@@ -370,6 +370,26 @@ TEST_F(CoherentSums, EqualTheOracle) {
     }
 }
 
+TEST_F(CoherentSums, InHalfPrecisionAreAsNearAsIsSaid) {
+    CoherentSumShape shape = kShape;
+    shape.precision = SumPrecision::half;
+    for (const float scale : {1.0F, 1e30F, 1e-30F}) {
+        std::vector<float> scaled;
+        for (const float sample : traces_) scaled.push_back(sample * scale);
+        const double most = std::abs(*std::ranges::max_element(scaled, {}, [](float x) { return std::abs(x); })),
+                     off = static_cast<double>(kShape.receivers + 3) / 8000 * most;
+        for (const Device& device : usable_devices()) {
+            std::vector<float> sums(kShape.sources * kShape.samples);
+            expect_ok(sum_coherently(device, shape, scaled.data(), delays_.data(), sums.data()));
+            for (std::size_t source = 0; source < kShape.sources; ++source) {
+                const auto oracle = expected(source);
+                for (std::size_t k = 0; k < oracle.size(); ++k)
+                    EXPECT_NEAR(sums[source * kShape.samples + k], oracle[k] * static_cast<double>(scale), off);
+            }
+        }
+    }
+}
+
 TEST_F(CoherentSums, RefuseWhatIsNotAProblem) {
     std::vector<float> sums(kShape.sources * kShape.samples);
     const auto call = [&](const CoherentSumShape& shape) {
@@ -381,6 +401,7 @@ TEST_F(CoherentSums, RefuseWhatIsNotAProblem) {
     expect_invalid(call({5, 40, 6, -1}), "span is -1");
     expect_invalid(call({1, std::int64_t{1} << 31, 1, 0}), "32 bits");
     expect_invalid(call({kHuge / 100, 40, 6, 9}), "memory");
+    expect_invalid(call({5, 40, 6, 9, static_cast<SumPrecision>(2)}), "SumPrecision");
     expect_invalid(sum_coherently(Device::cpu(), kShape, nullptr, delays_.data(), sums.data()), "traces");
     expect_invalid(sum_coherently(Device::cpu(), kShape, traces_.data(), nullptr, sums.data()), "delays");
     expect_invalid(sum_coherently(Device::cpu(), kShape, traces_.data(), delays_.data(), nullptr), "sums");
@@ -404,7 +425,8 @@ TEST(Explain, AgreesWithTheFamilysKey) {
               explain_select_smallest_k(device, {100, 200, 7, MatrixLayout::row_major, ListOrder::any}),
               explain_select_smallest_k(device,
                                         {100, 200, 7, MatrixLayout::row_major, ListOrder::ascending, KeyType::float16}),
-              explain_coherent_sum(device, {10, 20, 30, 4}, Coherence::maximum)}) {
+              explain_coherent_sum(device, {10, 20, 30, 4}, Coherence::maximum),
+              explain_coherent_sum(device, {10, 20, 30, 4, SumPrecision::half}, Coherence::maximum)}) {
             ASSERT_TRUE(why) << why.error().message;
             const auto same = explain(device, why.value().family, why.value().problem);
             ASSERT_TRUE(same) << same.error().message;

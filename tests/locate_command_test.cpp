@@ -113,6 +113,28 @@ TEST_F(LocateCommand, FindsEventsOnNodesToTheSample) {
     }
 }
 
+TEST_F(LocateCommand, HalfPrecisionFindsTheSameSource) {
+    const std::string grid = " --grid 2x2x3 --spacing 40 --origin 0,0,200 ";
+    synthesize(grid + "--receivers 30 --snr 9 --duration 300 --file-length 110 --event 40,0,240,0.3");
+    const std::string arguments = index() + kVelocity + grid + "--cube ";
+    const auto single = located(arguments + quoted(path("single.f32")) + " --device cpu");
+    EXPECT_EQ(single.at("precision"), "single");
+    const auto finished = run("locate --json --quiet " + arguments + quoted(path("half.f32")) +
+                              " --device executor --precision half --variant packed_subsums");
+    if (finished.code == 3) GTEST_SKIP() << finished.err;
+    ASSERT_EQ(finished.code, 0) << finished.err;
+    const auto half = nlohmann::json::parse(finished.out);
+    EXPECT_EQ(half.at("precision"), "half");
+    for (const char* member : {"x", "y", "z", "sample", "node"}) EXPECT_EQ(half.at(member), single.at(member));
+    float largest = 0;
+    for (const char* file : {"record/record-00000.f32", "record/record-00001.f32", "record/record-00002.f32"})
+        for (const float sample : floats(path(file))) largest = std::max(largest, std::abs(sample));
+    const auto expected = floats(path("single.f32")), sums = floats(path("half.f32"));
+    ASSERT_EQ(sums.size(), expected.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) EXPECT_NEAR(sums[i], expected[i], 33.0F / 8000 * largest);
+    EXPECT_NE(sums, expected);
+}
+
 TEST_F(LocateCommand, TheGpuPathFindsTheSame) {
     const std::string grid = " --grid 2x2x3 --spacing 40 --origin 0,0,200 ";
     synthesize(grid + "--receivers 30 --snr 9 --duration 300 --file-length 110 --event 40,0,240,0.3");

@@ -12,7 +12,7 @@ CoherencePipeline::CoherencePipeline(const Device& device, const PipelineSetting
 
 CoherencePipeline::Plans CoherencePipeline::plans_for(std::int64_t samples) const {
     const Memory memory = device_.is_cuda() ? Memory::device : Memory::host;
-    CoherentSumShape shape{settings_.receivers, samples, settings_.sources, settings_.span};
+    CoherentSumShape shape{settings_.receivers, samples, settings_.sources, settings_.span, settings_.precision};
     std::optional<InterpolationPlan> interpolation;
     if (settings_.phases > 1) {
         const std::int64_t row = settings_.window + settings_.span;  // the same for all windows: delays count in it

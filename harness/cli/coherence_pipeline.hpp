@@ -20,6 +20,7 @@ struct PipelineSettings {
     std::int64_t last_window = 0;  ///< samples of the last one
     std::int64_t span = 0;         ///< samples that follow each window for the longest delay
     std::int64_t phases = 1;       ///< steps of a delay within a sample; more than one: linear interpolation
+    SumPrecision precision = SumPrecision::single;
     bool double_buffering = true;  ///< else one window is done with before the next is read
     bool pinned = true;            ///< page-locked host memory, for a GPU
     std::string variant;           ///< instead of the selector's choice; may be empty

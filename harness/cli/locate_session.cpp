@@ -82,6 +82,7 @@ LocateSession::LocateSession(const Device& device, seismic::Record& record, cons
                                          .last_window = rest > 0 ? rest : window_,
                                          .span = span_,
                                          .phases = settings.phases,
+                                         .precision = settings.precision,
                                          .double_buffering = settings.double_buffering,
                                          .pinned = settings.pinned,
                                          .variant = settings.variant},

@@ -21,6 +21,7 @@ struct LocateSettings {
     std::string travel_times;     ///< file of nodes x receivers seconds in single precision, instead of a velocity
     std::int64_t window = 12000;  ///< samples
     std::int64_t phases = 1;      ///< 1: delays to the nearest sample; more: linear interpolation in such steps
+    SumPrecision precision = SumPrecision::single;
     bool double_buffering = true, pinned = true;
     std::string variant;  ///< instead of the selector's choice; may be empty
 };

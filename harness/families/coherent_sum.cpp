@@ -124,6 +124,8 @@ public:
             delays_ = delays_of_cube(problem_);
         expected_.clear();
         adopted_.clear();
+        if (problem_.precision == SumPrecision::half)
+            allowed_by_problem_ = static_cast<double>(problem_.receivers + 3) / 8000 * largest_magnitude(traces_);
     }
 
 private:
@@ -185,8 +187,9 @@ private:
         return static_cast<float>(static_cast<std::int32_t>(bits >> 32)) * 0x1p-31F;
     }
 
-    static double allowed(const Tolerance& tolerance, double magnitude) {
-        return tolerance.absolute + tolerance.relative * magnitude;
+    /// By the variant, and by what the problem allows.
+    [[nodiscard]] double allowed(const Tolerance& tolerance, double magnitude) const {
+        return tolerance.absolute + tolerance.relative * magnitude + allowed_by_problem_;
     }
 
     Mismatch check_sums(std::int64_t source, const Expected& all, std::span<const std::span<const std::byte>> outputs,
@@ -229,6 +232,7 @@ private:
     std::vector<Expected> expected_;  ///< of every source; empty: not computed yet
     HostArray<float> adopted_;        ///< sums or maxima to compare with instead, if any
     float largest_ = 0;               ///< magnitude of any sample, known where something is adopted
+    double allowed_by_problem_ = 0;   ///< error of a sum, besides the variant's tolerance
 };
 
 std::vector<Problem> problems_of_walks(DeviceKind kind, Effort effort) {
@@ -287,7 +291,8 @@ std::vector<Problem> problems_of_walks(DeviceKind kind, Effort effort) {
     return problems;
 }
 
-/// Default problems: series of sources, and cubes, where there are enough sources to share anything.
+/// Default problems: series of sources, and cubes, where there are enough sources to share anything. Where they do, in
+/// half precision, too.
 std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     constexpr std::int64_t kSharing = 1000;
     std::vector<Problem> problems = problems_of_walks(kind, effort);
@@ -295,7 +300,11 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     for (std::size_t i = 0; i < walks; ++i) {
         Problem problem = problems[i];
         problem.delays = Delays::cube;
-        if (problem.sources >= kSharing) problems.push_back(problem);
+        if (problem.sources < kSharing) continue;
+        problems.push_back(problem);
+        if (kind == DeviceKind::cpu) continue;
+        problem.precision = SumPrecision::half;
+        problems.push_back(problem);
     }
     return problems;
 }
@@ -313,6 +322,15 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
         for (const std::int64_t sources : {27, 130, 300})
             cases.push_back({{37, 150, sources, 90, output, Delays::cube}});
     }
+    const auto add_half = [&](Problem problem, Pattern pattern = Pattern::uniform) {
+        problem.precision = SumPrecision::half;
+        cases.push_back({problem, pattern});
+    };
+    for (const std::int64_t samples : {0, 1, 127, 129, 257}) add_half({5, samples, 3, 7, Coherence::sums});
+    for (const std::int64_t receivers : {0, 1, 300}) add_half({receivers, 70, 2, 9, Coherence::maximum});
+    for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
+        add_half({17, 300, 4, 20, Coherence::maximum}, pattern);
+    for (const std::int64_t sources : {130, 300}) add_half({37, 150, sources, 90, Coherence::sums, Delays::cube});
     return cases;
 }
 

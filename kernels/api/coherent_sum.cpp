@@ -14,7 +14,7 @@ using coherent_sum::Buffers;
 using coherent_sum::Problem;
 
 std::optional<Error> invalid_shape(const CoherentSumShape& shape) {
-    const auto& [receivers, samples, sources, span] = shape;
+    const auto& [receivers, samples, sources, span, precision] = shape;
     if (auto error = invalid_sizes({{"receivers", receivers}, {"samples", samples}, {"sources", sources}}))
         return error;
     if (auto error = invalid_sizes({{"receivers", receivers}, {"span", span}})) return error;
@@ -22,11 +22,18 @@ std::optional<Error> invalid_shape(const CoherentSumShape& shape) {
     if (span > kMaxSamples || samples > kMaxSamples - span)
         return invalid("samples + span is " + std::to_string(samples) + " + " + std::to_string(span) +
                        ": sample numbers of 32 bits reach 2147483647; cut the record into shorter windows");
+    if (precision != SumPrecision::single && precision != SumPrecision::half)
+        return invalid("precision is none of the enumerators of espalier::SumPrecision");
     return std::nullopt;
 }
 
 Problem problem_of(const CoherentSumShape& shape, Coherence output) {
-    return {shape.receivers, shape.samples, shape.sources, shape.span, output};
+    return {.receivers = shape.receivers,
+            .samples = shape.samples,
+            .sources = shape.sources,
+            .span = shape.span,
+            .output = output,
+            .precision = shape.precision};
 }
 
 struct CoherentSumCall {

@@ -19,10 +19,11 @@ enum class VariantId : std::uint16_t;
 /// Where the delays come from. Walk: of each source on its own, neighbouring receivers a few samples apart. Cube:
 /// travel times from the nodes of a cube, which neighbouring nodes share differences of. Nobody who asks for sums says
 /// so, and no tree may ask.
-enum class Delays { walk, cube };
+enum class Delays : std::uint8_t { walk, cube };
 
 inline constexpr std::string_view kCoherenceNames[] = {"sums", "maximum"};
 inline constexpr std::string_view kDelaysNames[] = {"walk", "cube"};
+inline constexpr std::string_view kPrecisionNames[] = {"single", "half"};
 
 /// All row-major, on the device of the run.
 struct Buffers {
@@ -43,6 +44,7 @@ struct Problem {
     std::int64_t span = 512;       ///< the longest delay, in samples
     Coherence output = Coherence::maximum;
     Delays delays = Delays::walk;
+    SumPrecision precision = SumPrecision::single;
 
     /// A window is read together with the longest delay after it.
     [[nodiscard]] constexpr std::int64_t trace_samples() const { return samples + span; }
@@ -60,6 +62,8 @@ struct Problem {
             number<&Problem::span>("span", "problem.span"),
             category<&Problem::output>("output", "problem.output", "Coherence", kCoherenceNames),
             optional(unknown(category<&Problem::delays>("delays", "problem.delays", "Delays", kDelaysNames))),
+            relaxing(optional(
+                category<&Problem::precision>("precision", "problem.precision", "SumPrecision", kPrecisionNames))),
             derived<&Problem::additions>("additions", "problem.additions()"),
             derived<&Problem::trace_bytes>("trace_bytes", "problem.trace_bytes()"),
         };

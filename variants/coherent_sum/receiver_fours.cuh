@@ -45,10 +45,11 @@ __device__ inline std::int32_t difference(std::uint32_t key, int member) {
     return static_cast<std::int32_t>(key >> (10 * (kMembers - 1 - member)) & 1023U) - kLongestDifference;
 }
 
-/// Adds to each of the warp's sources the samples of four receivers at its offsets, in bytes, from those at `from`,
-/// which are the lane's.
-template <class T>
-__device__ void add_four(typename T::Sums& sums, const float* const (&from)[kMembers], const std::uint16_t* offsets) {
+/// Calls `add(source, sum_of)` for each of the warp's sources, `sum_of(i)` being the sum of the samples of four
+/// receivers at the lane's i-th time, 32 after the one before. The samples are at the source's offsets, in bytes, from
+/// those at `from`, which are the lane's.
+template <class T, class Add>
+__device__ void add_four(const float* const (&from)[kMembers], const std::uint16_t* offsets, const Add& add) {
 #pragma unroll
     for (int first = 0; first < T::kPerWarp; first += 4) {
         uint2 fours[kMembers];
@@ -64,24 +65,24 @@ __device__ void add_four(typename T::Sums& sums, const float* const (&from)[kMem
                 const std::uint32_t offset = i % 2 == 0 ? pair & 0xFFFFU : pair >> 16;
                 at[m] = reinterpret_cast<const float*>(reinterpret_cast<const std::byte*>(from[m]) + offset);
             }
-#pragma unroll
-            for (int t = 0; t < T::kTimes; ++t) {
-                const int k = t * kLanes;
-                sums[first + i][t] += (at[0][k] + at[1][k]) + (at[2][k] + at[3][k]);
-            }
+            add(first + i, [&](int time) {
+                const int k = time * kLanes;
+                return (at[0][k] + at[1][k]) + (at[2][k] + at[3][k]);
+            });
         }
     }
 }
 
-/// Adds four receivers straight from their traces: their delays are too far apart for shared memory.
-template <class T>
-__device__ void add_four_from_global(typename T::Sums& sums, const Problem& problem, const Buffers& buffers,
-                                     const std::int32_t* order, std::int64_t first_source, std::int64_t first_sample,
-                                     std::int64_t first_receiver) {
+/// `add_four` straight from the traces: the delays are too far apart for shared memory.
+template <class T, class Add>
+__device__ void add_four_from_global(const Problem& problem, const Buffers& buffers, const std::int32_t* order,
+                                     std::int64_t first_source, std::int64_t first_sample, std::int64_t first_receiver,
+                                     const Add& add) {
     // Times past the window take the last one's samples, which are there to be read; a receiver past the last adds 0.
-    int later[T::kTimes];
+    constexpr int kTimes = T::kSamples / kLanes;
+    int later[kTimes];
 #pragma unroll
-    for (int t = 0; t < T::kTimes; ++t)
+    for (int t = 0; t < kTimes; ++t)
         later[t] = static_cast<int>(min(std::int64_t{t * kLanes}, problem.samples - 1 - first_sample));
     const auto existing = static_cast<int>(min(problem.receivers - first_receiver, std::int64_t{kMembers}));
     const float* const first_trace = buffers.traces + first_receiver * problem.trace_samples() + first_sample;
@@ -95,12 +96,20 @@ __device__ void add_four_from_global(typename T::Sums& sums, const Problem& prob
             const int receiver = min(m, existing - 1);
             traces[m] = first_trace + receiver * problem.trace_samples() + delays[receiver];
         }
-#pragma unroll
-        for (int t = 0; t < T::kTimes; ++t) {
-            const auto value = [&](int m) { return m < existing ? traces[m][later[t]] : 0.0F; };
-            sums[s][t] += (value(0) + value(1)) + (value(2) + value(3));
-        }
+        add(s, [&](int time) {
+            const auto value = [&](int m) { return m < existing ? traces[m][later[time]] : 0.0F; };
+            return (value(0) + value(1)) + (value(2) + value(3));
+        });
     }
+}
+
+/// What `add_four` calls where sums are single precision.
+template <class T>
+__device__ auto adding_to(typename T::Sums& sums) {
+    return [&sums](int source, const auto& sum_of) {
+#pragma unroll
+        for (int t = 0; t < T::kTimes; ++t) sums[source][t] += sum_of(t);
+    };
 }
 
 /// Stores a warp's sums, or folds them into the peaks of its sources: one atomic for each.

@@ -160,7 +160,7 @@ private:
                 slot = slots[first + lane];
                 least = ranges.least(slot);
                 begin = least - vectors.found.ranges.least(slot);
-                own = rounded(begin % kAlignment + min(ranges.length(slot), kLongestOfGroup) + T::kSamples);
+                own = rounded(begin % kAlignment + min(ranges.length(slot), kLongestOfGroup) + T::kRowWords);
             }
             const int shift = begin % kAlignment;
             int end = own;

@@ -172,8 +172,8 @@ __device__ void add_chunk(typename T::Sums& sums, const Shared<T>& memory, int t
     const Chunk& chunk = memory.chunks[turn % 4];
     const int lane = lane_of(threadIdx.x);
     if (!chunk.staged)
-        return add_four_from_global<T>(sums, problem, buffers, order, first_source, first_sample + lane,
-                                       chunk.first * kMembers);
+        return add_four_from_global<T>(problem, buffers, order, first_source, first_sample + lane,
+                                       chunk.first * kMembers, adding_to<T>(sums));
 #pragma unroll 1
     for (int g = 0; g < chunk.count; ++g) {
         const Group& group = chunk.groups[g];
@@ -185,7 +185,7 @@ __device__ void add_chunk(typename T::Sums& sums, const Shared<T>& memory, int t
         } else {
             const float* const from[kMembers] = {own + group.at[0], own + group.at[1], own + group.at[2],
                                                  own + group.at[3]};
-            add_four<T>(sums, from, offsets);
+            add_four<T>(from, offsets, adding_to<T>(sums));
         }
     }
 }

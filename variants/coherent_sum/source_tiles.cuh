@@ -26,11 +26,13 @@ template <int sources, int times>
 struct Tile {
     static constexpr int kSources = sources, kTimes = times;
     static constexpr int kSamples = kLanes * times;
+    static constexpr int kRowWords = kSamples;  ///< of a row of sub-sums: what a tile reads at one delay
     static constexpr int kPerWarp = kSumsPerLane / times;
     static constexpr int kWarps = sources / kPerWarp;
     static constexpr int kThreads = kWarps * kLanes;
     static_assert(kPerWarp % 8 == 0, "the offsets of a warp's sources are read 8 at a time");
-    using Sums = float[kPerWarp][times];
+    using Word = float;
+    using Sums = Word[kPerWarp][times];
 };
 
 /// What a slab of blocks of sources is, of all that the problem has.
@@ -71,9 +73,9 @@ __device__ inline void copy_words(void* to, const void* from, int words) {
         device::copy_ahead(static_cast<uint4*>(to) + i, static_cast<const uint4*>(from) + i);
 }
 
-/// Adds to each of the warp's sources the samples at its offset, in bytes, from those at `from`, which is the lane's.
+/// Adds to each of the warp's sources the words at its offset, in bytes, from those at `from`, which is the lane's.
 template <class T>
-__device__ void add_shifted(typename T::Sums& sums, const float* from, const std::uint16_t* offsets) {
+__device__ void add_shifted(typename T::Sums& sums, const typename T::Word* from, const std::uint16_t* offsets) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(from);
 #pragma unroll
     for (int first = 0; first < T::kPerWarp; first += 8) {
@@ -83,7 +85,7 @@ __device__ void add_shifted(typename T::Sums& sums, const float* from, const std
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
             const std::uint32_t offset = i % 2 == 0 ? pairs[i / 2] & 0xFFFFU : pairs[i / 2] >> 16;
-            const auto* const shifted = reinterpret_cast<const float*>(bytes + offset);
+            const auto* const shifted = reinterpret_cast<const typename T::Word*>(bytes + offset);
 #pragma unroll
             for (int t = 0; t < T::kTimes; ++t) sums[first + i][t] += shifted[t * kLanes];
         }

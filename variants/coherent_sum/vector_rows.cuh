@@ -229,18 +229,23 @@ static __global__ void __launch_bounds__(kGroupThreads)
     }
 }
 
-/// Sums the traces of the four, as ((a + b) + (c + d)), for a row at a time.
+/// Sums the traces of the four, as ((a + b) + (c + d)), for a row at a time. `Unit` makes words of sums: `word` of one
+/// and of that `kApart` times 32 samples later.
+template <class Unit>
 class RowBuilder {
 public:
-    __device__ RowBuilder(const Problem& problem, const float* traces, std::int64_t group, std::int64_t first_sample)
-        : samples_(problem.trace_samples() - first_sample), existing_(existing_members(problem, group)) {
+    using Word = typename Unit::Word;
+
+    __device__ RowBuilder(const Problem& problem, const float* traces, std::int64_t group, std::int64_t first_sample,
+                          const Unit& unit)
+        : samples_(problem.trace_samples() - first_sample), existing_(existing_members(problem, group)), unit_(unit) {
 #pragma unroll
         for (int m = 0; m < kMembers; ++m)
             traces_[m] = traces + (group * kMembers + m) * problem.trace_samples() + first_sample;
     }
 
     /// By one warp. Zeros past the ends of the traces.
-    __device__ void build(float* row, std::uint32_t key, std::int32_t least, std::int32_t words) const {
+    __device__ void build(Word* row, std::uint32_t key, std::int32_t least, std::int32_t words) const {
         const float* from[kMembers];
         std::int32_t latest = least, delays[kMembers];
 #pragma unroll
@@ -249,41 +254,58 @@ public:
             latest = max(latest, delays[m]);
             from[m] = traces_[m] + delays[m];
         }
+        const std::int32_t sums = words + kApart * kLanes;
         const auto whole =
-            existing_ < kMembers ? 0 : static_cast<std::int32_t>(min(samples_ - latest, std::int64_t{words}));
+            existing_ < kMembers ? 0 : static_cast<std::int32_t>(min(samples_ - latest, std::int64_t{sums}));
+        const auto sum_at = [&](int i) {
+            const auto value = [&](int m) { return m < existing_ && i < samples_ - delays[m] ? from[m][i] : 0.0F; };
+            return (value(0) + value(1)) + (value(2) + value(3));
+        };
         int i = lane_of(threadIdx.x);
+        // Sums whose words wait for a later one, the earliest first.
+        float waiting[kApart + 1];
+#pragma unroll
+        for (int k = 0; k < kApart; ++k, i += kLanes) waiting[k] = sum_at(i);
         const float *a = from[0] + i, *b = from[1] + i, *c = from[2] + i, *d = from[3] + i;
         for (; i + (kAhead - 1) * kLanes < whole; i += kAhead * kLanes) {
             // All loads before all stores, which the compiler could not tell apart.
-            float sums[kAhead];
+            float ahead[kApart + kAhead];
+#pragma unroll
+            for (int k = 0; k < kApart; ++k) ahead[k] = waiting[k];
 #pragma unroll
             for (int k = 0; k < kAhead; ++k)
-                sums[k] = (a[k * kLanes] + b[k * kLanes]) + (c[k * kLanes] + d[k * kLanes]);
+                ahead[kApart + k] = (a[k * kLanes] + b[k * kLanes]) + (c[k * kLanes] + d[k * kLanes]);
 #pragma unroll
-            for (int k = 0; k < kAhead; ++k) row[i + k * kLanes] = sums[k];
+            for (int k = 0; k < kAhead; ++k) row[i + (k - kApart) * kLanes] = unit_.word(ahead[k], ahead[k + kApart]);
+#pragma unroll
+            for (int k = 0; k < kApart; ++k) waiting[k] = ahead[kAhead + k];
             a += kAhead * kLanes, b += kAhead * kLanes, c += kAhead * kLanes, d += kAhead * kLanes;
         }
-        for (; i < words; i += kLanes) {
-            const auto value = [&](int m) { return m < existing_ && i < samples_ - delays[m] ? from[m][i] : 0.0F; };
-            row[i] = (value(0) + value(1)) + (value(2) + value(3));
+        for (; i < sums; i += kLanes) {
+            waiting[kApart] = sum_at(i);
+            row[i - kApart * kLanes] = unit_.word(waiting[0], waiting[kApart]);
+#pragma unroll
+            for (int k = 0; k < kApart; ++k) waiting[k] = waiting[k + 1];
         }
     }
 
 private:
-    static constexpr int kAhead = 4;
+    static constexpr int kAhead = 4, kApart = Unit::kApart;
     const float* traces_[kMembers];  ///< from the window's first sample on
     std::int64_t samples_;           ///< that they have from there on
     int existing_;
+    Unit unit_;
 };
 
-static __global__ void __launch_bounds__(kGroupThreads)
+template <class Unit>
+__global__ void __launch_bounds__(kGroupThreads)
     build_rows(Problem problem, const float* traces, std::int64_t first_sample, std::int32_t window,
-               const Vectors* vectors, float* rows) {
+               const Vectors* vectors, typename Unit::Word* rows, Unit unit) {
     constexpr int kBuilders = kBuildersOfGroup * kGroupsOfTile, kPerWarp = kSlots / kBuilders;
     static_assert(kPerWarp <= kLanes);
     const Vectors& own = vectors[blockIdx.x];
     if (own.given_up != 0) return;
-    const RowBuilder builder(problem, traces, blockIdx.x, first_sample);
+    const RowBuilder<Unit> builder(problem, traces, blockIdx.x, first_sample, unit.loaded());
     // Lane i knows the warp's i-th slot.
     const int lane = lane_of(threadIdx.x), warp = static_cast<int>(blockIdx.y) * kGroupsOfTile + warp_of(threadIdx.x);
     const int slot = min(lane, kPerWarp - 1) * kBuilders + warp;
@@ -299,10 +321,11 @@ static __global__ void __launch_bounds__(kGroupThreads)
 }
 
 /// In the workspace.
+template <class Word>
 struct Rows {
     Vectors* vectors;          ///< of each group
     unsigned long long* used;  ///< words
-    float* rows;
+    Word* rows;
 };
 
 /// Vectors that there is room for, all in all.
@@ -333,15 +356,18 @@ inline std::size_t rows_bytes(const Problem& problem, std::int64_t window, const
     return vectors_bytes(problem) + static_cast<std::size_t>(row_words(problem, window, device)) * sizeof(float);
 }
 
-inline Rows rows_at(std::byte* memory, const Problem& problem) {
+template <class Word>
+Rows<Word> rows_at(std::byte* memory, const Problem& problem) {
+    static_assert(sizeof(Word) == sizeof(float));
     auto* const vectors = reinterpret_cast<Vectors*>(memory);
     return {vectors, reinterpret_cast<unsigned long long*>(vectors + groups_of(problem)),
-            reinterpret_cast<float*>(memory + vectors_bytes(problem))};
+            reinterpret_cast<Word*>(memory + vectors_bytes(problem))};
 }
 
 /// Enqueues what finds the vectors and room for their rows. Needs a source and a receiver.
-inline void place_all_rows(Context& context, const Problem& problem, const std::int32_t* delays, std::int64_t window,
-                           const Rows& rows) {
+template <class Word>
+void place_all_rows(Context& context, const Problem& problem, const std::int32_t* delays, std::int64_t window,
+                    const Rows<Word>& rows) {
     const auto tiles = static_cast<unsigned>((problem.receivers + kColumns - 1) / kColumns);
     const std::int64_t each = std::max<std::int64_t>(kSourcesOfFinder, (problem.sources + kFinders - 1) / kFinders);
     const auto finders = static_cast<unsigned>((problem.sources + each - 1) / each);
@@ -354,11 +380,12 @@ inline void place_all_rows(Context& context, const Problem& problem, const std::
 }
 
 /// Enqueues what fills the rows for the window from `first_sample` on.
-inline void build_all_rows(Context& context, const Problem& problem, const float* traces, std::int64_t first_sample,
-                           std::int64_t window, const Rows& rows) {
-    device::launch(build_rows, dim3(static_cast<unsigned>(groups_of(problem)), kBuildersOfGroup), dim3(kGroupThreads),
-                   0, context.stream, problem, traces, first_sample, static_cast<std::int32_t>(window), rows.vectors,
-                   rows.rows);
+template <class Unit>
+void build_all_rows(Context& context, const Problem& problem, const float* traces, std::int64_t first_sample,
+                    std::int64_t window, const Rows<typename Unit::Word>& rows, const Unit& unit) {
+    device::launch(build_rows<Unit>, dim3(static_cast<unsigned>(groups_of(problem)), kBuildersOfGroup),
+                   dim3(kGroupThreads), 0, context.stream, problem, traces, first_sample,
+                   static_cast<std::int32_t>(window), rows.vectors, rows.rows, unit);
 }
 
 }  // namespace

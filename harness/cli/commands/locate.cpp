@@ -34,7 +34,8 @@ struct LocateOptions {
     seismic::RecordOptions record;
     GridOptions grid;
     LocateSettings settings;
-    std::string interpolation = "nearest", window = "12000", max_gap = "24h", device = "auto", output, cube;
+    std::string interpolation = "nearest", precision = "single", window = "12000", max_gap = "24h", device = "auto",
+                output, cube;
     bool no_double_buffering = false, pageable = false, explain = false, json = false, quiet = false;
 };
 
@@ -170,6 +171,7 @@ nlohmann::ordered_json as_json(const seismic::Record& record, const LocateSessio
             {"longest_delay", session.span()},
             {"delays_from", session.delays_from()},
             {"interpolation", settings.phases > 1 ? "linear" : "nearest"},
+            {"precision", settings.precision == SumPrecision::half ? "half" : "single"},
             {"window", session.window()},
             {"windows", session.windows()},
             {"device", device.key()},
@@ -209,6 +211,7 @@ void run_locate(LocateOptions& options) {
     settings.pinned = !options.pageable;
     // Delays to an eighth of a sample are off by up to a sixteenth: less than interpolating itself costs.
     settings.phases = options.interpolation == "linear" ? 8 : 1;
+    settings.precision = options.precision == "half" ? SumPrecision::half : SumPrecision::single;
     options.record.longest_gap = parse_duration(options.max_gap, "--max-gap");
     std::unique_ptr<seismic::Record> record;
     const seismic::Receivers receivers = receivers_for(options, record);
@@ -269,6 +272,11 @@ void add_locate(Command& app, ExitCode&) {
     command
         .add_option("--interpolation", options->interpolation, "between samples: nearest, or linear in eighths of one")
         .one_of({"nearest", "linear"})
+        .capture_default_str();
+    command
+        .add_option("--precision", options->precision,
+                    "of sums: single, or half, which may be off by (receivers + 3) / 8000 of a window's largest sample")
+        .one_of({"single", "half"})
         .capture_default_str();
     command.add_option("--window", options->window, "samples summed at a time, or a time: 30s").capture_default_str();
     command.add_option("--device", options->device, kDeviceHelp).capture_default_str();

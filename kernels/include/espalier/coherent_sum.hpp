@@ -19,17 +19,26 @@ enum class Coherence {
     maximum,  ///< per source only the largest sum and when it occurs: the coherence cube
 };
 
+/// How exact coherent sums must be.
+enum class SumPrecision : std::uint8_t {
+    single,  ///< added in single precision
+    half,    ///< a sum may besides be off by (receivers + 3) / 8000 of the largest magnitude among all samples
+};
+
 /// Sizes of a coherent summation, s_j(k) = sum over receivers r of traces[r][k + delays[j][r]].
 struct CoherentSumShape {
     std::int64_t receivers = 0;
     std::int64_t samples = 0;  ///< times k that are summed: the window
     std::int64_t sources = 0;  ///< trial sources j, usually the nodes of a grid
     std::int64_t span = 0;     ///< the longest delay, in samples
+    SumPrecision precision = SumPrecision::single;
 };
 
 /// All sums of a window. `traces`: receivers x (samples + span) finite values, row-major. `delays`: sources x
 /// receivers sample counts, each in 0..span (checked in host memory; in device memory the caller answers for
 /// it). `sums`: sources x samples.
+/// With `SumPrecision::half` a device may add numbers of 16 bits, which is faster where many sources share delays. One
+/// trace that is much larger than the others then costs all of them precision: bring them to one scale first.
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> sum_coherently(const Device& device, const CoherentSumShape& shape, const float* traces,
                                          const std::int32_t* delays, float* sums, const Options& options = {});
