@@ -40,6 +40,25 @@ __global__ void __launch_bounds__(kThreads)
     }
 }
 
+/// Four numbers, which are read and written at once.
+template <class T>
+struct alignas(4 * sizeof(T)) Four {
+    T of[4];
+};
+
+/// Rows of whole fours, all of them wanted: a four for each thread. Several, or stores past the caches, take 3 to 6%
+/// longer.
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    copy_fours(std::int64_t fours, std::int64_t of_row, const Four<T>* distances, Four<T>* values, int4* indices) {
+    static_assert(kPerThread == 4, "as many blocks as of single numbers");
+    const std::int64_t place = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+    if (place >= fours) return;
+    const auto column = static_cast<std::int32_t>(place % of_row) * 4;
+    values[place] = distances[place];
+    indices[place] = {column, column + 1, column + 2, column + 3};
+}
+
 Entries entries_of(const Problem& problem) {
     return {problem.results(), problem.has_rows() ? problem.k : problem.rows};
 }
@@ -55,7 +74,13 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
     if (problem.results() == 0) return;
     const Entries entries = entries_of(problem);
+    const bool whole_fours = problem.has_rows() && problem.k == problem.columns && problem.columns % 4 == 0;
     with_key_type(problem.keys, [&]<class T>(std::type_identity<T>) {
+        if (whole_fours)
+            return launch(copy_fours<T>, dim3(static_cast<unsigned>(entries.blocks())), dim3(kThreads), 0,
+                          context.stream, entries.count / 4, problem.columns / 4,
+                          reinterpret_cast<const Four<T>*>(keys_of<T>(buffers)),
+                          reinterpret_cast<Four<T>*>(values_of<T>(buffers)), reinterpret_cast<int4*>(buffers.indices));
         launch(problem.has_rows() ? copy_rows<true, T> : copy_rows<false, T>,
                dim3(static_cast<unsigned>(entries.blocks())), dim3(kThreads), 0, context.stream, entries,
                problem.columns, keys_of<T>(buffers), values_of<T>(buffers), buffers.indices);
