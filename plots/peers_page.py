@@ -14,9 +14,9 @@ Everyone's samples of a problem are interleaved in one run of `scripts/peers`, r
 *Ours* is what today's tree chooses for the problem, not the best of ours; times are medians. Above 1 the ratio says how
 many times as long the fastest peer takes. Where that choice came after the peers were measured, the next of the tree's
 ranking stands in for it, or another configuration of the same variant, *for* the one that would run. CUB's batched
-top-k lists the k smallest unsorted and any of equal elements; ours are sorted, ties by the lower index. Peers in Python
-are called within the sweep's own process, on the same arrays; k-NN is timed by the processes' clocks, calls and all, on
-continuous numbers.
+top-k lists the k smallest unsorted and any of equal elements; ours are sorted, but for `order=any`, where like is beside
+like, and of equal elements always those of the lower index. Peers in Python are called within the sweep's own process,
+on the same arrays; k-NN is timed by the processes' clocks, calls and all, on continuous numbers.
 
 """
 
