@@ -25,11 +25,9 @@
 ///
 /// What a warp has of the sums, and how it adds to them, is a class `Sums`:
 /// - `T`, what a block has room for, copying warps included, and what a word of a row is;
-/// - `kCopyingWarps` of a block copy: a warp starts a copy in some 90 cycles, and what is copied must be there before
-/// the
-///   others have added what was copied before;
-/// - `Unit`, a kernel's argument that makes words of sub-sums, and what `of` enqueues to find it, in `kBytes` of
-/// memory;
+/// - `kCopyingWarps` of a block copy: a warp starts a copy in some 90 cycles, and what is copied must be there when
+///   the others have added what was copied before;
+/// - `Unit`, a kernel's argument, makes words of sub-sums; `of` enqueues what it needs to know, in `kBytes` of memory;
 /// - `add_shifted` from rows and `adding` for `add_four`, `end_chunk` after at most kGroups groups, `keep` at the end.
 namespace espalier::coherent_sum {
 namespace {
