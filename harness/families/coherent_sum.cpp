@@ -109,7 +109,7 @@ public:
         const auto values = values_of<float>(outputs[0]);
         adopted_.resize(values.size());
         generate(adopted_, [&](std::size_t i) { return values[i]; });
-        largest_ = largest_magnitude(traces_);
+        if (problem_.precision != SumPrecision::half) largest_ = largest_magnitude(traces_);
         return true;
     }
 
@@ -124,8 +124,7 @@ public:
             delays_ = delays_of_cube(problem_);
         expected_.clear();
         adopted_.clear();
-        if (problem_.precision == SumPrecision::half)
-            allowed_by_problem_ = static_cast<double>(problem_.receivers + 3) / 8000 * largest_magnitude(traces_);
+        if (problem_.precision == SumPrecision::half) largest_ = largest_magnitude(traces_);
     }
 
 private:
@@ -189,7 +188,9 @@ private:
 
     /// By the variant, and by what the problem allows.
     [[nodiscard]] double allowed(const Tolerance& tolerance, double magnitude) const {
-        return tolerance.absolute + tolerance.relative * magnitude + allowed_by_problem_;
+        const double of_half = static_cast<double>(problem_.receivers + 3) / 8000 * largest_;
+        return tolerance.absolute + tolerance.relative * magnitude +
+               (problem_.precision == SumPrecision::half ? of_half : 0);
     }
 
     Mismatch check_sums(std::int64_t source, const Expected& all, std::span<const std::span<const std::byte>> outputs,
@@ -231,8 +232,7 @@ private:
     HostArray<std::int32_t> delays_;
     std::vector<Expected> expected_;  ///< of every source; empty: not computed yet
     HostArray<float> adopted_;        ///< sums or maxima to compare with instead, if any
-    float largest_ = 0;               ///< magnitude of any sample, known where something is adopted
-    double allowed_by_problem_ = 0;   ///< error of a sum, besides the variant's tolerance
+    float largest_ = 0;  ///< magnitude of any sample, known in half precision or where something is adopted
 };
 
 std::vector<Problem> problems_of_walks(DeviceKind kind, Effort effort) {
