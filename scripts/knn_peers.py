@@ -3,7 +3,9 @@
 Each implementation lives in a process of its own, with all processors to itself while its turn lasts: a round gives
 everyone one turn, in random order. Rows of floats go in; neighbours (ours: classes, too) come out. Whoever lists other
 neighbours than ours, beyond ties and roundings of single precision, is `wrong`. On a GPU everyone's arrays are in its
-memory; PyTorch multiplies in single precision or, where more of the neighbours may be others, in TF32.
+memory, and each writes 256 MiB there before a call is timed: caches are cold, and the GPU, which takes some 0.2 ms to go
+from one process to another, has gone. PyTorch multiplies in single precision or, where more of the neighbours may be
+others, in TF32.
 """
 
 import argparse
@@ -38,6 +40,7 @@ PROBLEMS = ["16384x4096x128:16", "2000x100000x50:10", "1x1000000x50:10", "10000x
             "100x200000x20:100"]
 GPU_PROBLEMS = ["16384x4096x128:16", "10000x10000x50:10", "100000x100000x50:10", "100000x100000x8:10",
                 "10000x1000000x128:10"]
+FLUSHED_BYTES = 256 << 20  # as knn_runner.cpp
 FEATURES = ("queries,points,dims,k,classes,metric,missing,vote,task,queries_in,data,distances,terms").split(",")
 COLUMNS = ("family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,bytes,ops,gb_per_s,"
            "gop_per_s,roofline_share,regret").split(",")
@@ -85,6 +88,11 @@ def torch_search(queries, points, k, tf32=False):
     torch.backends.cuda.matmul.allow_tf32 = tf32
     queries, points = torch.from_numpy(queries).cuda(), torch.from_numpy(points).cuda()
     step = max(1, (1 << 30) // (4 * len(points)))
+    flushed = torch.empty(FLUSHED_BYTES, dtype=torch.uint8, device="cuda")
+
+    def prepare():
+        flushed.zero_()
+        torch.cuda.synchronize()
 
     def search():
         squares = (points * points).sum(1)
@@ -94,7 +102,7 @@ def torch_search(queries, points, k, tf32=False):
             found.append(((values + (some * some).sum(1)[:, None]).clamp(min=0).sqrt(), indices))
         torch.cuda.synchronize()
         return found
-    return search, lambda found: tuple(torch.cat(part).cpu().numpy() for part in zip(*found))
+    return search, lambda found: tuple(torch.cat(part).cpu().numpy() for part in zip(*found)), prepare
 
 
 def torch_tf32_search(queries, points, k):
@@ -106,7 +114,7 @@ def serve(peer, folder, queries, points, dims, k):
     folder = pathlib.Path(folder)
     q = numpy.fromfile(folder / "queries.f32", numpy.float32).reshape(queries, dims)
     p = numpy.fromfile(folder / "points.f32", numpy.float32).reshape(points, dims)
-    search, lists = globals()[f"{peer}_search"](q, p, k)
+    search, lists, *prepare = globals()[f"{peer}_search"](q, p, k)
     print(importlib.import_module(PEERS[peer].module).__version__, flush=True)
     found = None
     for line in sys.stdin:
@@ -116,6 +124,8 @@ def serve(peer, folder, queries, points, dims, k):
             numpy.ascontiguousarray(indices, numpy.int32).tofile(folder / f"{peer}.i32")
             print("saved", flush=True)
             continue
+        for step in prepare:
+            step()
         before = time.perf_counter_ns()
         found = search()
         print(time.perf_counter_ns() - before, flush=True)
@@ -341,7 +351,7 @@ def main():
         kept = arguments.results / candidates[0].key
         rows += rows_of(problem, candidates, ceilings_of(kept / "device.json", problem_row(problem)["bytes"]))
         if not arguments.show:  # whatever happens to the next one
-            keep(kept / "peers.csv", rows, COLUMNS + FEATURES)
+            keep(kept / "peers.csv", rows, COLUMNS + FEATURES, replaced=("family", "problem"))
     if not arguments.show:
         print(f"peers: kept {kept / 'peers.csv'}")
     if wrong := sorted({row["variant"] for row in rows if row["status"] != "ok"}):

@@ -1,4 +1,4 @@
-"""Puts rows into a peers.csv: those of their families in it go, those of other families stay.
+"""Puts rows into a peers.csv: those of their families in it go, or of their problems, others stay.
 
 usage: peers_csv.py PEERS.csv NEW.csv
 """
@@ -8,13 +8,17 @@ import pathlib
 import sys
 
 
-def keep(path, rows, columns):
-    """The first columns stay what they are; what a family has for itself comes behind them."""
-    families, others = {row["family"] for row in rows}, []
+def keep(path, rows, columns, replaced=("family",)):
+    """Rows that are alike in the columns `replaced` go. The first columns stay what they are; what a family has for
+    itself comes behind them."""
+    def group(row):
+        return tuple(row[column] for column in replaced)
+
+    groups, others = {group(row) for row in rows}, []
     if path.exists():
         with open(path, newline="") as file:
             reader = csv.DictReader(file)
-            others = [row for row in reader if row["family"] not in families]
+            others = [row for row in reader if group(row) not in groups]
             if others:
                 columns = [*reader.fieldnames, *(c for c in columns if c not in reader.fieldnames)]
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -84,6 +84,15 @@ class File(unittest.TestCase):
             self.assertEqual([(row["variant"], row["width"], row["queries"]) for row in rows],
                              [("a", "640", ""), ("new", "", "7")])
 
+    def test_rows_of_other_problems_stay_if_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "peers.csv"
+            for name, problem in (("a", "k=1"), ("b", "k=2"), ("c", "k=1")):
+                knn_peers.keep(path, [{"family": "knn", "variant": name, "problem": problem}], knn_peers.COLUMNS,
+                               replaced=("family", "problem"))
+            with open(path, newline="") as file:
+                self.assertEqual([row["variant"] for row in csv.DictReader(file)], ["b", "c"])
+
     def test_the_interval_holds_the_median(self):
         for times in ([5], [1, 9, 5], list(range(1, 102))):
             middle, low, high = knn_peers.median_interval(times)

@@ -75,6 +75,11 @@ class PeersInPython(unittest.TestCase):
         self.agree("coherent_sum", "peer_numpy_gather,peer_numpy_slices", "receivers=7", "samples=60", "sources=5",
                    "span=0,20", "output=sums,maximum")
 
+    @unittest.skipUnless(has("beampower"), "needs beampower")
+    def test_beampower(self):
+        self.agree("coherent_sum", "peer_beampower", "receivers=7", "samples=60", "sources=5", "span=0,20",
+                   "output=sums,maximum")
+
     def test_dot(self):
         self.agree("dot", "peer_numpy_dot", "elements=0,1,1000")
 
