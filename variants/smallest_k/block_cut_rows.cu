@@ -1,6 +1,6 @@
 // Row-major rows of up to 32,768 columns, each in the registers of a block: a cut by interpolation takes the k smallest
 // exactly (row_threshold.cuh) and leaves them in no order. Sorted lists are sorted in place by a second kernel, a warp
-// each (packed_sort.cuh): 16 bytes more of traffic per entry, but neither kernel waits in the other's registers, and
+// each (warp_sort.cuh): 16 bytes more of traffic per entry, but neither kernel waits in the other's registers, and
 // no warp of a block waits for one that sorts.
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 #include "kernels/core/variant.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "variants/smallest_k/block_rows.cuh"
-#include "variants/smallest_k/packed_sort.cuh"
 #include "variants/smallest_k/row_threshold.cuh"
+#include "variants/smallest_k/warp_sort.cuh"
 
 namespace espalier::smallest_k {
 namespace {

@@ -1,5 +1,5 @@
 // Row-major rows of up to 2,048 columns, each in the registers of a warp, for lists of a good part of the row: the row
-// is cut by interpolation (row_threshold.cuh), what is left is sorted by 32 bits of each entry (packed_sort.cuh). In
+// is cut by interpolation (row_threshold.cuh), what is left is sorted by 32 bits of each entry (warp_sort.cuh). In
 // any order it is not sorted, and a cut that takes k elements exactly is all there is to do.
 //
 // `room`: a cut may take up to as many elements as the network sorts, which is the next power of two to k, or the
@@ -13,8 +13,8 @@
 #include "device/kernel.hpp"
 #include "kernels/core/variant.hpp"
 #include "kernels/problems/smallest_k.hpp"
-#include "variants/smallest_k/packed_sort.cuh"
 #include "variants/smallest_k/row_threshold.cuh"
+#include "variants/smallest_k/warp_sort.cuh"
 
 namespace espalier::smallest_k {
 namespace {
