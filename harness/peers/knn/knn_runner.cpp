@@ -6,8 +6,8 @@
 // DEVICE is cpu or a GPU by number, in whose memory all arrays then lie.
 // FOLDER holds queries.f32 and points.f32, rows of floats. Says the device's key and the choice of the variant; then,
 // for each line on stdin: "run" predicts, classes and neighbours, and says the nanoseconds; "save" writes
-// distances.f32 and indices.i32, rows of k, to FOLDER. On a GPU 256 MiB are written before the clock starts: then caches
-// are cold, and the GPU has come from whatever process had it.
+// distances.f32 and indices.i32, rows of k, to FOLDER. On a GPU 256 MiB are written before the clock starts: then
+// caches are cold, and the GPU has come from whatever process had it.
 
 #include <chrono>
 #include <cstdint>
