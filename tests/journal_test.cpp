@@ -72,7 +72,7 @@ TEST(Journal, RoundTrips) {
 
 TEST(Journal, TruncatedAtEveryByteLosesOnlyTheRecordThatIsCut) {
     const TemporaryFolder folder;
-    const std::string whole = read_bytes(journal_of(folder, 4));
+    const std::string whole = read_bytes(journal_of(folder, 2));
     const MemoryFile file;
     for (std::size_t length = 0; length <= whole.size(); ++length) {
         const std::string cut = whole.substr(0, length);
