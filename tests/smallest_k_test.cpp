@@ -379,6 +379,13 @@ struct RowsOfFewValues {
 };
 void PrintTo(const RowsOfFewValues& rows, std::ostream* out) { *out << rows.name; }
 
+/// Fewer of them than a list has entries.
+std::vector<float> few_numbers() {
+    std::vector<float> values(190, Floats::quiet_NaN());
+    values[17] = 1, values[60] = -1;
+    return values;
+}
+
 /// The keys of the two kinds of values are neighbours but for that of -0, which no element has.
 std::vector<float> zeros_and_few_below() {
     std::vector<float> values(90, 0.0F);
@@ -401,7 +408,8 @@ TEST_P(SmallestKRows, TakeTiesInTheOrderOfTheirColumns) {
     const DeviceInfo device = device::open(0);
     for (const Problem& problem :
          {Problem{3, 256, 20, MatrixLayout::row_major}, Problem{2, 1001, 8, MatrixLayout::row_major},
-          Problem{2, 1024, 100, MatrixLayout::row_major}, Problem{1, 5000, 70, MatrixLayout::row_major}}) {
+          Problem{2, 1024, 100, MatrixLayout::row_major}, Problem{1, 5000, 70, MatrixLayout::row_major},
+          Problem{1, 13001, 300, MatrixLayout::row_major}}) {
         std::vector<float> matrix(static_cast<std::size_t>(problem.elements()));
         const auto& few = GetParam().values;
         for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = few[(i * 7 + i / 50) % few.size()];
@@ -479,8 +487,13 @@ TEST(SmallestKThreshold, TakesTiesAtTheEndsOfTheIntegers) {
     };
     int tried = 0;
     for (const auto& kind : kinds)
-        for (const auto& [columns, k] :
-             {std::array<std::int64_t, 2>{30, 40}, {530, 8}, {530, 40}, {530, 200}, {530, 520}, {5000, 70}}) {
+        for (const auto& [columns, k] : {std::array<std::int64_t, 2>{30, 40},
+                                         {530, 8},
+                                         {530, 40},
+                                         {530, 200},
+                                         {530, 520},
+                                         {5000, 70},
+                                         {9001, 70}}) {
             const Problem problem = of_type({2, columns, k, MatrixLayout::row_major}, KeyType::int32);
             std::vector<std::int32_t> matrix(static_cast<std::size_t>(problem.elements()));
             for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = kind[(i * 7 + i / 50) % kind.size()];
@@ -521,6 +534,7 @@ INSTANTIATE_TEST_SUITE_P(Values, SmallestKRows,
                                          RowsOfFewValues{"eight", {0, 1, 2, 3, 4, 5, 6, 7}},
                                          RowsOfFewValues{"infinities", {Floats::infinity(), -Floats::infinity()}},
                                          RowsOfFewValues{"infinity and NaN", {Floats::infinity(), Floats::quiet_NaN()}},
+                                         RowsOfFewValues{"few numbers among NaN", few_numbers()},
                                          RowsOfFewValues{"NaN", {Floats::quiet_NaN()}}),
                          [](const auto& instance) { return "Values" + std::to_string(instance.index); });
 

@@ -519,7 +519,7 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     append_key_cases(cases);
     for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})
         for (const auto& [columns, k] :
-             {std::array<std::int64_t, 2>{45, 7}, {200, 20}, {1100, 50}, {2100, 3}, {4200, 90}})
+             {std::array<std::int64_t, 2>{45, 7}, {200, 20}, {1100, 50}, {2100, 3}, {4200, 90}, {9000, 70}})
             cases.push_back({{3, columns, k, MatrixLayout::row_major}, pattern});
     return cases;
 }

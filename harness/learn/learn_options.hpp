@@ -9,9 +9,9 @@ namespace espalier::bench::learn {
 /// (`tests/learner_study.cpp`).
 struct LearnOptions {
     std::uint64_t seed = 1;           ///< of folds and bootstraps
-    std::size_t max_leaves = 48;      ///< of a tree; where an optional category parts it, of each part
-    int max_depth = 11;               ///< tests on any path
-    double leaf_penalty = 0.0005;     ///< mean log slowdown that a leaf must win
+    std::size_t max_leaves = 64;      ///< of a tree; where an optional category parts it, of each part
+    int max_depth = 13;               ///< tests on any path
+    double leaf_penalty = 0.0002;     ///< mean log slowdown that a leaf must win
     double max_distance = 0.25;       ///< from a leaf to its evidence (distances.hpp); 0: it lies in the leaf
     std::size_t drawn = 5000;         ///< problems of the domain whose times are predicted
     std::size_t measured_weight = 8;  ///< predicted problems that a measured one counts for

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include "device/kernel.hpp"
 #include "kernels/problems/smallest_k.hpp"
@@ -13,13 +14,14 @@
 /// Selection from row-major rows of any length, each a block's or several blocks' in slices. A stripe of the row lies
 /// in the block's registers at a time; row_cut.cuh leaves little more than k elements of it, and once k are found only
 /// what comes before the last of them. They gather in shared memory and are sorted there by a bitonic network, when it
-/// is full and at the end. A stripe of which everything is better than all before, as in descending rows, costs what
-/// the first one costs.
+/// is full and at the end. A stripe of which everything is better than all before costs what the first one costs; for
+/// that a row of three stripes or more begins with one near its end, so that neither ascending nor descending ones have
+/// more than three of them.
 namespace espalier::smallest_k {
 namespace {
 
-/// 80 registers each, without spills, and enough blocks to hide the barriers of one.
-inline constexpr int kThreadsPerSm = 768;
+/// 72 to 80 registers a thread, without spills, and enough blocks to hide the barriers of one.
+constexpr int blocks_per_sm(int threads) { return threads == 128 ? 7 : 768 / threads; }
 
 /// All threads of a block. Each warp leaves its part of an answer in shared memory, where all read it behind a barrier;
 /// the next answer takes the other half, so that one barrier each is enough.
@@ -113,14 +115,47 @@ __device__ inline void sort_entries(std::uint64_t* entries, int count) {
     __syncthreads();
 }
 
+/// Stripes of a row as they are looked at: `early` first, then the others as they lie.
+template <int columns>
+struct Stripes {
+    std::uint32_t begin, early;  ///< columns
+
+    static constexpr std::uint32_t kInOrder = std::numeric_limits<std::uint32_t>::max();
+
+    __device__ Stripes(std::uint32_t from, std::uint32_t end) : begin(from), early(kInOrder) {
+        if (end - begin > 2 * columns) early = begin + ((end - begin) / columns - 1) * columns;
+    }
+
+    __device__ std::uint32_t first() const { return early == kInOrder ? begin : early; }
+    __device__ std::uint32_t after(std::uint32_t stripe) const {
+        const std::uint32_t next = stripe == early ? begin : stripe + columns;
+        return next == early ? next + columns : next;
+    }
+    /// Looks at no stripe early any more. After what is returned all of them come.
+    __device__ std::uint32_t before_all_in_order() {
+        early = kInOrder;
+        return begin - columns;
+    }
+};
+
 /// The best of a row so far: `kept` sorted entries, then `added` that are not.
 template <class Value>
 struct Candidates {
     std::uint64_t* entries;
-    int size, kept = 0, added = 0;
+    int size;
+    std::uint32_t early;  ///< elements from this column on may have equal ones before them that are looked at later
+    int kept = 0, added = 0;
     std::uint32_t limit = Numbers<Value>::kLastKey;  ///< nothing of a larger key is wanted
 
     __device__ int count() const { return kept + added; }
+
+    /// k elements of no larger key are found, the last of them in the stripe of this column or at it.
+    __device__ void limit_by(std::uint32_t key, std::uint32_t column) {
+        if (column < early)
+            limit_to(key);
+        else
+            limit = std::min(limit, key);
+    }
 
     __device__ void limit_to(std::uint32_t before) {
         // Of a list that INT32_MIN fills nothing limits: there is no key before that one's.
@@ -136,7 +171,7 @@ struct Candidates {
             entries[i] = kEmptyEntry;
         sort_entries(entries, padded);
         kept = std::min(count(), k), added = 0;
-        if (kept == k) limit_to(key_of_entry(entries[k - 1]));
+        if (kept == k) limit_by(key_of_entry(entries[k - 1]), static_cast<std::uint32_t>(entries[k - 1]));
     }
 };
 
@@ -186,18 +221,20 @@ struct ListedColumn {
 
 /// A block's list of k goes to values[blockIdx.x * k].
 template <int threads, int per_thread, class Part, class T, class Column>
-__global__ void __launch_bounds__(threads, kThreadsPerSm / threads)
+__global__ void __launch_bounds__(threads, blocks_per_sm(threads))
     select_rows(Part part, int k, int size, bool aligned, const T* distances, Column column, T* values,
                 std::int32_t* indices) {
     using Value = Compared<T>;
     using Of = Numbers<Value>;
     constexpr int kStripe = threads * per_thread, kParts = 4;
     const int capacity = capacity_for(k), thread = static_cast<int>(threadIdx.x);
-    const std::int64_t row = part.row(), end = part.end();
+    const std::int64_t row = part.row();
+    const auto end = static_cast<std::uint32_t>(part.end());
     BlockGroup<threads> group;
-    Candidates<Value> best{dynamic_shared<std::uint64_t>(), size};
-    for (std::int64_t first = part.begin(); first < end; first += kStripe) {
-        const int columns = static_cast<int>(std::min<std::int64_t>(kStripe, end - first));
+    Stripes<kStripe> stripes(static_cast<std::uint32_t>(part.begin()), end);
+    Candidates<Value> best{dynamic_shared<std::uint64_t>(), size, stripes.early};
+    for (std::uint32_t first = stripes.first(); first < end; first = stripes.after(first)) {
+        const int columns = static_cast<int>(std::min<std::uint32_t>(kStripe, end - first));
         Value elements[per_thread];
         load_stripe(group, elements, distances + row * part.columns + first, columns, aligned);
         const bool full = best.limit != Of::kLastKey || best.count() >= k;
@@ -206,15 +243,20 @@ __global__ void __launch_bounds__(threads, kThreadsPerSm / threads)
         Cut<Value> cut{Of::bound_of(best.limit), within, 0, Of::kNoneKey, best.limit};
         if (within > capacity || !full)
             cut = find_cut<kParts>(group, elements, best.limit, k, std::max(k - best.count(), 0), k / 3 + 2, capacity);
+        if (first == best.early && cut.tie_key == Of::kNoneKey && cut.ties > 0) {
+            // Fewer than k numbers. What is none is listed in the order of the columns, and so the row is looked at.
+            first = stripes.before_all_in_order();
+            best.early = stripes.early;
+            continue;
+        }
         if (best.count() + capacity > size) best.sort(k);
         std::uint64_t* const to = best.entries + best.count();
         const int taken = take<kVectorOf<T>>(group, elements, cut, columns, to);
         __syncthreads();
-        for (int i = thread; i < taken; i += threads)
-            to[i] = sortable<Value>(to[i] + static_cast<std::uint64_t>(first));
+        for (int j = thread; j < taken; j += threads)
+            to[j] = sortable<Value>(to[j] + static_cast<std::uint64_t>(first));
         best.added += taken;
-        // k elements of no larger key are found; equal ones of later stripes come behind them.
-        if (cut.count + (cut.tie_key == Of::kNoneKey ? 0 : cut.ties) >= k) best.limit_to(cut.last);
+        if (cut.count + (cut.tie_key == Of::kNoneKey ? 0 : cut.ties) >= k) best.limit_by(cut.last, first);
     }
     best.sort(k);
     const std::int64_t list = static_cast<std::int64_t>(blockIdx.x) * k;

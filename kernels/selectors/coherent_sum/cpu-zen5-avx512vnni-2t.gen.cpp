@@ -34,20 +34,104 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.03F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.15F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.39F},
-    {VariantId::cpu_scalar, {}, 23.41F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.16F},
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.09F},
+    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 384}}, 1.10F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.18F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.85F},
+    {VariantId::cpu_scalar, {}, 4.73F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.01F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.08F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.20F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.21F},
+    {VariantId::cpu_scalar, {}, 10.26F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.02F},
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.02F},
+    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}, 1.04F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.04F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.97F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 1.99F},
+    {VariantId::cpu_scalar, {}, 6.04F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.02F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.18F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 3.31F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.41F},
+    {VariantId::cpu_scalar, {}, 25.40F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.01F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.18F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.21F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.22F},
+    {VariantId::cpu_scalar, {}, 28.31F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.03F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.12F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.24F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 3.24F},
+    {VariantId::cpu_scalar, {}, 25.04F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.01F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.12F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 5.00F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 5.03F},
+    {VariantId::cpu_scalar, {}, 24.55F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.01F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.11F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.11F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 4.59F},
+    {VariantId::cpu_scalar, {}, 36.14F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.02F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.01F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.19F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 3.61F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.84F},
+    {VariantId::cpu_scalar, {}, 31.66F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.00F},
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.00F},
+    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 384}}, 1.19F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.64F},
+    {VariantId::cpu_scalar, {}, 18.08F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.02F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.17F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.21F},
+    {VariantId::cpu_scalar, {}, 30.89F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.02F},
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.20F},
     {VariantId::cpu_openmp, {{"tile", 8192}}, 3.45F},
     {VariantId::cpu_scalar, {}, 36.58F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.02F},
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.12F},
     {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.17F},
@@ -55,22 +139,55 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_scalar, {}, 44.33F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.00F},
+    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.00F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.07F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.95F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.01F},
+    {VariantId::cpu_scalar, {}, 7.26F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.13F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.27F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.30F},
-    {VariantId::cpu_scalar, {}, 10.44F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.15F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.34F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.39F},
+    {VariantId::cpu_scalar, {}, 11.43F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.03F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.17F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.11F},
-    {VariantId::cpu_scalar, {}, 18.29F},
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.01F},
+    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.01F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.15F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.17F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.78F},
+    {VariantId::cpu_scalar, {}, 12.16F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.00F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.15F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.07F},
+    {VariantId::cpu_scalar, {}, 25.06F},
+};
+
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.02F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.19F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.69F},
+    {VariantId::cpu_scalar, {}, 28.57F},
+};
+
+constexpr Choice<Problem> kRanking20[] = {
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.01F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.20F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.24F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.66F},
+    {VariantId::cpu_scalar, {}, 54.22F},
+};
+
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.01F},
     {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.01F},
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.16F},
@@ -80,12 +197,46 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_scalar, {}, 13.52F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.05F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.23F},
+constexpr Choice<Problem> kRanking22[] = {
+    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.02F},
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.01F},
+    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 384}}, 1.20F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.20F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.28F},
+    {VariantId::cpu_scalar, {}, 24.18F},
+};
+
+constexpr Choice<Problem> kRanking23[] = {
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.00F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.20F},
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.25F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.35F},
-    {VariantId::cpu_scalar, {}, 29.48F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.11F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.12F},
+    {VariantId::cpu_scalar, {}, 29.67F},
+};
+
+constexpr Choice<Problem> kRanking24[] = {
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.00F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.17F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.23F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.99F},
+    {VariantId::cpu_scalar, {}, 52.52F},
+};
+
+constexpr Choice<Problem> kRanking25[] = {
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.14F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.17F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.18F},
+    {VariantId::cpu_scalar, {}, 33.73F},
+};
+
+constexpr Choice<Problem> kRanking26[] = {
+    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.02F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.20F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.21F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 4.02F},
+    {VariantId::cpu_scalar, {}, 30.93F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -111,19 +262,196 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 2,
-        .problems = 111,
-        .margin = 1.12F,
-        .regret = 1.03F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.04F,
+        .problems = 7,
+        .margin = 0.93F,
+        .regret = 1.16F,
+        .regret_lo = 1.07F,
+        .regret_hi = 1.28F,
         .path = "additions > 2700 "
                 "and samples / sources <= 180 "
                 "and receivers > 11 "
-                "and receivers * samples <= 680000",
+                "and receivers * samples <= 680000 "
+                "and sources <= 3 "
+                "and additions <= 5600",
         .ranking = kRanking2,
     },
     {
         .id = 3,
+        .problems = 5,
+        .margin = 1.06F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "additions > 2700 "
+                "and samples / sources <= 180 "
+                "and receivers > 11 "
+                "and receivers * samples <= 680000 "
+                "and sources <= 3 "
+                "and additions > 5600",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 8,
+        .margin = 1.01F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.04F,
+        .path = "additions > 2700 "
+                "and samples / sources <= 180 "
+                "and receivers > 11 "
+                "and receivers * samples <= 680000 "
+                "and sources > 3 "
+                "and additions <= 120000",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 24,
+        .margin = 1.16F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.04F,
+        .path = "additions > 2700 "
+                "and samples / sources <= 180 "
+                "and receivers > 11 "
+                "and receivers * samples <= 680000 "
+                "and sources > 3 "
+                "and additions > 120000 "
+                "and receivers * sources <= 12000 "
+                "and receivers / samples <= 0.22 "
+                "and receivers <= 68",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 7,
+        .margin = 1.16F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "additions > 2700 "
+                "and samples / sources <= 180 "
+                "and receivers > 11 "
+                "and receivers * samples <= 680000 "
+                "and sources > 3 "
+                "and additions > 120000 "
+                "and receivers * sources <= 12000 "
+                "and receivers / samples <= 0.22 "
+                "and receivers > 68",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 28,
+        .margin = 1.10F,
+        .regret = 1.03F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.04F,
+        .path = "additions > 2700 "
+                "and samples / sources <= 180 "
+                "and receivers > 11 "
+                "and receivers * samples <= 680000 "
+                "and sources > 3 "
+                "and additions > 120000 "
+                "and receivers * sources <= 12000 "
+                "and receivers / samples > 0.22",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 10,
+        .margin = 1.11F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "additions > 2700 "
+                "and samples / sources <= 180 "
+                "and receivers > 11 "
+                "and receivers * samples <= 680000 "
+                "and sources > 3 "
+                "and additions > 120000 "
+                "and receivers * sources > 12000 "
+                "and samples <= 1000 "
+                "and receivers * samples <= 39000",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 10,
+        .margin = 1.09F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "additions > 2700 "
+                "and samples / sources <= 180 "
+                "and receivers > 11 "
+                "and receivers * samples <= 680000 "
+                "and sources > 3 "
+                "and additions > 120000 "
+                "and receivers * sources > 12000 "
+                "and samples <= 1000 "
+                "and receivers * samples > 39000 "
+                "and samples <= 330",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 10,
+        .margin = 1.17F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "additions > 2700 "
+                "and samples / sources <= 180 "
+                "and receivers > 11 "
+                "and receivers * samples <= 680000 "
+                "and sources > 3 "
+                "and additions > 120000 "
+                "and receivers * sources > 12000 "
+                "and samples <= 1000 "
+                "and receivers * samples > 39000 "
+                "and samples > 330",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 1,
+        .margin = 1.19F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "additions > 2700 "
+                "and samples / sources <= 180 "
+                "and receivers > 11 "
+                "and receivers * samples <= 680000 "
+                "and sources > 3 "
+                "and additions > 120000 "
+                "and receivers * sources > 12000 "
+                "and samples > 1000 "
+                "and receivers <= 27",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 8,
+        .margin = 1.15F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "additions > 2700 "
+                "and samples / sources <= 180 "
+                "and receivers > 11 "
+                "and receivers * samples <= 680000 "
+                "and sources > 3 "
+                "and additions > 120000 "
+                "and receivers * sources > 12000 "
+                "and samples > 1000 "
+                "and receivers > 27",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
         .problems = 7,
         .margin = 1.18F,
         .regret = 1.02F,
@@ -134,10 +462,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and receivers > 11 "
                 "and receivers * samples > 680000 "
                 "and receivers / sources <= 68",
-        .ranking = kRanking3,
+        .ranking = kRanking13,
     },
     {
-        .id = 4,
+        .id = 14,
         .problems = 4,
         .margin = 1.09F,
         .regret = 1.02F,
@@ -148,47 +476,183 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and receivers > 11 "
                 "and receivers * samples > 680000 "
                 "and receivers / sources > 68",
-        .ranking = kRanking4,
+        .ranking = kRanking14,
     },
     {
-        .id = 5,
-        .problems = 10,
-        .margin = 1.12F,
+        .id = 15,
+        .problems = 2,
+        .margin = 1.07F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "additions > 2700 "
+                "and samples / sources > 180 "
+                "and sources <= 10 "
+                "and samples / span <= 1.2 "
+                "and receivers * sources <= 16",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 8,
+        .margin = 1.13F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "additions > 2700 and samples / sources > 180 and sources <= 10 and samples / span <= 1.2",
-        .ranking = kRanking5,
+        .path = "additions > 2700 "
+                "and samples / sources > 180 "
+                "and sources <= 10 "
+                "and samples / span <= 1.2 "
+                "and receivers * sources > 16",
+        .ranking = kRanking16,
     },
     {
-        .id = 6,
-        .problems = 51,
+        .id = 17,
+        .problems = 29,
         .margin = 1.14F,
-        .regret = 1.03F,
+        .regret = 1.01F,
         .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "additions > 2700 and samples / sources > 180 and sources <= 10 and samples / span > 1.2",
-        .ranking = kRanking6,
+        .regret_hi = 1.02F,
+        .path = "additions > 2700 "
+                "and samples / sources > 180 "
+                "and sources <= 10 "
+                "and samples / span > 1.2 "
+                "and receivers * samples <= 560000",
+        .ranking = kRanking17,
     },
     {
-        .id = 7,
+        .id = 18,
+        .problems = 4,
+        .margin = 1.15F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "additions > 2700 "
+                "and samples / sources > 180 "
+                "and sources <= 10 "
+                "and samples / span > 1.2 "
+                "and receivers * samples > 560000 "
+                "and receivers * samples <= 1048576",
+        .ranking = kRanking18,
+    },
+    {
+        .id = 19,
+        .problems = 14,
+        .margin = 1.17F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "additions > 2700 "
+                "and samples / sources > 180 "
+                "and sources <= 10 "
+                "and samples / span > 1.2 "
+                "and receivers * samples > 560000 "
+                "and receivers * samples > 1048576 "
+                "and sources / span <= 0.033",
+        .ranking = kRanking19,
+    },
+    {
+        .id = 20,
+        .problems = 4,
+        .margin = 1.23F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "additions > 2700 "
+                "and samples / sources > 180 "
+                "and sources <= 10 "
+                "and samples / span > 1.2 "
+                "and receivers * samples > 560000 "
+                "and receivers * samples > 1048576 "
+                "and sources / span > 0.033",
+        .ranking = kRanking20,
+    },
+    {
+        .id = 21,
         .problems = 7,
         .margin = 1.15F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "additions > 2700 and samples / sources > 180 and sources > 10 and receivers <= 8",
-        .ranking = kRanking7,
+        .ranking = kRanking21,
     },
     {
-        .id = 8,
-        .problems = 18,
+        .id = 22,
+        .problems = 8,
+        .margin = 1.18F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "additions > 2700 "
+                "and samples / sources > 180 "
+                "and sources > 10 "
+                "and receivers > 8 "
+                "and receivers <= 39 "
+                "and additions <= 39000000",
+        .ranking = kRanking22,
+    },
+    {
+        .id = 23,
+        .problems = 3,
+        .margin = 1.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "additions > 2700 "
+                "and samples / sources > 180 "
+                "and sources > 10 "
+                "and receivers > 8 "
+                "and receivers <= 39 "
+                "and additions > 39000000",
+        .ranking = kRanking23,
+    },
+    {
+        .id = 24,
+        .problems = 2,
         .margin = 1.17F,
-        .regret = 1.05F,
-        .regret_lo = 1.02F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "additions > 2700 "
+                "and samples / sources > 180 "
+                "and sources > 10 "
+                "and receivers > 8 "
+                "and receivers > 39 "
+                "and receivers * span <= 150000 "
+                "and samples <= 16384",
+        .ranking = kRanking24,
+    },
+    {
+        .id = 25,
+        .problems = 2,
+        .margin = 1.14F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "additions > 2700 "
+                "and samples / sources > 180 "
+                "and sources > 10 "
+                "and receivers > 8 "
+                "and receivers > 39 "
+                "and receivers * span <= 150000 "
+                "and samples > 16384",
+        .ranking = kRanking25,
+    },
+    {
+        .id = 26,
+        .problems = 3,
+        .margin = 1.17F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
         .regret_hi = 1.07F,
-        .path = "additions > 2700 and samples / sources > 180 and sources > 10 and receivers > 8",
-        .ranking = kRanking8,
+        .path = "additions > 2700 "
+                "and samples / sources > 180 "
+                "and sources > 10 "
+                "and receivers > 8 "
+                "and receivers > 39 "
+                "and receivers * span > 150000",
+        .ranking = kRanking26,
     },
 };
 
@@ -205,41 +669,149 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 return kLeaves[1];
             } else {
                 if (product(problem.receivers, problem.samples) <= 680'000) {
-                    // cpu_avx512 receivers=32;window=384
-                    // 111 problems, margin 1.12, regret 1.03 [1.03, 1.04]
-                    return kLeaves[2];
+                    if (problem.sources <= 3) {
+                        if (problem.additions() <= 5600) {
+                            // cpu_avx2 receivers=8;window=384
+                            // 7 problems nearby, margin 0.93, regret 1.16 [1.07, 1.28]
+                            return kLeaves[2];
+                        } else {
+                            // cpu_avx512 receivers=128;window=384
+                            // 5 problems, margin 1.06, regret 1.01 [1.00, 1.04]
+                            return kLeaves[3];
+                        }
+                    } else {
+                        if (problem.additions() <= 120'000) {
+                            // cpu_avx512 receivers=32;window=768
+                            // 8 problems, margin 1.01, regret 1.02 [1.01, 1.04]
+                            return kLeaves[4];
+                        } else {
+                            if (product(problem.receivers, problem.sources) <= 12'000) {
+                                if (ratio(problem.receivers, problem.samples) <= 0.22) {
+                                    if (problem.receivers <= 68) {
+                                        // cpu_avx512 receivers=32;window=384
+                                        // 24 problems, margin 1.16, regret 1.02 [1.01, 1.04]
+                                        return kLeaves[5];
+                                    } else {
+                                        // cpu_avx512 receivers=8;window=384
+                                        // 7 problems, margin 1.16, regret 1.01 [1.00, 1.03]
+                                        return kLeaves[6];
+                                    }
+                                } else {
+                                    // cpu_avx512 receivers=32;window=384
+                                    // 28 problems, margin 1.10, regret 1.03 [1.02, 1.04]
+                                    return kLeaves[7];
+                                }
+                            } else {
+                                if (problem.samples <= 1000) {
+                                    if (product(problem.receivers, problem.samples) <= 39'000) {
+                                        // cpu_avx512 receivers=32;window=384
+                                        // 10 problems, margin 1.11, regret 1.01 [1.00, 1.01]
+                                        return kLeaves[8];
+                                    } else {
+                                        if (problem.samples <= 330) {
+                                            // cpu_avx512 receivers=32;window=384
+                                            // 10 problems, margin 1.09, regret 1.01 [1.00, 1.03]
+                                            return kLeaves[9];
+                                        } else {
+                                            // cpu_avx512 receivers=8;window=768
+                                            // 10 problems, margin 1.17, regret 1.02 [1.01, 1.03]
+                                            return kLeaves[10];
+                                        }
+                                    }
+                                } else {
+                                    if (problem.receivers <= 27) {
+                                        // cpu_avx512 receivers=32;window=384
+                                        // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[11];
+                                    } else {
+                                        // cpu_avx512 receivers=8;window=768
+                                        // 8 problems, margin 1.15, regret 1.02 [1.00, 1.04]
+                                        return kLeaves[12];
+                                    }
+                                }
+                            }
+                        }
+                    }
                 } else {
                     if (ratio(problem.receivers, problem.sources) <= 68) {
                         // cpu_avx512 receivers=8;window=768
                         // 7 problems, margin 1.18, regret 1.02 [1.01, 1.04]
-                        return kLeaves[3];
+                        return kLeaves[13];
                     } else {
                         // cpu_avx512 receivers=32;window=768
                         // 4 problems, margin 1.09, regret 1.02 [1.00, 1.06]
-                        return kLeaves[4];
+                        return kLeaves[14];
                     }
                 }
             }
         } else {
             if (problem.sources <= 10) {
                 if (ratio(problem.samples, problem.span) <= 1.2) {
-                    // cpu_avx512 receivers=128;window=384
-                    // 10 problems, margin 1.12, regret 1.01 [1.00, 1.03]
-                    return kLeaves[5];
+                    if (product(problem.receivers, problem.sources) <= 16) {
+                        // cpu_avx512 receivers=128;window=768
+                        // 2 problems, margin 1.07, regret 1.00 [1.00, 1.00]
+                        return kLeaves[15];
+                    } else {
+                        // cpu_avx512 receivers=128;window=384
+                        // 8 problems, margin 1.13, regret 1.01 [1.00, 1.03]
+                        return kLeaves[16];
+                    }
                 } else {
-                    // cpu_avx512 receivers=128;window=768
-                    // 51 problems, margin 1.14, regret 1.03 [1.01, 1.04]
-                    return kLeaves[6];
+                    if (product(problem.receivers, problem.samples) <= 560'000) {
+                        // cpu_avx512 receivers=128;window=768
+                        // 29 problems, margin 1.14, regret 1.01 [1.01, 1.02]
+                        return kLeaves[17];
+                    } else {
+                        if (product(problem.receivers, problem.samples) <= 1'048'576) {
+                            // cpu_avx512 receivers=128;window=384
+                            // 4 problems, margin 1.15, regret 1.00 [1.00, 1.01]
+                            return kLeaves[18];
+                        } else {
+                            if (ratio(problem.sources, problem.span) <= 0.033) {
+                                // cpu_avx512 receivers=128;window=768
+                                // 14 problems, margin 1.17, regret 1.02 [1.00, 1.04]
+                                return kLeaves[19];
+                            } else {
+                                // cpu_avx512 receivers=128;window=384
+                                // 4 problems, margin 1.23, regret 1.01 [1.00, 1.03]
+                                return kLeaves[20];
+                            }
+                        }
+                    }
                 }
             } else {
                 if (problem.receivers <= 8) {
                     // cpu_avx512 receivers=8;window=768
                     // 7 problems, margin 1.15, regret 1.01 [1.00, 1.02]
-                    return kLeaves[7];
+                    return kLeaves[21];
                 } else {
-                    // cpu_avx512 receivers=128;window=384
-                    // 18 problems, margin 1.17, regret 1.05 [1.02, 1.07]
-                    return kLeaves[8];
+                    if (problem.receivers <= 39) {
+                        if (problem.additions() <= 39'000'000) {
+                            // cpu_avx512 receivers=32;window=384
+                            // 8 problems, margin 1.18, regret 1.02 [1.00, 1.03]
+                            return kLeaves[22];
+                        } else {
+                            // cpu_avx512 receivers=128;window=768
+                            // 3 problems, margin 1.25, regret 1.00 [1.00, 1.00]
+                            return kLeaves[23];
+                        }
+                    } else {
+                        if (product(problem.receivers, problem.span) <= 150'000) {
+                            if (problem.samples <= 16'384) {
+                                // cpu_avx512 receivers=8;window=384
+                                // 2 problems, margin 1.17, regret 1.00 [1.00, 1.01]
+                                return kLeaves[24];
+                            } else {
+                                // cpu_avx512 receivers=8;window=768
+                                // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+                                return kLeaves[25];
+                            }
+                        } else {
+                            // cpu_avx512 receivers=32;window=768
+                            // 3 problems, margin 1.17, regret 1.02 [1.00, 1.07]
+                            return kLeaves[26];
+                        }
+                    }
                 }
             }
         }

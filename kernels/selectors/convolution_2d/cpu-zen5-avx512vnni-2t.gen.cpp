@@ -17,6 +17,7 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -25,54 +26,153 @@ namespace espalier::convolution_2d::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.46F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.67F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 18.55F},
-    {VariantId::cpu_scalar, {}, 37.74F},
+    {VariantId::cpu_avx512_float, {{"parallel", 0}}, 1.00F},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.64F},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 0}}, 1.97F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.18F},
+    {VariantId::cpu_scalar, {}, 3.16F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.46F},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.69F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 18.97F},
+    {VariantId::cpu_scalar, {}, 38.72F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.18F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.52F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.27F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 17.41F},
-    {VariantId::cpu_scalar, {}, 33.20F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.65F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.73F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 2.35F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 8.44F},
+    {VariantId::cpu_scalar, {}, 15.84F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.21F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.38F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.44F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.61F},
+    {VariantId::cpu_scalar, {}, 6.56F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.09F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.23F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.40F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.84F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 4.89F},
+    {VariantId::cpu_scalar, {}, 9.60F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.70F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 3.39F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 4.23F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 27.97F},
+    {VariantId::cpu_scalar, {}, 53.92F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 97,
-        .margin = 2.45F,
+        .problems = 1,
+        .margin = 1.64F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "coefficients == float32",
+        .regret_hi = 1.00F,
+        .path = "coefficients == float32 and values <= 560",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 178,
-        .margin = 7.01F,
+        .problems = 96,
+        .margin = 2.46F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "coefficients == float32 and values > 560",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 67,
+        .margin = 3.96F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "coefficients != float32",
-        .ranking = kRanking1,
+        .regret_hi = 1.02F,
+        .path = "coefficients != float32 and width / channels <= 56",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 2,
+        .margin = 1.21F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "coefficients != float32 and width / channels > 56 and width <= 64 and values <= 16384",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 7,
+        .margin = 1.95F,
+        .regret = 1.09F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.25F,
+        .path = "coefficients != float32 and width / channels > 56 and width <= 64 and values > 16384",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 109,
+        .margin = 10.35F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "coefficients != float32 and width / channels > 56 and width > 64",
+        .ranking = kRanking5,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.coefficients == Coefficients::float32) {
-        // cpu_avx512_float parallel=1
-        // 97 problems, margin 2.45, regret 1.00 [1.00, 1.01]
-        return kLeaves[0];
+        if (problem.values() <= 560) {
+            // cpu_avx512_float parallel=0
+            // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
+        } else {
+            // cpu_avx512_float parallel=1
+            // 96 problems, margin 2.46, regret 1.00 [1.00, 1.00]
+            return kLeaves[1];
+        }
     } else {
-        // cpu_avx512_vnni parallel=1
-        // 178 problems, margin 7.01, regret 1.01 [1.00, 1.01]
-        return kLeaves[1];
+        if (ratio(problem.width, problem.channels) <= 56) {
+            // cpu_avx512_vnni parallel=1
+            // 67 problems, margin 3.96, regret 1.01 [1.00, 1.02]
+            return kLeaves[2];
+        } else {
+            if (problem.width <= 64) {
+                if (problem.values() <= 16'384) {
+                    // cpu_avx2_int16_shuffle parallel=1
+                    // 2 problems, margin 1.21, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
+                } else {
+                    // cpu_avx512_vnni parallel=1
+                    // 7 problems nearby, margin 1.95, regret 1.09 [1.01, 1.25]
+                    return kLeaves[4];
+                }
+            } else {
+                // cpu_avx512_vnni parallel=1
+                // 109 problems, margin 10.35, regret 1.00 [1.00, 1.00]
+                return kLeaves[5];
+            }
+        }
     }
 }
 

@@ -44,22 +44,47 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::shared_u8_int, {}, 1.02F},
-    {VariantId::shared_u8_float, {}, 1.05F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.06F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.11F},
-    {VariantId::global, {}, 1.34F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
+    {VariantId::shared_u8_int, {}, 1.05F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.17F},
+    {VariantId::shared_u8_float, {}, 1.17F},
+    {VariantId::global, {}, 1.17F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.09F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.06F},
-    {VariantId::shared_float, {}, 1.06F},
-    {VariantId::shared_u8_int, {}, 1.11F},
-    {VariantId::global, {}, 1.06F},
+    {VariantId::shared_u8_int, {}, 1.01F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
+    {VariantId::shared_u8_float, {}, 1.04F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.06F},
+    {VariantId::global, {}, 1.27F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::shared_u8_int, {}, 1.02F},
+    {VariantId::shared_float_32x8, {}, 1.04F},
+    {VariantId::shared_u8_float, {}, 1.05F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.13F},
+    {VariantId::global, {}, 1.38F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.17F},
+    {VariantId::shared_float, {}, 1.17F},
+    {VariantId::shared_u8_float, {}, 1.26F},
+    {VariantId::global, {}, 1.22F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.12F},
+    {VariantId::shared_float, {}, 1.01F},
+    {VariantId::shared_u8_int, {}, 1.05F},
+    {VariantId::global, {}, 1.01F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::shared_float_32x8, {}, 1.01F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.10F},
     {VariantId::shared_float, {}, 1.13F},
@@ -67,7 +92,7 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::global, {}, 1.29F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.02F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
     {VariantId::shared_float_32x8, {}, 1.15F},
@@ -76,7 +101,7 @@ constexpr Choice<Problem> kRanking5[] = {
     {VariantId::global, {}, 3.01F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.02F},
     {VariantId::shared_float_padded, {{"padding", 20}}, 1.12F},
     {VariantId::shared_u8_int, {}, 1.15F},
@@ -84,15 +109,31 @@ constexpr Choice<Problem> kRanking6[] = {
     {VariantId::global, {}, 1.44F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.01F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.25F},
-    {VariantId::shared_u8_int, {}, 1.26F},
-    {VariantId::shared_float_32x8, {}, 1.26F},
-    {VariantId::global, {}, 1.69F},
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.07F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.30F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.23F},
+    {VariantId::shared_float_32x8, {}, 1.93F},
+    {VariantId::global, {}, 2.48F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.18F},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.37F},
+    {VariantId::tensor_toeplitz, {{"rounds", 4}}, 1.41F},
+    {VariantId::global, {}, 2.00F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.20F},
+    {VariantId::shared_u8_int, {}, 1.22F},
+    {VariantId::shared_float_32x8, {}, 1.24F},
+    {VariantId::global, {}, 1.66F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.02F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.12F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.13F},
@@ -100,7 +141,7 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::global, {}, 1.90F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.15F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.30F},
     {VariantId::shared_float_padded, {{"padding", 20}}, 1.44F},
@@ -108,7 +149,7 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::global, {}, 1.93F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.00F},
     {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.20F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.30F},
@@ -116,7 +157,7 @@ constexpr Choice<Problem> kRanking10[] = {
     {VariantId::global, {}, 1.80F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.02F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.38F},
     {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.41F},
@@ -124,7 +165,7 @@ constexpr Choice<Problem> kRanking11[] = {
     {VariantId::global, {}, 2.69F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
     {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.80F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.87F},
@@ -132,15 +173,31 @@ constexpr Choice<Problem> kRanking12[] = {
     {VariantId::global, {}, 4.17F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.02F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.26F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.43F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.22F},
-    {VariantId::global, {}, 3.91F},
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.01F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.30F},
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.42F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.66F},
+    {VariantId::global, {}, 3.08F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.21F},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.31F},
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.33F},
+    {VariantId::shared_u8_int, {}, 1.45F},
+    {VariantId::global, {}, 1.96F},
+};
+
+constexpr Choice<Problem> kRanking20[] = {
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.01F},
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.18F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.49F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.56F},
+    {VariantId::global, {}, 4.41F},
+};
+
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}, 1.02F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 16}, {"warps", 4}}, 1.01F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.44F},
@@ -149,7 +206,7 @@ constexpr Choice<Problem> kRanking14[] = {
     {VariantId::global, {}, 6.06F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking22[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.12F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.29F},
@@ -157,7 +214,7 @@ constexpr Choice<Problem> kRanking15[] = {
     {VariantId::global, {}, 1.94F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking23[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.31F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.36F},
@@ -165,7 +222,7 @@ constexpr Choice<Problem> kRanking16[] = {
     {VariantId::global, {}, 4.57F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking24[] = {
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.00F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.09F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.15F},
@@ -173,7 +230,7 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global, {}, 2.05F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking25[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.32F},
     {VariantId::shared_u8_int, {}, 1.34F},
@@ -181,7 +238,7 @@ constexpr Choice<Problem> kRanking18[] = {
     {VariantId::global, {}, 1.66F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking26[] = {
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.01F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.13F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.55F},
@@ -189,7 +246,7 @@ constexpr Choice<Problem> kRanking19[] = {
     {VariantId::global, {}, 3.65F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking27[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
     {VariantId::tensor_toeplitz, {{"rounds", 4}}, 1.04F},
     {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.55F},
@@ -228,76 +285,162 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 2,
-        .problems = 23,
-        .margin = 1.09F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "values <= 1200000 and values <= 270000 and channels <= 3 and coefficients != float32",
+        .problems = 1,
+        .margin = 1.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values <= 1200000 "
+                "and values <= 270000 "
+                "and channels <= 3 "
+                "and coefficients != float32 "
+                "and height / channels <= 27 "
+                "and border == mirror",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 4,
-        .margin = 0.96F,
-        .regret = 1.09F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.17F,
-        .path = "values <= 1200000 and values <= 270000 and channels > 3 and border == mirror",
+        .problems = 5,
+        .margin = 1.05F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "values <= 1200000 "
+                "and values <= 270000 "
+                "and channels <= 3 "
+                "and coefficients != float32 "
+                "and height / channels <= 27 "
+                "and border != mirror",
         .ranking = kRanking3,
     },
     {
         .id = 4,
+        .problems = 17,
+        .margin = 1.10F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.04F,
+        .path = "values <= 1200000 "
+                "and values <= 270000 "
+                "and channels <= 3 "
+                "and coefficients != float32 "
+                "and height / channels > 27",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 1,
+        .margin = 1.17F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values <= 1200000 "
+                "and values <= 270000 "
+                "and channels > 3 "
+                "and border == mirror "
+                "and row_alignment <= 4",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 3,
+        .margin = 1.00F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "values <= 1200000 "
+                "and values <= 270000 "
+                "and channels > 3 "
+                "and border == mirror "
+                "and row_alignment > 4",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
         .problems = 4,
         .margin = 1.12F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "values <= 1200000 and values <= 270000 and channels > 3 and border != mirror",
-        .ranking = kRanking4,
+        .ranking = kRanking7,
     },
     {
-        .id = 5,
+        .id = 8,
         .problems = 1,
         .margin = 0.98F,
         .regret = 1.02F,
         .regret_lo = 1.02F,
         .regret_hi = 1.02F,
         .path = "values <= 1200000 and values > 270000 and values <= 524288 and width / height <= 0.027",
-        .ranking = kRanking5,
+        .ranking = kRanking8,
     },
     {
-        .id = 6,
+        .id = 9,
         .problems = 14,
         .margin = 1.22F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.04F,
         .path = "values <= 1200000 and values > 270000 and values <= 524288 and width / height > 0.027",
-        .ranking = kRanking6,
+        .ranking = kRanking9,
     },
     {
-        .id = 7,
-        .problems = 16,
-        .margin = 1.41F,
-        .regret = 1.01F,
+        .id = 10,
+        .problems = 9,
+        .margin = 1.19F,
+        .regret = 1.09F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.16F,
+        .path = "values <= 1200000 "
+                "and values > 270000 "
+                "and values > 524288 "
+                "and width * height <= 820000 "
+                "and channels <= 1 "
+                "and width / height <= 0.33",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 2,
+        .margin = 1.52F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "values <= 1200000 and values > 270000 and values > 524288 and width * height <= 820000",
-        .ranking = kRanking7,
+        .regret_hi = 1.00F,
+        .path = "values <= 1200000 "
+                "and values > 270000 "
+                "and values > 524288 "
+                "and width * height <= 820000 "
+                "and channels <= 1 "
+                "and width / height > 0.33",
+        .ranking = kRanking11,
     },
     {
-        .id = 8,
+        .id = 12,
+        .problems = 14,
+        .margin = 1.38F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "values <= 1200000 "
+                "and values > 270000 "
+                "and values > 524288 "
+                "and width * height <= 820000 "
+                "and channels > 1",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
         .problems = 4,
         .margin = 1.10F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.05F,
         .path = "values <= 1200000 and values > 270000 and values > 524288 and width * height > 820000",
-        .ranking = kRanking8,
+        .ranking = kRanking13,
     },
     {
-        .id = 9,
+        .id = 14,
         .problems = 12,
         .margin = 1.13F,
         .regret = 1.15F,
@@ -307,20 +450,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients == float32 "
                 "and width * height <= 680000 "
                 "and channels <= 3",
-        .ranking = kRanking9,
+        .ranking = kRanking14,
     },
     {
-        .id = 10,
+        .id = 15,
         .problems = 2,
         .margin = 1.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "values > 1200000 and coefficients == float32 and width * height <= 680000 and channels > 3",
-        .ranking = kRanking10,
+        .ranking = kRanking15,
     },
     {
-        .id = 11,
+        .id = 16,
         .problems = 20,
         .margin = 1.35F,
         .regret = 1.02F,
@@ -330,10 +473,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients == float32 "
                 "and width * height > 680000 "
                 "and width * height <= 10000000",
-        .ranking = kRanking11,
+        .ranking = kRanking16,
     },
     {
-        .id = 12,
+        .id = 17,
         .problems = 8,
         .margin = 1.79F,
         .regret = 1.01F,
@@ -343,23 +486,54 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients == float32 "
                 "and width * height > 680000 "
                 "and width * height > 10000000",
-        .ranking = kRanking12,
+        .ranking = kRanking17,
     },
     {
-        .id = 13,
-        .problems = 9,
-        .margin = 1.23F,
-        .regret = 1.02F,
+        .id = 18,
+        .problems = 3,
+        .margin = 1.41F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
+        .regret_hi = 1.02F,
         .path = "values > 1200000 "
                 "and coefficients != float32 "
                 "and row_alignment <= 2 "
-                "and width * height <= 15000000",
-        .ranking = kRanking13,
+                "and width * height <= 15000000 "
+                "and channels <= 1",
+        .ranking = kRanking18,
     },
     {
-        .id = 14,
+        .id = 19,
+        .problems = 16,
+        .margin = 1.08F,
+        .regret = 1.21F,
+        .regret_lo = 1.07F,
+        .regret_hi = 1.38F,
+        .path = "values > 1200000 "
+                "and coefficients != float32 "
+                "and row_alignment <= 2 "
+                "and width * height <= 15000000 "
+                "and channels > 1 "
+                "and values <= 1800000",
+        .ranking = kRanking19,
+    },
+    {
+        .id = 20,
+        .problems = 6,
+        .margin = 1.17F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "values > 1200000 "
+                "and coefficients != float32 "
+                "and row_alignment <= 2 "
+                "and width * height <= 15000000 "
+                "and channels > 1 "
+                "and values > 1800000",
+        .ranking = kRanking20,
+    },
+    {
+        .id = 21,
         .problems = 2,
         .margin = 1.42F,
         .regret = 1.02F,
@@ -369,10 +543,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients != float32 "
                 "and row_alignment <= 2 "
                 "and width * height > 15000000",
-        .ranking = kRanking14,
+        .ranking = kRanking21,
     },
     {
-        .id = 15,
+        .id = 22,
         .problems = 2,
         .margin = 1.12F,
         .regret = 1.00F,
@@ -383,10 +557,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and width * channels <= 680 "
                 "and width * height <= 524288",
-        .ranking = kRanking15,
+        .ranking = kRanking22,
     },
     {
-        .id = 16,
+        .id = 23,
         .problems = 1,
         .margin = 1.31F,
         .regret = 1.00F,
@@ -397,10 +571,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and width * channels <= 680 "
                 "and width * height > 524288",
-        .ranking = kRanking16,
+        .ranking = kRanking23,
     },
     {
-        .id = 17,
+        .id = 24,
         .problems = 2,
         .margin = 1.09F,
         .regret = 1.00F,
@@ -413,10 +587,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and values <= 82000000 "
                 "and values <= 1500000 "
                 "and coefficients == narrow",
-        .ranking = kRanking17,
+        .ranking = kRanking24,
     },
     {
-        .id = 18,
+        .id = 25,
         .problems = 2,
         .margin = 1.32F,
         .regret = 1.00F,
@@ -429,10 +603,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and values <= 82000000 "
                 "and values <= 1500000 "
                 "and coefficients != narrow",
-        .ranking = kRanking18,
+        .ranking = kRanking25,
     },
     {
-        .id = 19,
+        .id = 26,
         .problems = 44,
         .margin = 1.11F,
         .regret = 1.01F,
@@ -444,10 +618,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and width * channels > 680 "
                 "and values <= 82000000 "
                 "and values > 1500000",
-        .ranking = kRanking19,
+        .ranking = kRanking26,
     },
     {
-        .id = 20,
+        .id = 27,
         .problems = 9,
         .margin = 1.03F,
         .regret = 1.01F,
@@ -458,7 +632,7 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and width * channels > 680 "
                 "and values > 82000000",
-        .ranking = kRanking20,
+        .ranking = kRanking27,
     },
 };
 
@@ -477,20 +651,39 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         return kLeaves[1];
                     }
                 } else {
-                    // shared_u8_int default
-                    // 23 problems, margin 1.09, regret 1.02 [1.01, 1.03]
-                    return kLeaves[2];
+                    if (ratio(problem.height, problem.channels) <= 27) {
+                        if (problem.border == Border::mirror) {
+                            // shared_vectorised rows_per_thread=1
+                            // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                            return kLeaves[2];
+                        } else {
+                            // shared_u8_int default
+                            // 5 problems, margin 1.05, regret 1.01 [1.00, 1.02]
+                            return kLeaves[3];
+                        }
+                    } else {
+                        // shared_u8_int default
+                        // 17 problems, margin 1.10, regret 1.02 [1.01, 1.04]
+                        return kLeaves[4];
+                    }
                 }
             } else {
                 if (problem.border == Border::mirror) {
-                    // shared_vectorised rows_per_thread=1
-                    // 4 problems, margin 0.96, regret 1.09 [1.01, 1.17]
-                    return kLeaves[3];
+                    if (problem.row_alignment() <= 4) {
+                        // shared_vectorised rows_per_thread=1
+                        // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
+                        return kLeaves[5];
+                    } else {
+                        // shared_float_padded padding=20
+                        // else shared_vectorised rows_per_thread=1
+                        // 3 problems, margin 1.00, regret 1.01 [1.00, 1.03]
+                        return kLeaves[6];
+                    }
                 } else {
                     // shared_float_32x8 default
                     // else shared_vectorised rows_per_thread=1
                     // 4 problems, margin 1.12, regret 1.01 [1.00, 1.02]
-                    return kLeaves[4];
+                    return kLeaves[7];
                 }
             }
         } else {
@@ -498,21 +691,34 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (ratio(problem.width, problem.height) <= 0.027) {
                     // shared_vectorised rows_per_thread=2
                     // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
-                    return kLeaves[5];
+                    return kLeaves[8];
                 } else {
                     // shared_vectorised rows_per_thread=1
                     // 14 problems, margin 1.22, regret 1.02 [1.00, 1.04]
-                    return kLeaves[6];
+                    return kLeaves[9];
                 }
             } else {
                 if (product(problem.width, problem.height) <= 820'000) {
-                    // shared_vectorised rows_per_thread=2
-                    // 16 problems, margin 1.41, regret 1.01 [1.00, 1.03]
-                    return kLeaves[7];
+                    if (problem.channels <= 1) {
+                        if (ratio(problem.width, problem.height) <= 0.33) {
+                            // planar_dp4a rows_per_thread=4;warps=4
+                            // else shared_vectorised rows_per_thread=2
+                            // 9 problems nearby, margin 1.19, regret 1.09 [1.03, 1.16]
+                            return kLeaves[10];
+                        } else {
+                            // shared_vectorised rows_per_thread=1
+                            // 2 problems, margin 1.52, regret 1.00 [1.00, 1.00]
+                            return kLeaves[11];
+                        }
+                    } else {
+                        // shared_vectorised rows_per_thread=2
+                        // 14 problems, margin 1.38, regret 1.00 [1.00, 1.01]
+                        return kLeaves[12];
+                    }
                 } else {
                     // planar_dp4a rows_per_thread=4;warps=8
                     // 4 problems, margin 1.10, regret 1.02 [1.00, 1.05]
-                    return kLeaves[8];
+                    return kLeaves[13];
                 }
             }
         }
@@ -522,44 +728,56 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (problem.channels <= 3) {
                     // shared_vectorised rows_per_thread=2
                     // 12 problems nearby, margin 1.13, regret 1.15 [1.06, 1.27]
-                    return kLeaves[9];
+                    return kLeaves[14];
                 } else {
                     // shared_vectorised rows_per_thread=4
                     // 2 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                    return kLeaves[10];
+                    return kLeaves[15];
                 }
             } else {
                 if (product(problem.width, problem.height) <= 10'000'000) {
                     // planar_float rows_per_thread=4;warps=4
                     // 20 problems, margin 1.35, regret 1.02 [1.01, 1.03]
-                    return kLeaves[11];
+                    return kLeaves[16];
                 } else {
                     // planar_float rows_per_thread=8;warps=4
                     // 8 problems, margin 1.79, regret 1.01 [1.00, 1.03]
-                    return kLeaves[12];
+                    return kLeaves[17];
                 }
             }
         } else {
             if (problem.row_alignment() <= 2) {
                 if (product(problem.width, problem.height) <= 15'000'000) {
-                    // planar_dp4a rows_per_thread=4;warps=4
-                    // 9 problems, margin 1.23, regret 1.02 [1.00, 1.05]
-                    return kLeaves[13];
+                    if (problem.channels <= 1) {
+                        // planar_dp4a rows_per_thread=4;warps=8
+                        // 3 problems, margin 1.41, regret 1.01 [1.00, 1.02]
+                        return kLeaves[18];
+                    } else {
+                        if (problem.values() <= 1'800'000) {
+                            // shared_vectorised rows_per_thread=2
+                            // 16 problems nearby, margin 1.08, regret 1.21 [1.07, 1.38]
+                            return kLeaves[19];
+                        } else {
+                            // planar_dp4a rows_per_thread=4;warps=4
+                            // 6 problems, margin 1.17, regret 1.01 [1.00, 1.03]
+                            return kLeaves[20];
+                        }
+                    }
                 } else {
                     // planar_dp4a rows_per_thread=8;warps=4
                     // 2 problems, margin 1.42, regret 1.02 [1.00, 1.03]
-                    return kLeaves[14];
+                    return kLeaves[21];
                 }
             } else {
                 if (product(problem.width, problem.channels) <= 680) {
                     if (product(problem.width, problem.height) <= 524'288) {
                         // shared_vectorised rows_per_thread=2
                         // 2 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                        return kLeaves[15];
+                        return kLeaves[22];
                     } else {
                         // planar_dp4a rows_per_thread=4;warps=4
                         // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                        return kLeaves[16];
+                        return kLeaves[23];
                     }
                 } else {
                     if (problem.values() <= 82'000'000) {
@@ -567,21 +785,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             if (problem.coefficients == Coefficients::narrow) {
                                 // tensor_toeplitz rounds=1
                                 // 2 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                return kLeaves[17];
+                                return kLeaves[24];
                             } else {
                                 // shared_vectorised rows_per_thread=2
                                 // 2 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                                return kLeaves[18];
+                                return kLeaves[25];
                             }
                         } else {
                             // tensor_toeplitz rounds=1
                             // 44 problems, margin 1.11, regret 1.01 [1.00, 1.02]
-                            return kLeaves[19];
+                            return kLeaves[26];
                         }
                     } else {
                         // planar_dp4a rows_per_thread=8;warps=4
                         // 9 problems, margin 1.03, regret 1.01 [1.00, 1.02]
-                        return kLeaves[20];
+                        return kLeaves[27];
                     }
                 }
             }

@@ -36,30 +36,69 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.04F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.03F},
-    {VariantId::shared_u8_float, {}, 1.04F},
-    {VariantId::shared_float_32x8, {}, 1.10F},
-    {VariantId::global, {}, 1.22F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
+    {VariantId::shared_u8_float, {}, 1.03F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.05F},
+    {VariantId::shared_float, {}, 1.09F},
+    {VariantId::global, {}, 1.20F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::shared_u8_int, {}, 1.02F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.04F},
-    {VariantId::shared_u8_float, {}, 1.04F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.12F},
-    {VariantId::global, {}, 1.28F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.10F},
+    {VariantId::shared_u8_float, {}, 1.11F},
+    {VariantId::shared_float_32x8, {}, 1.15F},
+    {VariantId::global, {}, 1.29F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.04F},
-    {VariantId::shared_float, {}, 1.05F},
-    {VariantId::shared_u8_int, {}, 1.08F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.10F},
-    {VariantId::global, {}, 1.07F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.01F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.06F},
+    {VariantId::shared_u8_int, {}, 1.07F},
+    {VariantId::shared_u8_float, {}, 1.07F},
+    {VariantId::global, {}, 1.23F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::shared_u8_int, {}, 1.00F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.02F},
+    {VariantId::shared_u8_float, {}, 1.04F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.09F},
+    {VariantId::global, {}, 1.23F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::shared_u8_int, {}, 1.00F},
+    {VariantId::shared_u8_float, {}, 1.04F},
+    {VariantId::shared_float_32x8, {}, 1.07F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.19F},
+    {VariantId::global, {}, 1.31F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.01F},
+    {VariantId::shared_float_32x8, {}, 1.00F},
+    {VariantId::shared_u8_float, {}, 1.03F},
+    {VariantId::shared_u8_int, {}, 1.04F},
+    {VariantId::global, {}, 1.25F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.21F},
+    {VariantId::shared_float, {}, 1.21F},
+    {VariantId::shared_u8_int, {}, 1.29F},
+    {VariantId::global, {}, 1.29F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
+    {VariantId::shared_float, {}, 1.01F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.12F},
+    {VariantId::global, {}, 1.02F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::shared_float_32x8, {}, 1.00F},
     {VariantId::shared_float, {}, 1.11F},
     {VariantId::shared_float_padded, {{"padding", 20}}, 1.11F},
@@ -67,23 +106,39 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::global, {}, 1.39F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.08F},
+    {VariantId::shared_float_32x8, {}, 1.00F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.06F},
+    {VariantId::shared_u8_float, {}, 1.31F},
+    {VariantId::global, {}, 1.39F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.02F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.10F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.11F},
     {VariantId::shared_u8_int, {}, 1.11F},
-    {VariantId::shared_u8_float, {}, 1.15F},
-    {VariantId::global, {}, 1.31F},
+    {VariantId::shared_u8_float, {}, 1.13F},
+    {VariantId::global, {}, 1.30F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.04F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.14F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.17F},
-    {VariantId::shared_float_32x8, {}, 1.27F},
-    {VariantId::global, {}, 1.93F},
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.00F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.09F},
+    {VariantId::shared_u8_int, {}, 1.11F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 8}}, 1.12F},
+    {VariantId::global, {}, 2.41F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.18F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.19F},
+    {VariantId::tensor_toeplitz, {{"rounds", 4}}, 1.21F},
+    {VariantId::global, {}, 1.83F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
     {VariantId::shared_float_padded, {{"padding", 20}}, 1.21F},
     {VariantId::shared_float_32x8, {}, 1.26F},
@@ -91,7 +146,7 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::global, {}, 1.62F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.01F},
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.13F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.15F},
@@ -99,7 +154,7 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::global, {}, 2.05F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.01F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.30F},
     {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.33F},
@@ -107,7 +162,7 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::global, {}, 1.75F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.00F},
     {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.13F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.26F},
@@ -115,23 +170,47 @@ constexpr Choice<Problem> kRanking10[] = {
     {VariantId::global, {}, 1.85F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.02F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.35F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.38F},
-    {VariantId::shared_float_32x8, {}, 2.04F},
-    {VariantId::global, {}, 2.46F},
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.09F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.18F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.37F},
+    {VariantId::global, {}, 1.73F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.00F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.07F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.12F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 1.54F},
+    {VariantId::global, {}, 1.95F},
+};
+
+constexpr Choice<Problem> kRanking20[] = {
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.01F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.42F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.44F},
+    {VariantId::shared_float_32x8, {}, 2.15F},
+    {VariantId::global, {}, 2.59F},
+};
+
+constexpr Choice<Problem> kRanking21[] = {
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.68F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.72F},
+    {VariantId::shared_float_padded, {{"padding", 20}}, 2.86F},
+    {VariantId::global, {}, 3.92F},
+};
+
+constexpr Choice<Problem> kRanking22[] = {
     {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.80F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.89F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 3.50F},
-    {VariantId::global, {}, 4.13F},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.81F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.90F},
+    {VariantId::shared_float_32x8, {}, 3.57F},
+    {VariantId::global, {}, 4.14F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking23[] = {
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.01F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.35F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.55F},
@@ -139,32 +218,48 @@ constexpr Choice<Problem> kRanking13[] = {
     {VariantId::global, {}, 2.70F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.02F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.22F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.43F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.22F},
-    {VariantId::global, {}, 3.71F},
+constexpr Choice<Problem> kRanking24[] = {
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.01F},
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.20F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.37F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.05F},
+    {VariantId::global, {}, 3.40F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.03F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.26F},
+constexpr Choice<Problem> kRanking25[] = {
+    {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 16}, {"warps", 4}}, 1.00F},
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.29F},
+    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.61F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 3.24F},
+    {VariantId::global, {}, 5.74F},
+};
+
+constexpr Choice<Problem> kRanking26[] = {
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.09F},
+    {VariantId::shared_u8_int, {}, 1.20F},
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.41F},
+    {VariantId::global, {}, 2.06F},
+};
+
+constexpr Choice<Problem> kRanking27[] = {
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.18F},
     {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.35F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.49F},
-    {VariantId::global, {}, 3.02F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.68F},
+    {VariantId::global, {}, 3.66F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.00F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.34F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.39F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.52F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.59F},
-    {VariantId::global, {}, 2.08F},
+constexpr Choice<Problem> kRanking28[] = {
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.01F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.12F},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.28F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.41F},
+    {VariantId::global, {}, 2.00F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking29[] = {
     {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.31F},
     {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.32F},
@@ -172,15 +267,15 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global, {}, 1.64F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.02F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.12F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.62F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.96F},
-    {VariantId::global, {}, 4.00F},
+constexpr Choice<Problem> kRanking30[] = {
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.01F},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.14F},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.64F},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.93F},
+    {VariantId::global, {}, 3.89F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking31[] = {
     {VariantId::tensor_toeplitz, {{"rounds", 4}}, 1.00F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}, 1.03F},
     {VariantId::planar_dp4a, {{"rows_per_thread", 16}, {"warps", 4}}, 1.03F},
@@ -206,74 +301,185 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 9,
-        .margin = 0.99F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.07F,
+        .problems = 7,
+        .margin = 1.02F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
         .path = "values <= 1200000 "
                 "and values <= 220000 "
                 "and channels <= 3 "
                 "and coefficients == float32 "
-                "and channels > 1",
+                "and channels > 1 "
+                "and height / channels <= 64",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 31,
+        .problems = 2,
         .margin = 1.10F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "values <= 1200000 and values <= 220000 and channels <= 3 and coefficients != float32",
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values <= 1200000 "
+                "and values <= 220000 "
+                "and channels <= 3 "
+                "and coefficients == float32 "
+                "and channels > 1 "
+                "and height / channels > 64",
         .ranking = kRanking2,
     },
     {
         .id = 3,
         .problems = 5,
-        .margin = 1.00F,
-        .regret = 1.04F,
+        .margin = 1.05F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
-        .path = "values <= 1200000 and values <= 220000 and channels > 3 and border == mirror",
+        .regret_hi = 1.03F,
+        .path = "values <= 1200000 "
+                "and values <= 220000 "
+                "and channels <= 3 "
+                "and coefficients != float32 "
+                "and width * channels <= 3300 "
+                "and width / channels <= 27 "
+                "and border == mirror",
         .ranking = kRanking3,
     },
     {
         .id = 4,
+        .problems = 5,
+        .margin = 1.09F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values <= 1200000 "
+                "and values <= 220000 "
+                "and channels <= 3 "
+                "and coefficients != float32 "
+                "and width * channels <= 3300 "
+                "and width / channels <= 27 "
+                "and border != mirror",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 18,
+        .margin = 1.15F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "values <= 1200000 "
+                "and values <= 220000 "
+                "and channels <= 3 "
+                "and coefficients != float32 "
+                "and width * channels <= 3300 "
+                "and width / channels > 27",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 3,
+        .margin = 1.04F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "values <= 1200000 "
+                "and values <= 220000 "
+                "and channels <= 3 "
+                "and coefficients != float32 "
+                "and width * channels > 3300",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 1,
+        .margin = 1.21F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values <= 1200000 "
+                "and values <= 220000 "
+                "and channels > 3 "
+                "and border == mirror "
+                "and width / channels <= 15",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 4,
+        .margin = 1.00F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "values <= 1200000 "
+                "and values <= 220000 "
+                "and channels > 3 "
+                "and border == mirror "
+                "and width / channels > 15",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
         .problems = 3,
         .margin = 1.11F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "values <= 1200000 and values <= 220000 and channels > 3 and border != mirror",
-        .ranking = kRanking4,
+        .ranking = kRanking9,
     },
     {
-        .id = 5,
-        .problems = 19,
-        .margin = 1.13F,
+        .id = 10,
+        .problems = 1,
+        .margin = 0.93F,
+        .regret = 1.08F,
+        .regret_lo = 1.08F,
+        .regret_hi = 1.08F,
+        .path = "values <= 1200000 and values > 220000 and values <= 470000 and width / channels <= 16",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 18,
+        .margin = 1.14F,
         .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "values <= 1200000 and values > 220000 and values <= 470000",
-        .ranking = kRanking5,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "values <= 1200000 and values > 220000 and values <= 470000 and width / channels > 16",
+        .ranking = kRanking11,
     },
     {
-        .id = 6,
-        .problems = 5,
-        .margin = 1.17F,
-        .regret = 1.04F,
+        .id = 12,
+        .problems = 1,
+        .margin = 1.09F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
+        .regret_hi = 1.00F,
         .path = "values <= 1200000 "
                 "and values > 220000 "
                 "and values > 470000 "
                 "and width * height <= 820000 "
-                "and channels <= 1",
-        .ranking = kRanking6,
+                "and channels <= 1 "
+                "and width / height <= 0.33",
+        .ranking = kRanking12,
     },
     {
-        .id = 7,
+        .id = 13,
+        .problems = 4,
+        .margin = 1.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values <= 1200000 "
+                "and values > 220000 "
+                "and values > 470000 "
+                "and width * height <= 820000 "
+                "and channels <= 1 "
+                "and width / height > 0.33",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
         .problems = 17,
         .margin = 1.37F,
         .regret = 1.00F,
@@ -284,20 +490,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and values > 470000 "
                 "and width * height <= 820000 "
                 "and channels > 1",
-        .ranking = kRanking7,
+        .ranking = kRanking14,
     },
     {
-        .id = 8,
+        .id = 15,
         .problems = 7,
         .margin = 1.14F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
         .path = "values <= 1200000 and values > 220000 and values > 470000 and width * height > 820000",
-        .ranking = kRanking8,
+        .ranking = kRanking15,
     },
     {
-        .id = 9,
+        .id = 16,
         .problems = 5,
         .margin = 1.29F,
         .regret = 1.01F,
@@ -307,10 +513,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients == float32 "
                 "and width * height <= 680000 "
                 "and values <= 1800000",
-        .ranking = kRanking9,
+        .ranking = kRanking16,
     },
     {
-        .id = 10,
+        .id = 17,
         .problems = 1,
         .margin = 1.13F,
         .regret = 1.00F,
@@ -320,36 +526,82 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients == float32 "
                 "and width * height <= 680000 "
                 "and values > 1800000",
-        .ranking = kRanking10,
+        .ranking = kRanking17,
     },
     {
-        .id = 11,
-        .problems = 38,
-        .margin = 1.33F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
+        .id = 18,
+        .problems = 1,
+        .margin = 1.09F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "values > 1200000 "
                 "and coefficients == float32 "
                 "and width * height > 680000 "
-                "and width * height <= 8200000",
-        .ranking = kRanking11,
+                "and width * height <= 8200000 "
+                "and width * height <= 1048576 "
+                "and row_alignment <= 4",
+        .ranking = kRanking18,
     },
     {
-        .id = 12,
-        .problems = 25,
-        .margin = 1.78F,
+        .id = 19,
+        .problems = 5,
+        .margin = 1.07F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values > 1200000 "
+                "and coefficients == float32 "
+                "and width * height > 680000 "
+                "and width * height <= 8200000 "
+                "and width * height <= 1048576 "
+                "and row_alignment > 4",
+        .ranking = kRanking19,
+    },
+    {
+        .id = 20,
+        .problems = 32,
+        .margin = 1.41F,
         .regret = 1.01F,
-        .regret_lo = 1.01F,
+        .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "values > 1200000 "
                 "and coefficients == float32 "
                 "and width * height > 680000 "
-                "and width * height > 8200000",
-        .ranking = kRanking12,
+                "and width * height <= 8200000 "
+                "and width * height > 1048576",
+        .ranking = kRanking20,
     },
     {
-        .id = 13,
+        .id = 21,
+        .problems = 2,
+        .margin = 1.67F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "values > 1200000 "
+                "and coefficients == float32 "
+                "and width * height > 680000 "
+                "and width * height > 8200000 "
+                "and height <= 1800",
+        .ranking = kRanking21,
+    },
+    {
+        .id = 22,
+        .problems = 23,
+        .margin = 1.79F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "values > 1200000 "
+                "and coefficients == float32 "
+                "and width * height > 680000 "
+                "and width * height > 8200000 "
+                "and height > 1800",
+        .ranking = kRanking22,
+    },
+    {
+        .id = 23,
         .problems = 3,
         .margin = 1.53F,
         .regret = 1.01F,
@@ -359,52 +611,82 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and coefficients != float32 "
                 "and row_alignment <= 2 "
                 "and width * channels <= 2048",
-        .ranking = kRanking13,
+        .ranking = kRanking23,
     },
     {
-        .id = 14,
-        .problems = 30,
-        .margin = 1.20F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
+        .id = 24,
+        .problems = 25,
+        .margin = 1.19F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "values > 1200000 "
                 "and coefficients != float32 "
                 "and row_alignment <= 2 "
-                "and width * channels > 2048",
-        .ranking = kRanking14,
+                "and width * channels > 2048 "
+                "and width * height <= 22000000",
+        .ranking = kRanking24,
     },
     {
-        .id = 15,
-        .problems = 3,
-        .margin = 1.22F,
-        .regret = 1.03F,
+        .id = 25,
+        .problems = 5,
+        .margin = 1.28F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
+        .regret_hi = 1.02F,
         .path = "values > 1200000 "
                 "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and width * channels <= 680",
-        .ranking = kRanking15,
+                "and row_alignment <= 2 "
+                "and width * channels > 2048 "
+                "and width * height > 22000000",
+        .ranking = kRanking25,
     },
     {
-        .id = 16,
-        .problems = 7,
-        .margin = 1.34F,
+        .id = 26,
+        .problems = 1,
+        .margin = 1.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "values > 1200000 "
                 "and coefficients != float32 "
                 "and row_alignment > 2 "
-                "and width * channels > 680 "
-                "and values <= 134217728 "
-                "and width * height <= 524288 "
-                "and coefficients == narrow",
-        .ranking = kRanking16,
+                "and width * channels <= 680 "
+                "and width * height <= 524288",
+        .ranking = kRanking26,
     },
     {
-        .id = 17,
+        .id = 27,
+        .problems = 2,
+        .margin = 1.18F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "values > 1200000 "
+                "and coefficients != float32 "
+                "and row_alignment > 2 "
+                "and width * channels <= 680 "
+                "and width * height > 524288",
+        .ranking = kRanking27,
+    },
+    {
+        .id = 28,
+        .problems = 3,
+        .margin = 1.12F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "values > 1200000 "
+                "and coefficients != float32 "
+                "and row_alignment > 2 "
+                "and width * channels > 680 "
+                "and values <= 134217728 "
+                "and values <= 1500000 "
+                "and coefficients == narrow",
+        .ranking = kRanking28,
+    },
+    {
+        .id = 29,
         .problems = 2,
         .margin = 1.31F,
         .regret = 1.00F,
@@ -415,15 +697,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and width * channels > 680 "
                 "and values <= 134217728 "
-                "and width * height <= 524288 "
+                "and values <= 1500000 "
                 "and coefficients != narrow",
-        .ranking = kRanking17,
+        .ranking = kRanking29,
     },
     {
-        .id = 18,
-        .problems = 81,
-        .margin = 1.10F,
-        .regret = 1.02F,
+        .id = 30,
+        .problems = 85,
+        .margin = 1.13F,
+        .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.02F,
         .path = "values > 1200000 "
@@ -431,11 +713,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and width * channels > 680 "
                 "and values <= 134217728 "
-                "and width * height > 524288",
-        .ranking = kRanking18,
+                "and values > 1500000",
+        .ranking = kRanking30,
     },
     {
-        .id = 19,
+        .id = 31,
         .problems = 10,
         .margin = 1.03F,
         .regret = 1.00F,
@@ -446,7 +728,7 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and row_alignment > 2 "
                 "and width * channels > 680 "
                 "and values > 134217728",
-        .ranking = kRanking19,
+        .ranking = kRanking31,
     },
 };
 
@@ -460,47 +742,89 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         // 5 problems, margin 1.02, regret 1.00 [1.00, 1.01]
                         return kLeaves[0];
                     } else {
-                        // shared_vectorised rows_per_thread=1
-                        // 9 problems, margin 0.99, regret 1.04 [1.01, 1.07]
-                        return kLeaves[1];
+                        if (ratio(problem.height, problem.channels) <= 64) {
+                            // shared_float_padded padding=20
+                            // 7 problems, margin 1.02, regret 1.01 [1.00, 1.03]
+                            return kLeaves[1];
+                        } else {
+                            // shared_vectorised rows_per_thread=1
+                            // 2 problems, margin 1.10, regret 1.00 [1.00, 1.00]
+                            return kLeaves[2];
+                        }
                     }
                 } else {
-                    // shared_u8_int default
-                    // 31 problems, margin 1.10, regret 1.02 [1.01, 1.03]
-                    return kLeaves[2];
+                    if (product(problem.width, problem.channels) <= 3300) {
+                        if (ratio(problem.width, problem.channels) <= 27) {
+                            if (problem.border == Border::mirror) {
+                                // shared_vectorised rows_per_thread=1
+                                // 5 problems, margin 1.05, regret 1.01 [1.00, 1.03]
+                                return kLeaves[3];
+                            } else {
+                                // shared_u8_int default
+                                // 5 problems, margin 1.09, regret 1.00 [1.00, 1.00]
+                                return kLeaves[4];
+                            }
+                        } else {
+                            // shared_u8_int default
+                            // 18 problems, margin 1.15, regret 1.00 [1.00, 1.01]
+                            return kLeaves[5];
+                        }
+                    } else {
+                        // shared_vectorised rows_per_thread=1
+                        // 3 problems, margin 1.04, regret 1.01 [1.00, 1.02]
+                        return kLeaves[6];
+                    }
                 }
             } else {
                 if (problem.border == Border::mirror) {
-                    // shared_float_padded padding=20
-                    // 5 problems, margin 1.00, regret 1.04 [1.00, 1.12]
-                    return kLeaves[3];
+                    if (ratio(problem.width, problem.channels) <= 15) {
+                        // shared_vectorised rows_per_thread=2
+                        // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
+                        return kLeaves[7];
+                    } else {
+                        // shared_float_padded padding=20
+                        // 4 problems, margin 1.00, regret 1.01 [1.00, 1.01]
+                        return kLeaves[8];
+                    }
                 } else {
                     // shared_float_32x8 default
                     // 3 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
+                    return kLeaves[9];
                 }
             }
         } else {
             if (problem.values() <= 470'000) {
-                // shared_vectorised rows_per_thread=1
-                // 19 problems, margin 1.13, regret 1.02 [1.01, 1.04]
-                return kLeaves[5];
+                if (ratio(problem.width, problem.channels) <= 16) {
+                    // shared_float_padded padding=20
+                    // 1 problems, margin 0.93, regret 1.08 [1.08, 1.08]
+                    return kLeaves[10];
+                } else {
+                    // shared_vectorised rows_per_thread=1
+                    // 18 problems, margin 1.14, regret 1.02 [1.00, 1.03]
+                    return kLeaves[11];
+                }
             } else {
                 if (product(problem.width, problem.height) <= 820'000) {
                     if (problem.channels <= 1) {
-                        // shared_vectorised rows_per_thread=1
-                        // 5 problems, margin 1.17, regret 1.04 [1.00, 1.11]
-                        return kLeaves[6];
+                        if (ratio(problem.width, problem.height) <= 0.33) {
+                            // planar_dp4a rows_per_thread=4;warps=8
+                            // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
+                            return kLeaves[12];
+                        } else {
+                            // shared_vectorised rows_per_thread=1
+                            // 4 problems, margin 1.25, regret 1.00 [1.00, 1.00]
+                            return kLeaves[13];
+                        }
                     } else {
                         // shared_vectorised rows_per_thread=2
                         // 17 problems, margin 1.37, regret 1.00 [1.00, 1.01]
-                        return kLeaves[7];
+                        return kLeaves[14];
                     }
                 } else {
                     // planar_dp4a rows_per_thread=4;warps=8
                     // else shared_vectorised rows_per_thread=2
                     // 7 problems, margin 1.14, regret 1.01 [1.00, 1.03]
-                    return kLeaves[8];
+                    return kLeaves[15];
                 }
             }
         }
@@ -510,21 +834,39 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (problem.values() <= 1'800'000) {
                     // shared_vectorised rows_per_thread=2
                     // 5 problems, margin 1.29, regret 1.01 [1.00, 1.03]
-                    return kLeaves[9];
+                    return kLeaves[16];
                 } else {
                     // shared_vectorised rows_per_thread=4
                     // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                    return kLeaves[10];
+                    return kLeaves[17];
                 }
             } else {
                 if (product(problem.width, problem.height) <= 8'200'000) {
-                    // planar_float rows_per_thread=4;warps=4
-                    // 38 problems, margin 1.33, regret 1.02 [1.01, 1.03]
-                    return kLeaves[11];
+                    if (product(problem.width, problem.height) <= 1'048'576) {
+                        if (problem.row_alignment() <= 4) {
+                            // planar_float rows_per_thread=4;warps=4
+                            // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
+                            return kLeaves[18];
+                        } else {
+                            // shared_vectorised rows_per_thread=4
+                            // 5 problems, margin 1.07, regret 1.00 [1.00, 1.00]
+                            return kLeaves[19];
+                        }
+                    } else {
+                        // planar_float rows_per_thread=4;warps=4
+                        // 32 problems, margin 1.41, regret 1.01 [1.00, 1.02]
+                        return kLeaves[20];
+                    }
                 } else {
-                    // planar_float rows_per_thread=8;warps=4
-                    // 25 problems, margin 1.78, regret 1.01 [1.01, 1.02]
-                    return kLeaves[12];
+                    if (problem.height <= 1800) {
+                        // planar_float rows_per_thread=4;warps=4
+                        // 2 problems, margin 1.67, regret 1.00 [1.00, 1.01]
+                        return kLeaves[21];
+                    } else {
+                        // planar_float rows_per_thread=8;warps=4
+                        // 23 problems, margin 1.79, regret 1.01 [1.00, 1.02]
+                        return kLeaves[22];
+                    }
                 }
             }
         } else {
@@ -532,38 +874,50 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (product(problem.width, problem.channels) <= 2048) {
                     // planar_dp4a rows_per_thread=4;warps=8
                     // 3 problems, margin 1.53, regret 1.01 [1.00, 1.04]
-                    return kLeaves[13];
+                    return kLeaves[23];
                 } else {
-                    // planar_dp4a rows_per_thread=4;warps=4
-                    // 30 problems, margin 1.20, regret 1.02 [1.01, 1.02]
-                    return kLeaves[14];
+                    if (product(problem.width, problem.height) <= 22'000'000) {
+                        // planar_dp4a rows_per_thread=4;warps=4
+                        // 25 problems, margin 1.19, regret 1.01 [1.00, 1.02]
+                        return kLeaves[24];
+                    } else {
+                        // planar_dp4a rows_per_thread=8;warps=4
+                        // 5 problems, margin 1.28, regret 1.01 [1.00, 1.02]
+                        return kLeaves[25];
+                    }
                 }
             } else {
                 if (product(problem.width, problem.channels) <= 680) {
-                    // planar_dp4a rows_per_thread=4;warps=4
-                    // 3 problems, margin 1.22, regret 1.03 [1.00, 1.09]
-                    return kLeaves[15];
+                    if (product(problem.width, problem.height) <= 524'288) {
+                        // shared_vectorised rows_per_thread=2
+                        // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
+                        return kLeaves[26];
+                    } else {
+                        // planar_dp4a rows_per_thread=4;warps=4
+                        // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                        return kLeaves[27];
+                    }
                 } else {
                     if (problem.values() <= 134'217'728) {
-                        if (product(problem.width, problem.height) <= 524'288) {
+                        if (problem.values() <= 1'500'000) {
                             if (problem.coefficients == Coefficients::narrow) {
                                 // tensor_toeplitz rounds=1
-                                // 7 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                                return kLeaves[16];
+                                // 3 problems, margin 1.12, regret 1.01 [1.00, 1.02]
+                                return kLeaves[28];
                             } else {
                                 // shared_vectorised rows_per_thread=2
                                 // 2 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                                return kLeaves[17];
+                                return kLeaves[29];
                             }
                         } else {
                             // tensor_toeplitz rounds=1
-                            // 81 problems, margin 1.10, regret 1.02 [1.01, 1.02]
-                            return kLeaves[18];
+                            // 85 problems, margin 1.13, regret 1.01 [1.01, 1.02]
+                            return kLeaves[30];
                         }
                     } else {
                         // tensor_toeplitz rounds=4
                         // 10 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                        return kLeaves[19];
+                        return kLeaves[31];
                     }
                 }
             }

@@ -19,10 +19,16 @@ namespace espalier::distance::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.62F},
+    {VariantId::cpu_scalar, {}, 2.57F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.52F},
     {VariantId::cpu_scalar, {}, 16.32F},
@@ -31,35 +37,51 @@ constexpr Choice<Problem> kRanking1[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
+        .problems = 1,
+        .margin = 1.62F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms <= 1200 and metric == chebyshev",
+        .ranking = kRanking0,
+    },
+    {
+        .id = 1,
         .problems = 4,
         .margin = 2.35F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms <= 1200",
-        .ranking = kRanking0,
+        .path = "terms <= 1200 and metric != chebyshev",
+        .ranking = kRanking1,
     },
     {
-        .id = 1,
+        .id = 2,
         .problems = 126,
         .margin = 1.52F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "terms > 1200",
-        .ranking = kRanking1,
+        .ranking = kRanking2,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.terms() <= 1200) {
-        // cpu_scalar default
-        // 4 problems, margin 2.35, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
+        if (problem.metric == Metric::chebyshev) {
+            // cpu_avx2 default
+            // 1 problems nearby, margin 1.62, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
+        } else {
+            // cpu_scalar default
+            // 4 problems, margin 2.35, regret 1.00 [1.00, 1.00]
+            return kLeaves[1];
+        }
     } else {
         // cpu_avx2 default
         // 126 problems, margin 1.52, regret 1.00 [1.00, 1.00]
-        return kLeaves[1];
+        return kLeaves[2];
     }
 }
 

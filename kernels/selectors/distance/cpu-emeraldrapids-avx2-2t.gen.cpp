@@ -24,20 +24,32 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.40F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.41F},
+    {VariantId::cpu_scalar, {}, 2.17F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.02F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_avx2, {}, 1.10F},
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.99F},
     {VariantId::cpu_scalar, {}, 1.85F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {}, 1.01F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 1.69F},
     {VariantId::cpu_scalar, {}, 5.92F},
@@ -51,76 +63,116 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "terms <= 1200",
+        .path = "terms <= 1200 and queries * dims <= 82",
         .ranking = kRanking0,
     },
     {
         .id = 1,
+        .problems = 2,
+        .margin = 1.40F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms <= 1200 and queries * dims > 82",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
         .problems = 4,
         .margin = 1.37F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.05F,
         .path = "terms > 1200 and queries * dims <= 4",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 4,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 and queries * dims > 4 and queries * dims <= 18 and metric == euclidean",
         .ranking = kRanking2,
     },
     {
         .id = 3,
+        .problems = 3,
+        .margin = 1.38F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms > 1200 "
+                "and queries * dims > 4 "
+                "and queries * dims <= 18 "
+                "and metric == euclidean "
+                "and queries <= 3",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 1,
+        .margin = 0.91F,
+        .regret = 1.10F,
+        .regret_lo = 1.10F,
+        .regret_hi = 1.10F,
+        .path = "terms > 1200 "
+                "and queries * dims > 4 "
+                "and queries * dims <= 18 "
+                "and metric == euclidean "
+                "and queries > 3",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
         .problems = 4,
         .margin = 1.85F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "terms > 1200 and queries * dims > 4 and queries * dims <= 18 and metric != euclidean",
-        .ranking = kRanking3,
+        .ranking = kRanking5,
     },
     {
-        .id = 4,
+        .id = 6,
         .problems = 114,
         .margin = 1.67F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "terms > 1200 and queries * dims > 4 and queries * dims > 18",
-        .ranking = kRanking4,
+        .ranking = kRanking6,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.terms() <= 1200) {
-        // cpu_scalar default
-        // 4 problems, margin 2.49, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
+        if (product(problem.queries, problem.dims) <= 82) {
+            // cpu_scalar default
+            // 4 problems, margin 2.49, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
+        } else {
+            // cpu_avx2 default
+            // 2 problems nearby, margin 1.40, regret 1.00 [1.00, 1.00]
+            return kLeaves[1];
+        }
     } else {
         if (product(problem.queries, problem.dims) <= 4) {
             // cpu_scalar default
             // 4 problems, margin 1.37, regret 1.02 [1.00, 1.05]
-            return kLeaves[1];
+            return kLeaves[2];
         } else {
             if (product(problem.queries, problem.dims) <= 18) {
                 if (problem.metric == Metric::euclidean) {
-                    // cpu_scalar default
-                    // 4 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
+                    if (problem.queries <= 3) {
+                        // cpu_scalar default
+                        // 3 problems, margin 1.38, regret 1.00 [1.00, 1.00]
+                        return kLeaves[3];
+                    } else {
+                        // cpu_avx2 default
+                        // 1 problems, margin 0.91, regret 1.10 [1.10, 1.10]
+                        return kLeaves[4];
+                    }
                 } else {
                     // cpu_avx2 default
                     // 4 problems, margin 1.85, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
+                    return kLeaves[5];
                 }
             } else {
                 // cpu_avx2 default
                 // 114 problems, margin 1.67, regret 1.01 [1.00, 1.02]
-                return kLeaves[4];
+                return kLeaves[6];
             }
         }
     }

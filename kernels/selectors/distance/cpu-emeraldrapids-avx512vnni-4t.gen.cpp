@@ -12,6 +12,7 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
+#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -39,14 +40,122 @@ constexpr Choice<Problem> kRanking3[] = {
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_avx512, {}, 1.21F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.66F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.68F},
-    {VariantId::cpu_scalar, {}, 5.62F},
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_avx512, {}, 1.31F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.84F},
+    {VariantId::cpu_scalar, {}, 8.62F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.25F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.15F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.52F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.52F},
+    {VariantId::cpu_scalar, {}, 2.13F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_avx512, {}, 1.06F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.43F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.44F},
+    {VariantId::cpu_scalar, {}, 2.20F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.53F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.56F},
+    {VariantId::cpu_scalar, {}, 3.63F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.09F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.82F},
+    {VariantId::cpu_scalar, {}, 34.88F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.05F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.75F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.76F},
+    {VariantId::cpu_scalar, {}, 20.33F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.26F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.94F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.01F},
+    {VariantId::cpu_scalar, {}, 23.05F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.16F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.80F},
+    {VariantId::cpu_scalar, {}, 40.09F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_avx2, {}, 1.09F},
+    {VariantId::cpu_avx512, {}, 1.12F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.92F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.96F},
+    {VariantId::cpu_scalar, {}, 8.41F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_avx512, {}, 1.19F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.33F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.34F},
+    {VariantId::cpu_scalar, {}, 2.74F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.12F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.78F},
+    {VariantId::cpu_scalar, {}, 16.69F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.25F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.64F},
+    {VariantId::cpu_scalar, {}, 12.58F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::cpu_avx512, {}, 1.01F},
+    {VariantId::cpu_avx2, {}, 1.15F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 2.03F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.04F},
+    {VariantId::cpu_scalar, {}, 20.92F},
+};
+
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.20F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.83F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.89F},
+    {VariantId::cpu_scalar, {}, 16.57F},
+};
+
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.24F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 2.46F},
@@ -54,7 +163,7 @@ constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_scalar, {}, 39.28F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.08F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 2.09F},
@@ -105,33 +214,293 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 4,
-        .problems = 100,
-        .margin = 1.18F,
-        .regret = 1.03F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.05F,
-        .path = "queries <= 270 and terms > 1000",
+        .problems = 38,
+        .margin = 1.30F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.02F,
+        .path = "queries <= 270 and terms > 1000 and metric == mixed_euclidean",
         .ranking = kRanking4,
     },
     {
         .id = 5,
+        .problems = 1,
+        .margin = 1.86F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims <= 2 "
+                "and distances <= 15000",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 1,
+        .margin = 0.99F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims <= 2 "
+                "and distances > 15000",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 3,
+        .margin = 1.15F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries / points <= 0.56 "
+                "and dims <= 220 "
+                "and queries * dims <= 12000 "
+                "and queries / dims <= 0.022 "
+                "and metric == cosine",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 16,
+        .margin = 1.06F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries / points <= 0.56 "
+                "and dims <= 220 "
+                "and queries * dims <= 12000 "
+                "and queries / dims <= 0.022 "
+                "and metric != cosine",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 10,
+        .margin = 1.53F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries / points <= 0.56 "
+                "and dims <= 220 "
+                "and queries * dims <= 12000 "
+                "and queries / dims > 0.022 "
+                "and queries <= 82",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 1,
+        .margin = 1.09F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries / points <= 0.56 "
+                "and dims <= 220 "
+                "and queries * dims <= 12000 "
+                "and queries / dims > 0.022 "
+                "and queries > 82 "
+                "and missing == none "
+                "and metric == manhattan",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 5,
+        .margin = 1.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries / points <= 0.56 "
+                "and dims <= 220 "
+                "and queries * dims <= 12000 "
+                "and queries / dims > 0.022 "
+                "and queries > 82 "
+                "and missing == none "
+                "and metric != manhattan",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 1,
+        .margin = 1.26F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries / points <= 0.56 "
+                "and dims <= 220 "
+                "and queries * dims <= 12000 "
+                "and queries / dims > 0.022 "
+                "and queries > 82 "
+                "and missing != none",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 1,
+        .margin = 1.16F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries / points <= 0.56 "
+                "and dims <= 220 "
+                "and queries * dims > 12000",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 9,
+        .margin = 1.03F,
+        .regret = 1.09F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.19F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries / points <= 0.56 "
+                "and dims > 220",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
+        .problems = 15,
+        .margin = 1.18F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries / points > 0.56 "
+                "and distances <= 8192",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 7,
+        .margin = 1.12F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries / points > 0.56 "
+                "and distances > 8192 "
+                "and missing == none",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
+        .problems = 1,
+        .margin = 1.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries / points > 0.56 "
+                "and distances > 8192 "
+                "and missing != none",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
+        .problems = 23,
+        .margin = 1.14F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries > 180 "
+                "and missing == none",
+        .ranking = kRanking18,
+    },
+    {
+        .id = 19,
+        .problems = 3,
+        .margin = 1.20F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries > 180 "
+                "and missing != none",
+        .ranking = kRanking19,
+    },
+    {
+        .id = 20,
         .problems = 22,
         .margin = 1.23F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 270 and missing == none",
-        .ranking = kRanking5,
+        .ranking = kRanking20,
     },
     {
-        .id = 6,
+        .id = 21,
         .problems = 4,
         .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 270 and missing != none",
-        .ranking = kRanking6,
+        .ranking = kRanking21,
     },
 };
 
@@ -160,19 +529,109 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 }
             }
         } else {
-            // cpu_avx2 default
-            // 100 problems, margin 1.18, regret 1.03 [1.02, 1.05]
-            return kLeaves[4];
+            if (problem.metric == Metric::mixed_euclidean) {
+                // cpu_avx2 default
+                // 38 problems, margin 1.30, regret 1.01 [1.01, 1.02]
+                return kLeaves[4];
+            } else {
+                if (product(problem.queries, problem.dims) <= 2) {
+                    if (problem.distances() <= 15'000) {
+                        // cpu_scalar default
+                        // 1 problems, margin 1.86, regret 1.00 [1.00, 1.00]
+                        return kLeaves[5];
+                    } else {
+                        // cpu_avx2 default
+                        // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
+                        return kLeaves[6];
+                    }
+                } else {
+                    if (problem.queries <= 180) {
+                        if (ratio(problem.queries, problem.points) <= 0.56) {
+                            if (problem.dims <= 220) {
+                                if (product(problem.queries, problem.dims) <= 12'000) {
+                                    if (ratio(problem.queries, problem.dims) <= 0.022) {
+                                        if (problem.metric == Metric::cosine) {
+                                            // cpu_avx512 default
+                                            // 3 problems, margin 1.15, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[7];
+                                        } else {
+                                            // cpu_avx2 default
+                                            // 16 problems, margin 1.06, regret 1.01 [1.00, 1.01]
+                                            return kLeaves[8];
+                                        }
+                                    } else {
+                                        if (problem.queries <= 82) {
+                                            // cpu_avx2 default
+                                            // 10 problems, margin 1.53, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[9];
+                                        } else {
+                                            if (problem.missing == Missing::none) {
+                                                if (problem.metric == Metric::manhattan) {
+                                                    // cpu_avx2 default
+                                                    // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[10];
+                                                } else {
+                                                    // cpu_avx512 default
+                                                    // 5 problems, margin 1.05, regret 1.00 [1.00, 1.01]
+                                                    return kLeaves[11];
+                                                }
+                                            } else {
+                                                // cpu_avx2 default
+                                                // 1 problems, margin 1.26, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[12];
+                                            }
+                                        }
+                                    }
+                                } else {
+                                    // cpu_avx512 default
+                                    // 1 problems, margin 1.16, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[13];
+                                }
+                            } else {
+                                // cpu_avx2 default
+                                // 9 problems nearby, margin 1.03, regret 1.09 [1.02, 1.19]
+                                return kLeaves[14];
+                            }
+                        } else {
+                            if (problem.distances() <= 8192) {
+                                // cpu_avx2 default
+                                // 15 problems, margin 1.18, regret 1.01 [1.00, 1.02]
+                                return kLeaves[15];
+                            } else {
+                                if (problem.missing == Missing::none) {
+                                    // cpu_avx512 default
+                                    // 7 problems, margin 1.12, regret 1.00 [1.00, 1.01]
+                                    return kLeaves[16];
+                                } else {
+                                    // cpu_avx2 default
+                                    // 1 problems, margin 1.25, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[17];
+                                }
+                            }
+                        }
+                    } else {
+                        if (problem.missing == Missing::none) {
+                            // cpu_avx512 default
+                            // 23 problems nearby, margin 1.14, regret 1.01 [1.00, 1.02]
+                            return kLeaves[18];
+                        } else {
+                            // cpu_avx2 default
+                            // 3 problems nearby, margin 1.20, regret 1.00 [1.00, 1.00]
+                            return kLeaves[19];
+                        }
+                    }
+                }
+            }
         }
     } else {
         if (problem.missing == Missing::none) {
             // cpu_avx512 default
             // 22 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-            return kLeaves[5];
+            return kLeaves[20];
         } else {
             // cpu_avx2 default
             // 4 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-            return kLeaves[6];
+            return kLeaves[21];
         }
     }
 }

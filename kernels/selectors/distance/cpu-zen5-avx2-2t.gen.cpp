@@ -26,16 +26,16 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.03F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.48F},
+    {VariantId::cpu_scalar, {}, 1.10F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
@@ -44,20 +44,68 @@ constexpr Choice<Problem> kRanking4[] = {
 
 constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.19F},
+    {VariantId::cpu_scalar, {}, 1.48F},
 };
 
 constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.19F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 2.75F},
     {VariantId::cpu_scalar, {}, 2.34F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.84F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.86F},
-    {VariantId::cpu_scalar, {}, 5.74F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.46F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.46F},
+    {VariantId::cpu_scalar, {}, 2.18F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_scalar, {}, 1.47F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_avx2, {}, 1.02F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 2.00F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 2.02F},
+    {VariantId::cpu_scalar, {}, 6.14F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.05F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.05F},
+    {VariantId::cpu_scalar, {}, 1.14F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.24F},
+    {VariantId::cpu_scalar, {}, 3.08F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::cpu_avx2, {}, 1.02F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.54F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.63F},
+    {VariantId::cpu_scalar, {}, 10.13F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -73,36 +121,56 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 4,
-        .margin = 2.55F,
-        .regret = 1.03F,
+        .problems = 2,
+        .margin = 2.98F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "terms <= 1200 and metric != chebyshev",
+        .regret_hi = 1.00F,
+        .path = "terms <= 1200 and metric != chebyshev and terms <= 220",
         .ranking = kRanking1,
     },
     {
         .id = 2,
+        .problems = 1,
+        .margin = 1.10F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms <= 1200 and metric != chebyshev and terms > 220 and metric == mixed_euclidean",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 1,
+        .margin = 5.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms <= 1200 and metric != chebyshev and terms > 220 and metric != mixed_euclidean",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
         .problems = 2,
         .margin = 1.83F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "terms > 1200 and queries * dims <= 4 and metric == euclidean",
-        .ranking = kRanking2,
+        .ranking = kRanking4,
     },
     {
-        .id = 3,
+        .id = 5,
         .problems = 2,
         .margin = 1.48F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "terms > 1200 and queries * dims <= 4 and metric != euclidean",
-        .ranking = kRanking3,
+        .ranking = kRanking5,
     },
     {
-        .id = 4,
+        .id = 6,
         .problems = 3,
         .margin = 1.92F,
         .regret = 1.00F,
@@ -113,10 +181,25 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims <= 18 "
                 "and metric == euclidean "
                 "and queries <= 3",
-        .ranking = kRanking4,
+        .ranking = kRanking6,
     },
     {
-        .id = 5,
+        .id = 7,
+        .problems = 1,
+        .margin = 5.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms > 1200 "
+                "and queries * dims > 4 "
+                "and queries * dims <= 18 "
+                "and metric == euclidean "
+                "and queries > 3 "
+                "and points <= 470",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
         .problems = 1,
         .margin = 1.19F,
         .regret = 1.00F,
@@ -126,28 +209,124 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 4 "
                 "and queries * dims <= 18 "
                 "and metric == euclidean "
-                "and queries > 3",
-        .ranking = kRanking5,
+                "and queries > 3 "
+                "and points > 470",
+        .ranking = kRanking8,
     },
     {
-        .id = 6,
+        .id = 9,
         .problems = 4,
         .margin = 2.34F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "terms > 1200 and queries * dims > 4 and queries * dims <= 18 and metric != euclidean",
-        .ranking = kRanking6,
+        .ranking = kRanking9,
     },
     {
-        .id = 7,
-        .problems = 114,
-        .margin = 1.79F,
+        .id = 10,
+        .problems = 11,
+        .margin = 1.42F,
         .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.07F,
+        .path = "terms > 1200 "
+                "and queries * dims > 4 "
+                "and queries * dims > 18 "
+                "and queries / dims <= 13 "
+                "and points * dims <= 1000",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 7,
+        .margin = 0.83F,
+        .regret = 1.47F,
+        .regret_lo = 1.15F,
+        .regret_hi = 2.03F,
+        .path = "terms > 1200 "
+                "and queries * dims > 4 "
+                "and queries * dims > 18 "
+                "and queries / dims <= 13 "
+                "and points * dims > 1000 "
+                "and terms <= 4096",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 82,
+        .margin = 1.95F,
+        .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.05F,
-        .path = "terms > 1200 and queries * dims > 4 and queries * dims > 18",
-        .ranking = kRanking7,
+        .path = "terms > 1200 "
+                "and queries * dims > 4 "
+                "and queries * dims > 18 "
+                "and queries / dims <= 13 "
+                "and points * dims > 1000 "
+                "and terms > 4096",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 1,
+        .margin = 1.32F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms > 1200 "
+                "and queries * dims > 4 "
+                "and queries * dims > 18 "
+                "and queries / dims > 13 "
+                "and terms <= 22000 "
+                "and terms <= 1800 "
+                "and metric == euclidean",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 1,
+        .margin = 1.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms > 1200 "
+                "and queries * dims > 4 "
+                "and queries * dims > 18 "
+                "and queries / dims > 13 "
+                "and terms <= 22000 "
+                "and terms <= 1800 "
+                "and metric != euclidean",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
+        .problems = 2,
+        .margin = 1.24F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "terms > 1200 "
+                "and queries * dims > 4 "
+                "and queries * dims > 18 "
+                "and queries / dims > 13 "
+                "and terms <= 22000 "
+                "and terms > 1800",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 17,
+        .margin = 1.52F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "terms > 1200 "
+                "and queries * dims > 4 "
+                "and queries * dims > 18 "
+                "and queries / dims > 13 "
+                "and terms > 22000",
+        .ranking = kRanking16,
     },
 };
 
@@ -158,20 +337,32 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             // 1 problems nearby, margin 1.91, regret 1.00 [1.00, 1.00]
             return kLeaves[0];
         } else {
-            // cpu_scalar default
-            // 4 problems, margin 2.55, regret 1.03 [1.00, 1.08]
-            return kLeaves[1];
+            if (problem.terms() <= 220) {
+                // cpu_scalar default
+                // 2 problems, margin 2.98, regret 1.00 [1.00, 1.00]
+                return kLeaves[1];
+            } else {
+                if (problem.metric == Metric::mixed_euclidean) {
+                    // cpu_avx2 default
+                    // 1 problems, margin 1.10, regret 1.00 [1.00, 1.00]
+                    return kLeaves[2];
+                } else {
+                    // cpu_scalar default
+                    // 1 problems, margin 5.25, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
+                }
+            }
         }
     } else {
         if (product(problem.queries, problem.dims) <= 4) {
             if (problem.metric == Metric::euclidean) {
                 // cpu_scalar default
                 // 2 problems, margin 1.83, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
+                return kLeaves[4];
             } else {
                 // cpu_avx2 default
                 // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
+                return kLeaves[5];
             }
         } else {
             if (product(problem.queries, problem.dims) <= 18) {
@@ -179,21 +370,63 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (problem.queries <= 3) {
                         // cpu_scalar default
                         // 3 problems, margin 1.92, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
+                        return kLeaves[6];
                     } else {
-                        // cpu_avx2 default
-                        // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
+                        if (problem.points <= 470) {
+                            // cpu_scalar default
+                            // 1 problems nearby, margin 5.25, regret 1.00 [1.00, 1.00]
+                            return kLeaves[7];
+                        } else {
+                            // cpu_avx2 default
+                            // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
+                            return kLeaves[8];
+                        }
                     }
                 } else {
                     // cpu_avx2 default
                     // 4 problems, margin 2.34, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
+                    return kLeaves[9];
                 }
             } else {
-                // cpu_avx2 default
-                // 114 problems, margin 1.79, regret 1.03 [1.01, 1.05]
-                return kLeaves[7];
+                if (ratio(problem.queries, problem.dims) <= 13) {
+                    if (product(problem.points, problem.dims) <= 1000) {
+                        // cpu_avx2 default
+                        // 11 problems, margin 1.42, regret 1.03 [1.00, 1.07]
+                        return kLeaves[10];
+                    } else {
+                        if (problem.terms() <= 4096) {
+                            // cpu_scalar default
+                            // 7 problems nearby, margin 0.83, regret 1.47 [1.15, 2.03]
+                            return kLeaves[11];
+                        } else {
+                            // cpu_avx2 default
+                            // 82 problems, margin 1.95, regret 1.02 [1.01, 1.05]
+                            return kLeaves[12];
+                        }
+                    }
+                } else {
+                    if (problem.terms() <= 22'000) {
+                        if (problem.terms() <= 1800) {
+                            if (problem.metric == Metric::euclidean) {
+                                // cpu_scalar default
+                                // 1 problems, margin 1.32, regret 1.00 [1.00, 1.00]
+                                return kLeaves[13];
+                            } else {
+                                // cpu_avx2 default
+                                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                                return kLeaves[14];
+                            }
+                        } else {
+                            // cpu_openmp tile=64
+                            // 2 problems, margin 1.24, regret 1.00 [1.00, 1.00]
+                            return kLeaves[15];
+                        }
+                    } else {
+                        // cpu_avx2 default
+                        // 17 problems, margin 1.52, regret 1.02 [1.00, 1.03]
+                        return kLeaves[16];
+                    }
+                }
             }
         }
     }

@@ -26,7 +26,9 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.07F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.53F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
@@ -34,6 +36,14 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx2, {}, 1.06F},
     {VariantId::cpu_avx512, {}, 1.30F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 1.83F},
@@ -41,18 +51,47 @@ constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_scalar, {}, 4.92F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {}, 1.04F},
-    {VariantId::cpu_avx512, {}, 1.17F},
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_avx2, {}, 1.03F},
+    {VariantId::cpu_avx512, {}, 1.18F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.62F},
-    {VariantId::cpu_scalar, {}, 5.41F},
+    {VariantId::cpu_scalar, {}, 5.31F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.21F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 2.27F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 2.28F},
+    {VariantId::cpu_scalar, {}, 17.52F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.26F},
+    {VariantId::cpu_avx512, {}, 1.26F},
+    {VariantId::cpu_scalar, {}, 3.15F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_avx2, {}, 1.01F},
+    {VariantId::cpu_avx512, {}, 1.09F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.33F},
+    {VariantId::cpu_scalar, {}, 6.89F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_avx2, {}, 1.13F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.95F},
-    {VariantId::cpu_scalar, {}, 15.78F},
+    {VariantId::cpu_avx2, {}, 1.04F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 1.29F},
+    {VariantId::cpu_scalar, {}, 5.27F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.15F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 2.20F},
+    {VariantId::cpu_scalar, {}, 21.47F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -68,16 +107,44 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 6,
-        .margin = 1.35F,
-        .regret = 1.07F,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.24F,
-        .path = "queries <= 100 and terms > 1200 and queries * dims <= 7",
+        .regret_hi = 1.00F,
+        .path = "queries <= 100 "
+                "and terms > 1200 "
+                "and queries * dims <= 7 "
+                "and distances <= 10000 "
+                "and metric == mixed_euclidean",
         .ranking = kRanking1,
     },
     {
         .id = 2,
+        .problems = 2,
+        .margin = 1.61F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 100 "
+                "and terms > 1200 "
+                "and queries * dims <= 7 "
+                "and distances <= 10000 "
+                "and metric != mixed_euclidean",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 3,
+        .margin = 1.53F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 100 and terms > 1200 and queries * dims <= 7 and distances > 10000",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
         .problems = 4,
         .margin = 1.44F,
         .regret = 1.00F,
@@ -88,10 +155,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 7 "
                 "and queries / points <= 0.18 "
                 "and terms <= 3300",
-        .ranking = kRanking2,
+        .ranking = kRanking4,
     },
     {
-        .id = 3,
+        .id = 5,
         .problems = 166,
         .margin = 1.23F,
         .regret = 1.06F,
@@ -102,27 +169,81 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 7 "
                 "and queries / points <= 0.18 "
                 "and terms > 3300",
-        .ranking = kRanking3,
+        .ranking = kRanking5,
     },
     {
-        .id = 4,
-        .problems = 75,
-        .margin = 1.13F,
-        .regret = 1.04F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.05F,
-        .path = "queries <= 100 and terms > 1200 and queries * dims > 7 and queries / points > 0.18",
-        .ranking = kRanking4,
+        .id = 6,
+        .problems = 71,
+        .margin = 1.15F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.04F,
+        .path = "queries <= 100 "
+                "and terms > 1200 "
+                "and queries * dims > 7 "
+                "and queries / points > 0.18 "
+                "and queries / dims <= 47 "
+                "and points <= 270",
+        .ranking = kRanking6,
     },
     {
-        .id = 5,
-        .problems = 128,
-        .margin = 1.12F,
+        .id = 7,
+        .problems = 2,
+        .margin = 1.21F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 100 "
+                "and terms > 1200 "
+                "and queries * dims > 7 "
+                "and queries / points > 0.18 "
+                "and queries / dims <= 47 "
+                "and points > 270",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 2,
+        .margin = 1.26F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "queries <= 100 "
+                "and terms > 1200 "
+                "and queries * dims > 7 "
+                "and queries / points > 0.18 "
+                "and queries / dims > 47",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 5,
+        .margin = 1.08F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "queries > 100",
-        .ranking = kRanking5,
+        .path = "queries > 100 and queries * dims <= 4096 and queries / points <= 0.068",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 24,
+        .margin = 1.03F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.02F,
+        .path = "queries > 100 and queries * dims <= 4096 and queries / points > 0.068",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 99,
+        .margin = 1.15F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "queries > 100 and queries * dims > 4096",
+        .ranking = kRanking11,
     },
 };
 
@@ -134,31 +255,67 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             return kLeaves[0];
         } else {
             if (product(problem.queries, problem.dims) <= 7) {
-                // cpu_scalar default
-                // 6 problems, margin 1.35, regret 1.07 [1.00, 1.24]
-                return kLeaves[1];
+                if (problem.distances() <= 10'000) {
+                    if (problem.metric == Metric::mixed_euclidean) {
+                        // cpu_avx512 default
+                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                        return kLeaves[1];
+                    } else {
+                        // cpu_scalar default
+                        // 2 problems, margin 1.61, regret 1.00 [1.00, 1.00]
+                        return kLeaves[2];
+                    }
+                } else {
+                    // cpu_scalar default
+                    // 3 problems, margin 1.53, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
+                }
             } else {
                 if (ratio(problem.queries, problem.points) <= 0.18) {
                     if (problem.terms() <= 3300) {
                         // cpu_scalar default
                         // 4 problems, margin 1.44, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
+                        return kLeaves[4];
                     } else {
                         // cpu_avx2 default
                         // 166 problems, margin 1.23, regret 1.06 [1.04, 1.08]
-                        return kLeaves[3];
+                        return kLeaves[5];
                     }
                 } else {
-                    // cpu_avx2 default
-                    // 75 problems, margin 1.13, regret 1.04 [1.02, 1.05]
-                    return kLeaves[4];
+                    if (ratio(problem.queries, problem.dims) <= 47) {
+                        if (problem.points <= 270) {
+                            // cpu_avx2 default
+                            // 71 problems, margin 1.15, regret 1.03 [1.01, 1.04]
+                            return kLeaves[6];
+                        } else {
+                            // cpu_avx512 default
+                            // 2 problems, margin 1.21, regret 1.00 [1.00, 1.00]
+                            return kLeaves[7];
+                        }
+                    } else {
+                        // cpu_openmp tile=64
+                        // 2 problems, margin 1.26, regret 1.00 [1.00, 1.00]
+                        return kLeaves[8];
+                    }
                 }
             }
         }
     } else {
-        // cpu_avx512 default
-        // 128 problems, margin 1.12, regret 1.01 [1.00, 1.02]
-        return kLeaves[5];
+        if (product(problem.queries, problem.dims) <= 4096) {
+            if (ratio(problem.queries, problem.points) <= 0.068) {
+                // cpu_avx2 default
+                // 5 problems, margin 1.08, regret 1.01 [1.00, 1.02]
+                return kLeaves[9];
+            } else {
+                // cpu_avx512 default
+                // 24 problems, margin 1.03, regret 1.01 [1.01, 1.02]
+                return kLeaves[10];
+            }
+        } else {
+            // cpu_avx512 default
+            // 99 problems, margin 1.15, regret 1.00 [1.00, 1.01]
+            return kLeaves[11];
+        }
     }
 }
 

@@ -29,6 +29,14 @@ namespace espalier::distance::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
+    {VariantId::one_warp_shares, {}, 1.43F},
+    {VariantId::one_warp_partials, {}, 1.03F},
+    {VariantId::shared_load_all, {}, 1.40F},
+    {VariantId::texture_1d_shared_tile, {}, 2.49F},
+    {VariantId::global, {{"width", 32}}, 10.75F},
+};
+
+constexpr Choice<Problem> kRanking1[] = {
     {VariantId::one_warp_partials, {}, 1.03F},
     {VariantId::one_warp_shares, {}, 1.57F},
     {VariantId::shared_load_all, {}, 1.90F},
@@ -36,7 +44,7 @@ constexpr Choice<Problem> kRanking0[] = {
     {VariantId::global, {{"width", 32}}, 11.19F},
 };
 
-constexpr Choice<Problem> kRanking1[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
     {VariantId::one_warp_partials, {}, 1.17F},
     {VariantId::one_warp_shares, {}, 2.23F},
@@ -44,13 +52,21 @@ constexpr Choice<Problem> kRanking1[] = {
     {VariantId::global, {{"width", 32}}, 20.71F},
 };
 
-constexpr Choice<Problem> kRanking2[] = {
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::shared_load_all, {}, 1.19F},
+    {VariantId::garcia_shared, {}, 1.13F},
+    {VariantId::global_uncoalesced, {}, 1.14F},
+    {VariantId::shared_load_tile, {}, 1.22F},
+    {VariantId::global, {{"width", 32}}, 1.40F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::garcia_shared, {}, 1.00F},
     {VariantId::global, {{"width", 32}}, 1.00F},
     {VariantId::global, {{"width", 32}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::global_uncoalesced, {}, 1.01F},
     {VariantId::shared_load_tile, {}, 1.07F},
     {VariantId::shared_load_all, {}, 1.10F},
@@ -58,7 +74,7 @@ constexpr Choice<Problem> kRanking3[] = {
     {VariantId::global, {{"width", 32}}, 1.70F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.52F},
     {VariantId::global_uncoalesced, {}, 1.32F},
     {VariantId::shared_load_tile, {}, 1.48F},
@@ -66,7 +82,7 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::global, {{"width", 32}}, 3.09F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::one_warp_shares, {}, 1.00F},
     {VariantId::one_warp_partials, {}, 1.08F},
     {VariantId::shared_load_all, {}, 1.26F},
@@ -74,7 +90,7 @@ constexpr Choice<Problem> kRanking5[] = {
     {VariantId::global, {{"width", 32}}, 5.59F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::one_warp_partials, {}, 1.00F},
     {VariantId::one_warp_shares, {}, 1.13F},
     {VariantId::shared_load_all, {}, 1.74F},
@@ -82,7 +98,15 @@ constexpr Choice<Problem> kRanking6[] = {
     {VariantId::global, {{"width", 32}}, 13.59F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::shared_load_all, {}, 1.10F},
+    {VariantId::shared_load_tile, {}, 1.38F},
+    {VariantId::one_warp_shares, {}, 1.96F},
+    {VariantId::one_warp_partials, {}, 2.05F},
+    {VariantId::global, {{"width", 32}}, 4.23F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::one_warp_partials, {}, 1.00F},
     {VariantId::shared_load_all, {}, 1.64F},
     {VariantId::one_warp_shares, {}, 1.84F},
@@ -90,15 +114,39 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::global, {{"width", 32}}, 13.95F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::shared_load_all, {}, 1.02F},
-    {VariantId::shared_load_tile, {}, 1.31F},
-    {VariantId::texture_1d_shared_tile, {}, 1.35F},
-    {VariantId::global_uncoalesced, {}, 2.10F},
-    {VariantId::global, {{"width", 32}}, 4.60F},
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::one_warp_partials, {}, 1.00F},
+    {VariantId::shared_load_all, {}, 1.16F},
+    {VariantId::one_warp_shares, {}, 1.33F},
+    {VariantId::shared_load_tile, {}, 2.31F},
+    {VariantId::global, {{"width", 32}}, 11.84F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::shared_load_all, {}, 1.00F},
+    {VariantId::shared_load_tile, {}, 1.33F},
+    {VariantId::texture_1d_shared_tile, {}, 1.37F},
+    {VariantId::global_uncoalesced, {}, 1.98F},
+    {VariantId::global, {{"width", 32}}, 5.21F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::shared_load_all, {}, 1.01F},
+    {VariantId::shared_load_tile, {}, 1.19F},
+    {VariantId::texture_1d_shared_tile, {}, 1.23F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 2.10F},
+    {VariantId::global, {{"width", 32}}, 3.65F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::shared_load_tile, {}, 1.14F},
+    {VariantId::texture_1d_shared_tile, {}, 1.12F},
+    {VariantId::shared_load_all, {}, 1.17F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.38F},
+    {VariantId::global, {{"width", 32}}, 2.99F},
+};
+
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::shared_load_all, {}, 1.33F},
     {VariantId::texture_1d_shared_tile, {}, 1.40F},
@@ -106,7 +154,7 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::global, {{"width", 32}}, 5.61F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.01F},
     {VariantId::shared_load_tile, {}, 1.08F},
     {VariantId::shared_load_all, {}, 1.13F},
@@ -114,7 +162,15 @@ constexpr Choice<Problem> kRanking10[] = {
     {VariantId::global, {{"width", 32}}, 3.32F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.56F},
+    {VariantId::shared_load_all, {}, 1.23F},
+    {VariantId::texture_1d_shared_tile, {}, 1.40F},
+    {VariantId::shared_load_tile, {}, 1.44F},
+    {VariantId::global, {{"width", 32}}, 4.68F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::shared_load_tile, {}, 1.02F},
     {VariantId::texture_1d_shared_tile, {}, 1.02F},
     {VariantId::shared_load_all, {}, 1.19F},
@@ -122,7 +178,7 @@ constexpr Choice<Problem> kRanking11[] = {
     {VariantId::global, {{"width", 32}}, 2.77F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.03F},
     {VariantId::texture_1d_shared_tile, {}, 1.10F},
     {VariantId::shared_load_tile, {}, 1.13F},
@@ -130,7 +186,7 @@ constexpr Choice<Problem> kRanking12[] = {
     {VariantId::global, {{"width", 32}}, 5.14F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
     {VariantId::texture_1d_shared_tile, {}, 2.24F},
     {VariantId::shared_load_tile, {}, 2.25F},
@@ -138,7 +194,7 @@ constexpr Choice<Problem> kRanking13[] = {
     {VariantId::global, {{"width", 32}}, 9.37F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::global_uncoalesced, {}, 1.01F},
     {VariantId::shared_load_tile, {}, 1.17F},
     {VariantId::texture_1d_shared_tile, {}, 1.18F},
@@ -146,23 +202,87 @@ constexpr Choice<Problem> kRanking14[] = {
     {VariantId::global, {{"width", 32}}, 2.44F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.04F},
-    {VariantId::shared_load_tile, {}, 1.08F},
-    {VariantId::few_items, {{"per_thread", 1}}, 1.14F},
-    {VariantId::shared_load_all, {}, 1.19F},
-    {VariantId::global, {{"width", 32}}, 5.12F},
+constexpr Choice<Problem> kRanking22[] = {
+    {VariantId::few_items, {{"per_thread", 1}}, 1.03F},
+    {VariantId::texture_1d_shared_tile, {}, 1.03F},
+    {VariantId::shared_load_tile, {}, 1.07F},
+    {VariantId::shared_load_all, {}, 1.13F},
+    {VariantId::global, {{"width", 32}}, 5.75F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.03F},
-    {VariantId::texture_1d_shared_tile, {}, 1.92F},
-    {VariantId::shared_load_tile, {}, 1.93F},
-    {VariantId::shared_load_all, {}, 2.27F},
-    {VariantId::global, {{"width", 32}}, 2.70F},
+constexpr Choice<Problem> kRanking23[] = {
+    {VariantId::shared_load_tile, {}, 1.02F},
+    {VariantId::texture_1d_shared_tile, {}, 1.00F},
+    {VariantId::global_uncoalesced, {}, 1.06F},
+    {VariantId::few_items, {{"per_thread", 1}}, 1.10F},
+    {VariantId::global, {{"width", 32}}, 2.76F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking24[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.34F},
+    {VariantId::shared_load_tile, {}, 1.35F},
+    {VariantId::global_uncoalesced, {}, 1.57F},
+    {VariantId::global, {{"width", 32}}, 3.67F},
+};
+
+constexpr Choice<Problem> kRanking25[] = {
+    {VariantId::texture_1d_shared_tile, {}, 1.01F},
+    {VariantId::shared_load_tile, {}, 1.06F},
+    {VariantId::shared_load_all, {}, 1.13F},
+    {VariantId::few_items, {{"per_thread", 1}}, 1.21F},
+    {VariantId::global, {{"width", 32}}, 5.39F},
+};
+
+constexpr Choice<Problem> kRanking26[] = {
+    {VariantId::texture_1d_shared_tile, {}, 1.00F},
+    {VariantId::shared_load_all, {}, 1.01F},
+    {VariantId::shared_load_tile, {}, 1.03F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.19F},
+    {VariantId::global, {{"width", 32}}, 2.46F},
+};
+
+constexpr Choice<Problem> kRanking27[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.01F},
+    {VariantId::texture_1d_shared_tile, {}, 1.20F},
+    {VariantId::shared_load_tile, {}, 1.23F},
+    {VariantId::shared_load_all, {}, 1.24F},
+    {VariantId::global, {{"width", 32}}, 2.76F},
+};
+
+constexpr Choice<Problem> kRanking28[] = {
+    {VariantId::texture_1d_shared_tile, {}, 1.00F},
+    {VariantId::shared_load_tile, {}, 1.03F},
+    {VariantId::shared_load_all, {}, 1.05F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.37F},
+    {VariantId::global, {{"width", 32}}, 1.53F},
+};
+
+constexpr Choice<Problem> kRanking29[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.02F},
+    {VariantId::shared_load_tile, {}, 2.00F},
+    {VariantId::texture_1d_shared_tile, {}, 2.02F},
+    {VariantId::expanded_tile, {}, 2.99F},
+    {VariantId::global, {{"width", 32}}, 2.40F},
+};
+
+constexpr Choice<Problem> kRanking30[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.01F},
+    {VariantId::texture_1d_shared_tile, {}, 2.02F},
+    {VariantId::shared_load_tile, {}, 2.05F},
+    {VariantId::shared_load_all, {}, 2.44F},
+    {VariantId::global, {{"width", 32}}, 3.16F},
+};
+
+constexpr Choice<Problem> kRanking31[] = {
+    {VariantId::expanded_tile, {}, 1.84F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.26F},
+    {VariantId::shared_load_tile, {}, 1.34F},
+    {VariantId::global, {{"width", 32}}, 1.84F},
+};
+
+constexpr Choice<Problem> kRanking32[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
     {VariantId::register_tile, {{"per_thread", 4}}, 1.22F},
     {VariantId::texture_1d_shared_tile, {}, 2.49F},
@@ -170,37 +290,94 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global, {{"width", 32}}, 6.78F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking33[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.52F},
+    {VariantId::shared_load_tile, {}, 1.57F},
+    {VariantId::shared_load_all, {}, 1.58F},
+    {VariantId::global, {{"width", 32}}, 3.66F},
+};
+
+constexpr Choice<Problem> kRanking34[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.32F},
+    {VariantId::texture_1d_shared_tile, {}, 4.18F},
+    {VariantId::expanded_tile, {}, 4.25F},
+    {VariantId::global, {{"width", 32}}, 4.25F},
+};
+
+constexpr Choice<Problem> kRanking35[] = {
     {VariantId::expanded_tile, {}, 1.01F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.13F},
-    {VariantId::texture_1d_shared_tile, {}, 2.34F},
-    {VariantId::shared_load_tile, {}, 2.46F},
-    {VariantId::global, {{"width", 32}}, 4.29F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.11F},
+    {VariantId::texture_1d_shared_tile, {}, 2.39F},
+    {VariantId::shared_load_tile, {}, 2.52F},
+    {VariantId::global, {{"width", 32}}, 4.30F},
+};
+
+constexpr Choice<Problem> kRanking36[] = {
+    {VariantId::expanded_tile, {}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.40F},
+    {VariantId::texture_1d_shared_tile, {}, 2.97F},
+    {VariantId::shared_load_tile, {}, 3.21F},
+    {VariantId::global, {{"width", 32}}, 5.50F},
+};
+
+constexpr Choice<Problem> kRanking37[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.04F},
+    {VariantId::shared_load_all, {}, 1.73F},
+    {VariantId::texture_1d_shared_tile, {}, 1.77F},
+    {VariantId::global, {{"width", 32}}, 3.60F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
+        .problems = 6,
+        .margin = 0.72F,
+        .regret = 1.43F,
+        .regret_lo = 1.09F,
+        .regret_hi = 1.96F,
+        .path = "distances <= 390000 and queries / dims <= 0.01 and points <= 47000 and terms <= 1000000",
+        .ranking = kRanking0,
+    },
+    {
+        .id = 1,
         .problems = 4,
         .margin = 1.52F,
         .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.10F,
-        .path = "distances <= 390000 and queries / dims <= 0.01 and points <= 47000",
-        .ranking = kRanking0,
+        .path = "distances <= 390000 and queries / dims <= 0.01 and points <= 47000 and terms > 1000000",
+        .ranking = kRanking1,
     },
     {
-        .id = 1,
+        .id = 2,
         .problems = 2,
         .margin = 1.17F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances <= 390000 and queries / dims <= 0.01 and points > 47000",
-        .ranking = kRanking1,
+        .ranking = kRanking2,
     },
     {
-        .id = 2,
+        .id = 3,
+        .problems = 5,
+        .margin = 0.96F,
+        .regret = 1.19F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.61F,
+        .path = "distances <= 390000 "
+                "and queries / dims > 0.01 "
+                "and dims <= 22 "
+                "and points <= 32768 "
+                "and points * dims <= 470 "
+                "and distances <= 4700",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -210,11 +387,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / dims > 0.01 "
                 "and dims <= 22 "
                 "and points <= 32768 "
-                "and points * dims <= 470",
-        .ranking = kRanking2,
+                "and points * dims <= 470 "
+                "and distances > 4700",
+        .ranking = kRanking4,
     },
     {
-        .id = 3,
+        .id = 5,
         .problems = 26,
         .margin = 1.06F,
         .regret = 1.01F,
@@ -225,20 +403,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims <= 22 "
                 "and points <= 32768 "
                 "and points * dims > 470",
-        .ranking = kRanking3,
+        .ranking = kRanking5,
     },
     {
-        .id = 4,
+        .id = 6,
         .problems = 8,
         .margin = 0.86F,
         .regret = 1.52F,
         .regret_lo = 1.22F,
         .regret_hi = 1.85F,
         .path = "distances <= 390000 and queries / dims > 0.01 and dims <= 22 and points > 32768",
-        .ranking = kRanking4,
+        .ranking = kRanking6,
     },
     {
-        .id = 5,
+        .id = 7,
         .problems = 10,
         .margin = 1.08F,
         .regret = 1.00F,
@@ -249,10 +427,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims > 22 "
                 "and distances <= 4700 "
                 "and terms <= 1000000",
-        .ranking = kRanking5,
+        .ranking = kRanking7,
     },
     {
-        .id = 6,
+        .id = 8,
         .problems = 1,
         .margin = 1.13F,
         .regret = 1.00F,
@@ -263,10 +441,27 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims > 22 "
                 "and distances <= 4700 "
                 "and terms > 1000000",
-        .ranking = kRanking6,
+        .ranking = kRanking8,
     },
     {
-        .id = 7,
+        .id = 9,
+        .problems = 5,
+        .margin = 1.26F,
+        .regret = 1.10F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.28F,
+        .path = "distances <= 390000 "
+                "and queries / dims > 0.01 "
+                "and dims > 22 "
+                "and distances > 4700 "
+                "and points <= 39000 "
+                "and points / dims <= 120 "
+                "and distances <= 5600 "
+                "and terms <= 1000000",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
         .problems = 1,
         .margin = 1.64F,
         .regret = 1.00F,
@@ -278,16 +473,17 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and distances > 4700 "
                 "and points <= 39000 "
                 "and points / dims <= 120 "
-                "and distances <= 5600",
-        .ranking = kRanking7,
+                "and distances <= 5600 "
+                "and terms > 1000000",
+        .ranking = kRanking10,
     },
     {
-        .id = 8,
-        .problems = 27,
-        .margin = 1.29F,
-        .regret = 1.02F,
+        .id = 11,
+        .problems = 2,
+        .margin = 1.16F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
+        .regret_hi = 1.00F,
         .path = "distances <= 390000 "
                 "and queries / dims > 0.01 "
                 "and dims > 22 "
@@ -296,11 +492,71 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / dims <= 120 "
                 "and distances > 5600 "
                 "and terms <= 82000000 "
-                "and distances <= 262144",
-        .ranking = kRanking8,
+                "and distances <= 262144 "
+                "and queries <= 22 "
+                "and points / dims <= 1.8",
+        .ranking = kRanking11,
     },
     {
-        .id = 9,
+        .id = 12,
+        .problems = 11,
+        .margin = 1.33F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances <= 390000 "
+                "and queries / dims > 0.01 "
+                "and dims > 22 "
+                "and distances > 4700 "
+                "and points <= 39000 "
+                "and points / dims <= 120 "
+                "and distances > 5600 "
+                "and terms <= 82000000 "
+                "and distances <= 262144 "
+                "and queries <= 22 "
+                "and points / dims > 1.8",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 14,
+        .margin = 1.18F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances <= 390000 "
+                "and queries / dims > 0.01 "
+                "and dims > 22 "
+                "and distances > 4700 "
+                "and points <= 39000 "
+                "and points / dims <= 120 "
+                "and distances > 5600 "
+                "and terms <= 82000000 "
+                "and distances <= 262144 "
+                "and queries > 22",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 8,
+        .margin = 0.98F,
+        .regret = 1.14F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.38F,
+        .path = "distances <= 390000 "
+                "and queries / dims > 0.01 "
+                "and dims > 22 "
+                "and distances > 4700 "
+                "and points <= 39000 "
+                "and points / dims <= 120 "
+                "and distances > 5600 "
+                "and terms <= 82000000 "
+                "and distances > 262144 "
+                "and queries * dims <= 8192",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
         .problems = 1,
         .margin = 1.33F,
         .regret = 1.00F,
@@ -314,11 +570,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / dims <= 120 "
                 "and distances > 5600 "
                 "and terms <= 82000000 "
-                "and distances > 262144",
-        .ranking = kRanking9,
+                "and distances > 262144 "
+                "and queries * dims > 8192",
+        .ranking = kRanking15,
     },
     {
-        .id = 10,
+        .id = 16,
         .problems = 3,
         .margin = 1.07F,
         .regret = 1.01F,
@@ -331,11 +588,30 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points <= 39000 "
                 "and points / dims <= 120 "
                 "and distances > 5600 "
-                "and terms > 82000000",
-        .ranking = kRanking10,
+                "and terms > 82000000 "
+                "and queries / dims <= 1.5",
+        .ranking = kRanking16,
     },
     {
-        .id = 11,
+        .id = 17,
+        .problems = 8,
+        .margin = 0.79F,
+        .regret = 1.56F,
+        .regret_lo = 1.17F,
+        .regret_hi = 2.13F,
+        .path = "distances <= 390000 "
+                "and queries / dims > 0.01 "
+                "and dims > 22 "
+                "and distances > 4700 "
+                "and points <= 39000 "
+                "and points / dims <= 120 "
+                "and distances > 5600 "
+                "and terms > 82000000 "
+                "and queries / dims > 1.5",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
         .problems = 3,
         .margin = 1.00F,
         .regret = 1.02F,
@@ -347,10 +623,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and distances > 4700 "
                 "and points <= 39000 "
                 "and points / dims > 120",
-        .ranking = kRanking11,
+        .ranking = kRanking18,
     },
     {
-        .id = 12,
+        .id = 19,
         .problems = 2,
         .margin = 1.07F,
         .regret = 1.03F,
@@ -361,67 +637,266 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims > 22 "
                 "and distances > 4700 "
                 "and points > 39000",
-        .ranking = kRanking12,
+        .ranking = kRanking19,
     },
     {
-        .id = 13,
+        .id = 20,
         .problems = 5,
         .margin = 2.21F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.04F,
         .path = "distances > 390000 and queries <= 22 and queries <= 9",
-        .ranking = kRanking13,
+        .ranking = kRanking20,
     },
     {
-        .id = 14,
+        .id = 21,
         .problems = 5,
         .margin = 1.16F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "distances > 390000 and queries <= 22 and queries > 9 and dims <= 18",
-        .ranking = kRanking14,
+        .ranking = kRanking21,
     },
     {
-        .id = 15,
-        .problems = 13,
-        .margin = 1.04F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.10F,
-        .path = "distances > 390000 and queries <= 22 and queries > 9 and dims > 18",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 78,
-        .margin = 1.86F,
+        .id = 22,
+        .problems = 6,
+        .margin = 1.00F,
         .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "distances > 390000 and queries > 22 and terms <= 1073741824",
-        .ranking = kRanking16,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.08F,
+        .path = "distances > 390000 "
+                "and queries <= 22 "
+                "and queries > 9 "
+                "and dims > 18 "
+                "and queries / points <= 3.9e-05",
+        .ranking = kRanking22,
     },
     {
-        .id = 17,
+        .id = 23,
+        .problems = 1,
+        .margin = 0.98F,
+        .regret = 1.02F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.02F,
+        .path = "distances > 390000 "
+                "and queries <= 22 "
+                "and queries > 9 "
+                "and dims > 18 "
+                "and queries / points > 3.9e-05 "
+                "and dims <= 32 "
+                "and queries * dims <= 512",
+        .ranking = kRanking23,
+    },
+    {
+        .id = 24,
+        .problems = 1,
+        .margin = 1.34F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 390000 "
+                "and queries <= 22 "
+                "and queries > 9 "
+                "and dims > 18 "
+                "and queries / points > 3.9e-05 "
+                "and dims <= 32 "
+                "and queries * dims > 512",
+        .ranking = kRanking24,
+    },
+    {
+        .id = 25,
+        .problems = 5,
+        .margin = 1.05F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "distances > 390000 "
+                "and queries <= 22 "
+                "and queries > 9 "
+                "and dims > 18 "
+                "and queries / points > 3.9e-05 "
+                "and dims > 32",
+        .ranking = kRanking25,
+    },
+    {
+        .id = 26,
+        .problems = 1,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 390000 "
+                "and queries > 22 "
+                "and terms <= 1073741824 "
+                "and queries * dims <= 4194304 "
+                "and points * dims <= 100000 "
+                "and queries / dims <= 6.8 "
+                "and missing == none "
+                "and metric == chebyshev",
+        .ranking = kRanking26,
+    },
+    {
+        .id = 27,
+        .problems = 3,
+        .margin = 1.19F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "distances > 390000 "
+                "and queries > 22 "
+                "and terms <= 1073741824 "
+                "and queries * dims <= 4194304 "
+                "and points * dims <= 100000 "
+                "and queries / dims <= 6.8 "
+                "and missing == none "
+                "and metric != chebyshev",
+        .ranking = kRanking27,
+    },
+    {
+        .id = 28,
+        .problems = 2,
+        .margin = 1.03F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 390000 "
+                "and queries > 22 "
+                "and terms <= 1073741824 "
+                "and queries * dims <= 4194304 "
+                "and points * dims <= 100000 "
+                "and queries / dims <= 6.8 "
+                "and missing != none",
+        .ranking = kRanking28,
+    },
+    {
+        .id = 29,
+        .problems = 35,
+        .margin = 1.96F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.04F,
+        .path = "distances > 390000 "
+                "and queries > 22 "
+                "and terms <= 1073741824 "
+                "and queries * dims <= 4194304 "
+                "and points * dims <= 100000 "
+                "and queries / dims > 6.8",
+        .ranking = kRanking29,
+    },
+    {
+        .id = 30,
+        .problems = 36,
+        .margin = 1.99F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "distances > 390000 "
+                "and queries > 22 "
+                "and terms <= 1073741824 "
+                "and queries * dims <= 4194304 "
+                "and points * dims > 100000",
+        .ranking = kRanking30,
+    },
+    {
+        .id = 31,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 390000 and queries > 22 and terms <= 1073741824 and queries * dims > 4194304",
+        .ranking = kRanking31,
+    },
+    {
+        .id = 32,
         .problems = 5,
         .margin = 2.90F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 390000 and queries > 22 and terms > 1073741824 and metric == manhattan",
-        .ranking = kRanking17,
+        .ranking = kRanking32,
     },
     {
-        .id = 18,
-        .problems = 43,
-        .margin = 1.23F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "distances > 390000 and queries > 22 and terms > 1073741824 and metric != manhattan",
-        .ranking = kRanking18,
+        .id = 33,
+        .problems = 1,
+        .margin = 1.52F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 390000 "
+                "and queries > 22 "
+                "and terms > 1073741824 "
+                "and metric != manhattan "
+                "and queries <= 64",
+        .ranking = kRanking33,
+    },
+    {
+        .id = 34,
+        .problems = 1,
+        .margin = 3.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 390000 "
+                "and queries > 22 "
+                "and terms > 1073741824 "
+                "and metric != manhattan "
+                "and queries > 64 "
+                "and queries * dims <= 3300",
+        .ranking = kRanking34,
+    },
+    {
+        .id = 35,
+        .problems = 27,
+        .margin = 1.19F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "distances > 390000 "
+                "and queries > 22 "
+                "and terms > 1073741824 "
+                "and metric != manhattan "
+                "and queries > 64 "
+                "and queries * dims > 3300 "
+                "and terms <= 8589934592",
+        .ranking = kRanking35,
+    },
+    {
+        .id = 36,
+        .problems = 6,
+        .margin = 1.32F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 390000 "
+                "and queries > 22 "
+                "and terms > 1073741824 "
+                "and metric != manhattan "
+                "and queries > 64 "
+                "and queries * dims > 3300 "
+                "and terms > 8589934592 "
+                "and metric == euclidean",
+        .ranking = kRanking36,
+    },
+    {
+        .id = 37,
+        .problems = 8,
+        .margin = 1.75F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances > 390000 "
+                "and queries > 22 "
+                "and terms > 1073741824 "
+                "and metric != manhattan "
+                "and queries > 64 "
+                "and queries * dims > 3300 "
+                "and terms > 8589934592 "
+                "and metric != euclidean",
+        .ranking = kRanking37,
     },
 };
 
@@ -429,76 +904,118 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.distances() <= 390'000) {
         if (ratio(problem.queries, problem.dims) <= 0.01) {
             if (problem.points <= 47'000) {
-                // one_warp_partials default
-                // 4 problems, margin 1.52, regret 1.03 [1.00, 1.10]
-                return kLeaves[0];
+                if (problem.terms() <= 1'000'000) {
+                    // one_warp_shares default
+                    // 6 problems nearby, margin 0.72, regret 1.43 [1.09, 1.96]
+                    return kLeaves[0];
+                } else {
+                    // one_warp_partials default
+                    // 4 problems, margin 1.52, regret 1.03 [1.00, 1.10]
+                    return kLeaves[1];
+                }
             } else {
                 // few_items per_thread=1
                 // 2 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
+                return kLeaves[2];
             }
         } else {
             if (problem.dims <= 22) {
                 if (problem.points <= 32'768) {
                     if (product(problem.points, problem.dims) <= 470) {
-                        // garcia_shared default
-                        // else global width=32
-                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
+                        if (problem.distances() <= 4700) {
+                            // shared_load_all default
+                            // 5 problems nearby, margin 0.96, regret 1.19 [1.01, 1.61]
+                            return kLeaves[3];
+                        } else {
+                            // garcia_shared default
+                            // else global width=32
+                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[4];
+                        }
                     } else {
                         // global_uncoalesced default
                         // 26 problems, margin 1.06, regret 1.01 [1.00, 1.02]
-                        return kLeaves[3];
+                        return kLeaves[5];
                     }
                 } else {
                     // few_items per_thread=1
                     // 8 problems nearby, margin 0.86, regret 1.52 [1.22, 1.85]
-                    return kLeaves[4];
+                    return kLeaves[6];
                 }
             } else {
                 if (problem.distances() <= 4700) {
                     if (problem.terms() <= 1'000'000) {
                         // one_warp_shares default
                         // 10 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
+                        return kLeaves[7];
                     } else {
                         // one_warp_partials default
                         // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
+                        return kLeaves[8];
                     }
                 } else {
                     if (problem.points <= 39'000) {
                         if (ratio(problem.points, problem.dims) <= 120) {
                             if (problem.distances() <= 5600) {
-                                // one_warp_partials default
-                                // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
-                                return kLeaves[7];
+                                if (problem.terms() <= 1'000'000) {
+                                    // shared_load_all default
+                                    // 5 problems nearby, margin 1.26, regret 1.10 [1.00, 1.28]
+                                    return kLeaves[9];
+                                } else {
+                                    // one_warp_partials default
+                                    // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[10];
+                                }
                             } else {
                                 if (problem.terms() <= 82'000'000) {
                                     if (problem.distances() <= 262'144) {
-                                        // shared_load_all default
-                                        // 27 problems, margin 1.29, regret 1.02 [1.00, 1.04]
-                                        return kLeaves[8];
+                                        if (problem.queries <= 22) {
+                                            if (ratio(problem.points, problem.dims) <= 1.8) {
+                                                // one_warp_partials default
+                                                // 2 problems, margin 1.16, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[11];
+                                            } else {
+                                                // shared_load_all default
+                                                // 11 problems, margin 1.33, regret 1.00 [1.00, 1.01]
+                                                return kLeaves[12];
+                                            }
+                                        } else {
+                                            // shared_load_all default
+                                            // 14 problems, margin 1.18, regret 1.01 [1.00, 1.01]
+                                            return kLeaves[13];
+                                        }
                                     } else {
-                                        // register_tile per_thread=4
-                                        // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[9];
+                                        if (product(problem.queries, problem.dims) <= 8192) {
+                                            // shared_load_tile default
+                                            // 8 problems nearby, margin 0.98, regret 1.14 [1.02, 1.38]
+                                            return kLeaves[14];
+                                        } else {
+                                            // register_tile per_thread=4
+                                            // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[15];
+                                        }
                                     }
                                 } else {
-                                    // texture_1d_shared_tile default
-                                    // 3 problems, margin 1.07, regret 1.01 [1.00, 1.03]
-                                    return kLeaves[10];
+                                    if (ratio(problem.queries, problem.dims) <= 1.5) {
+                                        // texture_1d_shared_tile default
+                                        // 3 problems, margin 1.07, regret 1.01 [1.00, 1.03]
+                                        return kLeaves[16];
+                                    } else {
+                                        // register_tile per_thread=4
+                                        // 8 problems nearby, margin 0.79, regret 1.56 [1.17, 2.13]
+                                        return kLeaves[17];
+                                    }
                                 }
                             }
                         } else {
                             // shared_load_tile default
                             // 3 problems, margin 1.00, regret 1.02 [1.00, 1.05]
-                            return kLeaves[11];
+                            return kLeaves[18];
                         }
                     } else {
                         // few_items per_thread=1
                         // 2 problems, margin 1.07, regret 1.03 [1.00, 1.06]
-                        return kLeaves[12];
+                        return kLeaves[19];
                     }
                 }
             }
@@ -508,34 +1025,109 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (problem.queries <= 9) {
                 // few_items per_thread=1
                 // 5 problems, margin 2.21, regret 1.01 [1.00, 1.04]
-                return kLeaves[13];
+                return kLeaves[20];
             } else {
                 if (problem.dims <= 18) {
                     // global_uncoalesced default
                     // 5 problems, margin 1.16, regret 1.01 [1.00, 1.02]
-                    return kLeaves[14];
+                    return kLeaves[21];
                 } else {
-                    // texture_1d_shared_tile default
-                    // 13 problems, margin 1.04, regret 1.04 [1.01, 1.10]
-                    return kLeaves[15];
+                    if (ratio(problem.queries, problem.points) <= 3.9e-05) {
+                        // few_items per_thread=1
+                        // 6 problems, margin 1.00, regret 1.03 [1.00, 1.08]
+                        return kLeaves[22];
+                    } else {
+                        if (problem.dims <= 32) {
+                            if (product(problem.queries, problem.dims) <= 512) {
+                                // shared_load_tile default
+                                // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
+                                return kLeaves[23];
+                            } else {
+                                // register_tile per_thread=4
+                                // 1 problems, margin 1.34, regret 1.00 [1.00, 1.00]
+                                return kLeaves[24];
+                            }
+                        } else {
+                            // texture_1d_shared_tile default
+                            // 5 problems, margin 1.05, regret 1.01 [1.00, 1.03]
+                            return kLeaves[25];
+                        }
+                    }
                 }
             }
         } else {
             if (problem.terms() <= 1'073'741'824) {
-                // register_tile per_thread=4
-                // 78 problems, margin 1.86, regret 1.03 [1.01, 1.05]
-                return kLeaves[16];
+                if (product(problem.queries, problem.dims) <= 4'194'304) {
+                    if (product(problem.points, problem.dims) <= 100'000) {
+                        if (ratio(problem.queries, problem.dims) <= 6.8) {
+                            if (problem.missing == Missing::none) {
+                                if (problem.metric == Metric::chebyshev) {
+                                    // texture_1d_shared_tile default
+                                    // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[26];
+                                } else {
+                                    // register_tile per_thread=4
+                                    // 3 problems, margin 1.19, regret 1.01 [1.00, 1.02]
+                                    return kLeaves[27];
+                                }
+                            } else {
+                                // texture_1d_shared_tile default
+                                // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                                return kLeaves[28];
+                            }
+                        } else {
+                            // register_tile per_thread=4
+                            // 35 problems, margin 1.96, regret 1.02 [1.01, 1.04]
+                            return kLeaves[29];
+                        }
+                    } else {
+                        // register_tile per_thread=4
+                        // 36 problems, margin 1.99, regret 1.01 [1.00, 1.03]
+                        return kLeaves[30];
+                    }
+                } else {
+                    // expanded_tile default
+                    // else register_tile per_thread=4
+                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                    return kLeaves[31];
+                }
             } else {
                 if (problem.metric == Metric::manhattan) {
                     // register_tile per_thread=8
                     // else register_tile per_thread=4
                     // 5 problems, margin 2.90, regret 1.00 [1.00, 1.00]
-                    return kLeaves[17];
+                    return kLeaves[32];
                 } else {
-                    // expanded_tile default
-                    // else register_tile per_thread=4
-                    // 43 problems, margin 1.23, regret 1.02 [1.01, 1.04]
-                    return kLeaves[18];
+                    if (problem.queries <= 64) {
+                        // register_tile per_thread=4
+                        // 1 problems, margin 1.52, regret 1.00 [1.00, 1.00]
+                        return kLeaves[33];
+                    } else {
+                        if (product(problem.queries, problem.dims) <= 3300) {
+                            // register_tile per_thread=8
+                            // 1 problems, margin 3.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[34];
+                        } else {
+                            if (problem.terms() <= 8'589'934'592) {
+                                // expanded_tile default
+                                // else register_tile per_thread=4
+                                // 27 problems, margin 1.19, regret 1.01 [1.00, 1.02]
+                                return kLeaves[35];
+                            } else {
+                                if (problem.metric == Metric::euclidean) {
+                                    // expanded_tile default
+                                    // else register_tile per_thread=4
+                                    // 6 problems, margin 1.32, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[36];
+                                } else {
+                                    // register_tile per_thread=8
+                                    // else register_tile per_thread=4
+                                    // 8 problems, margin 1.75, regret 1.00 [1.00, 1.01]
+                                    return kLeaves[37];
+                                }
+                            }
+                        }
+                    }
                 }
             }
         }

@@ -28,6 +28,14 @@ namespace espalier::distance::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
+    {VariantId::one_warp_partials, {}, 1.15F},
+    {VariantId::shared_load_all, {}, 1.18F},
+    {VariantId::one_warp_shares, {}, 1.77F},
+    {VariantId::few_items, {{"per_thread", 1}}, 2.84F},
+    {VariantId::global, {{"width", 32}}, 5.56F},
+};
+
+constexpr Choice<Problem> kRanking1[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
     {VariantId::global_uncoalesced, {}, 3.22F},
     {VariantId::texture_1d_shared_tile, {}, 3.27F},
@@ -35,7 +43,7 @@ constexpr Choice<Problem> kRanking0[] = {
     {VariantId::global, {{"width", 32}}, 12.94F},
 };
 
-constexpr Choice<Problem> kRanking1[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::one_warp_shares, {}, 1.00F},
     {VariantId::one_warp_partials, {}, 1.21F},
     {VariantId::shared_load_all, {}, 2.81F},
@@ -43,7 +51,7 @@ constexpr Choice<Problem> kRanking1[] = {
     {VariantId::global, {{"width", 32}}, 27.30F},
 };
 
-constexpr Choice<Problem> kRanking2[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::one_warp_partials, {}, 1.02F},
     {VariantId::one_warp_shares, {}, 1.24F},
     {VariantId::shared_load_all, {}, 1.52F},
@@ -51,7 +59,7 @@ constexpr Choice<Problem> kRanking2[] = {
     {VariantId::global, {{"width", 32}}, 7.01F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::shared_load_all, {}, 1.01F},
     {VariantId::shared_load_tile, {}, 1.07F},
     {VariantId::texture_1d_shared_tile, {}, 1.08F},
@@ -59,7 +67,7 @@ constexpr Choice<Problem> kRanking3[] = {
     {VariantId::global, {{"width", 32}}, 5.81F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::global_uncoalesced, {}, 1.01F},
     {VariantId::shared_load_tile, {}, 1.08F},
     {VariantId::shared_load_all, {}, 1.09F},
@@ -67,23 +75,71 @@ constexpr Choice<Problem> kRanking4[] = {
     {VariantId::global, {{"width", 32}}, 1.64F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::one_warp_partials, {}, 1.07F},
-    {VariantId::one_warp_shares, {}, 1.14F},
-    {VariantId::shared_load_all, {}, 1.32F},
-    {VariantId::shared_load_tile, {}, 1.93F},
-    {VariantId::global, {{"width", 32}}, 6.68F},
-};
-
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::shared_load_all, {}, 1.03F},
-    {VariantId::shared_load_tile, {}, 1.27F},
-    {VariantId::texture_1d_shared_tile, {}, 1.30F},
-    {VariantId::global_uncoalesced, {}, 1.99F},
-    {VariantId::global, {{"width", 32}}, 4.16F},
+    {VariantId::one_warp_shares, {}, 1.04F},
+    {VariantId::one_warp_partials, {}, 1.05F},
+    {VariantId::shared_load_all, {}, 1.34F},
+    {VariantId::shared_load_tile, {}, 1.75F},
+    {VariantId::global, {{"width", 32}}, 5.41F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::one_warp_partials, {}, 1.02F},
+    {VariantId::one_warp_shares, {}, 1.16F},
+    {VariantId::shared_load_all, {}, 1.57F},
+    {VariantId::shared_load_tile, {}, 2.81F},
+    {VariantId::global, {{"width", 32}}, 11.01F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::shared_load_all, {}, 1.03F},
+    {VariantId::one_warp_partials, {}, 1.08F},
+    {VariantId::one_warp_shares, {}, 1.14F},
+    {VariantId::shared_load_tile, {}, 1.29F},
+    {VariantId::global, {{"width", 32}}, 4.10F},
+};
+
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::shared_load_all, {}, 1.00F},
+    {VariantId::global_uncoalesced, {}, 1.02F},
+    {VariantId::shared_load_tile, {}, 1.06F},
+    {VariantId::one_warp_partials, {}, 1.52F},
+    {VariantId::global, {{"width", 32}}, 3.26F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::shared_load_all, {}, 1.00F},
+    {VariantId::shared_load_tile, {}, 1.39F},
+    {VariantId::texture_1d_shared_tile, {}, 1.49F},
+    {VariantId::one_warp_partials, {}, 1.80F},
+    {VariantId::global, {{"width", 32}}, 4.71F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::one_warp_partials, {}, 1.00F},
+    {VariantId::shared_load_all, {}, 1.14F},
+    {VariantId::one_warp_shares, {}, 1.70F},
+    {VariantId::shared_load_tile, {}, 2.38F},
+    {VariantId::global, {{"width", 32}}, 12.49F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::shared_load_all, {}, 1.01F},
+    {VariantId::shared_load_tile, {}, 1.21F},
+    {VariantId::texture_1d_shared_tile, {}, 1.25F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.85F},
+    {VariantId::global, {{"width", 32}}, 3.95F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::texture_1d_shared_tile, {}, 1.09F},
+    {VariantId::shared_load_tile, {}, 1.15F},
+    {VariantId::shared_load_all, {}, 1.16F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.40F},
+    {VariantId::global, {{"width", 32}}, 3.04F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::shared_load_tile, {}, 1.01F},
     {VariantId::texture_1d_shared_tile, {}, 1.03F},
     {VariantId::shared_load_all, {}, 1.12F},
@@ -91,7 +147,7 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::global, {{"width", 32}}, 3.64F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
     {VariantId::texture_1d_shared_tile, {}, 2.22F},
     {VariantId::shared_load_tile, {}, 2.27F},
@@ -99,7 +155,7 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::global, {{"width", 32}}, 8.64F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
     {VariantId::texture_1d_shared_tile, {}, 1.07F},
     {VariantId::shared_load_tile, {}, 1.12F},
@@ -107,7 +163,7 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::global, {{"width", 32}}, 4.93F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::texture_1d_shared_tile, {}, 1.00F},
     {VariantId::shared_load_tile, {}, 1.04F},
     {VariantId::shared_load_all, {}, 1.10F},
@@ -115,55 +171,95 @@ constexpr Choice<Problem> kRanking10[] = {
     {VariantId::global, {{"width", 32}}, 4.00F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::global_uncoalesced, {}, 1.03F},
-    {VariantId::shared_load_tile, {}, 1.19F},
-    {VariantId::texture_1d_shared_tile, {}, 1.22F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.39F},
-    {VariantId::global, {{"width", 32}}, 2.67F},
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::global_uncoalesced, {}, 1.00F},
+    {VariantId::shared_load_tile, {}, 1.16F},
+    {VariantId::texture_1d_shared_tile, {}, 1.19F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.42F},
+    {VariantId::global, {{"width", 32}}, 2.69F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 1.45F},
-    {VariantId::shared_load_tile, {}, 1.54F},
-    {VariantId::shared_load_all, {}, 1.63F},
-    {VariantId::global, {{"width", 32}}, 5.25F},
+    {VariantId::global_uncoalesced, {}, 1.55F},
+    {VariantId::texture_1d_shared_tile, {}, 1.59F},
+    {VariantId::shared_load_tile, {}, 1.64F},
+    {VariantId::global, {{"width", 32}}, 2.46F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.02F},
-    {VariantId::shared_load_all, {}, 1.11F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.51F},
-    {VariantId::global, {{"width", 32}}, 1.78F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.05F},
-    {VariantId::global_uncoalesced, {}, 1.71F},
-    {VariantId::shared_load_tile, {}, 1.79F},
+constexpr Choice<Problem> kRanking20[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.02F},
     {VariantId::texture_1d_shared_tile, {}, 1.80F},
-    {VariantId::global, {{"width", 32}}, 2.75F},
+    {VariantId::shared_load_tile, {}, 1.82F},
+    {VariantId::shared_load_all, {}, 2.25F},
+    {VariantId::global, {{"width", 32}}, 3.68F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
+constexpr Choice<Problem> kRanking21[] = {
+    {VariantId::texture_1d_shared_tile, {}, 1.01F},
+    {VariantId::shared_load_tile, {}, 1.02F},
+    {VariantId::shared_load_all, {}, 1.15F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.49F},
+    {VariantId::global, {{"width", 32}}, 1.62F},
+};
+
+constexpr Choice<Problem> kRanking22[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.05F},
-    {VariantId::texture_1d_shared_tile, {}, 2.05F},
-    {VariantId::shared_load_tile, {}, 2.07F},
-    {VariantId::global, {{"width", 32}}, 3.01F},
+    {VariantId::global_uncoalesced, {}, 1.28F},
+    {VariantId::shared_load_tile, {}, 1.39F},
+    {VariantId::texture_1d_shared_tile, {}, 1.40F},
+    {VariantId::global, {{"width", 32}}, 1.55F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.01F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.19F},
-    {VariantId::texture_1d_shared_tile, {}, 2.91F},
-    {VariantId::shared_load_tile, {}, 3.08F},
-    {VariantId::global, {{"width", 32}}, 6.40F},
+constexpr Choice<Problem> kRanking23[] = {
+    {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.04F},
+    {VariantId::global_uncoalesced, {}, 1.92F},
+    {VariantId::shared_load_tile, {}, 2.21F},
+    {VariantId::global, {{"width", 32}}, 2.41F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking24[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 2.45F},
+    {VariantId::global_uncoalesced, {}, 2.47F},
+    {VariantId::shared_load_tile, {}, 2.53F},
+    {VariantId::global, {{"width", 32}}, 3.73F},
+};
+
+constexpr Choice<Problem> kRanking25[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.10F},
+    {VariantId::texture_1d_shared_tile, {}, 2.22F},
+    {VariantId::shared_load_tile, {}, 2.28F},
+    {VariantId::global, {{"width", 32}}, 5.24F},
+};
+
+constexpr Choice<Problem> kRanking26[] = {
+    {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.04F},
+    {VariantId::texture_1d_shared_tile, {}, 1.85F},
+    {VariantId::shared_load_tile, {}, 1.91F},
+    {VariantId::global, {{"width", 32}}, 3.46F},
+};
+
+constexpr Choice<Problem> kRanking27[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::shared_load_tile, {}, 2.47F},
+    {VariantId::texture_1d_shared_tile, {}, 2.59F},
+    {VariantId::shared_load_all, {}, 3.29F},
+    {VariantId::global, {{"width", 32}}, 2.26F},
+};
+
+constexpr Choice<Problem> kRanking28[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.20F},
+    {VariantId::texture_1d_shared_tile, {}, 2.93F},
+    {VariantId::shared_load_tile, {}, 3.12F},
+    {VariantId::global, {{"width", 32}}, 6.80F},
+};
+
+constexpr Choice<Problem> kRanking29[] = {
     {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 1.75F},
     {VariantId::shared_load_all, {}, 1.80F},
@@ -171,53 +267,110 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global, {{"width", 32}}, 5.03F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::shared_load_all, {}, 1.11F},
+constexpr Choice<Problem> kRanking30[] = {
     {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
     {VariantId::texture_1d_shared_tile, {}, 1.11F},
+    {VariantId::shared_load_all, {}, 1.11F},
     {VariantId::shared_load_tile, {}, 1.16F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.48F},
     {VariantId::global, {{"width", 32}}, 1.56F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::expanded_tile, {}, 1.04F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.10F},
-    {VariantId::texture_1d_shared_tile, {}, 2.47F},
-    {VariantId::shared_load_tile, {}, 2.57F},
-    {VariantId::global, {{"width", 32}}, 3.98F},
+constexpr Choice<Problem> kRanking31[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.41F},
+    {VariantId::texture_1d_shared_tile, {}, 1.12F},
+    {VariantId::shared_load_all, {}, 1.15F},
+    {VariantId::shared_load_tile, {}, 1.17F},
+    {VariantId::global, {{"width", 32}}, 1.83F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::expanded_tile, {}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.60F},
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.41F},
-    {VariantId::texture_1d_shared_tile, {}, 3.78F},
-    {VariantId::shared_load_tile, {}, 4.13F},
-    {VariantId::global, {{"width", 32}}, 9.16F},
+constexpr Choice<Problem> kRanking32[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 1.23F},
+    {VariantId::shared_load_tile, {}, 1.31F},
+    {VariantId::shared_load_all, {}, 1.34F},
+    {VariantId::global, {{"width", 32}}, 2.30F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking33[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.09F},
+    {VariantId::texture_1d_shared_tile, {}, 1.86F},
+    {VariantId::shared_load_tile, {}, 1.93F},
+    {VariantId::global, {{"width", 32}}, 3.29F},
+};
+
+constexpr Choice<Problem> kRanking34[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::texture_1d_shared_tile, {}, 2.45F},
+    {VariantId::shared_load_tile, {}, 2.66F},
+    {VariantId::shared_load_all, {}, 3.44F},
+    {VariantId::global, {{"width", 32}}, 6.32F},
+};
+
+constexpr Choice<Problem> kRanking35[] = {
     {VariantId::register_tile, {{"per_thread", 8}}, 1.01F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.05F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.14F},
     {VariantId::texture_1d_shared_tile, {}, 2.32F},
-    {VariantId::shared_load_tile, {}, 2.42F},
-    {VariantId::global, {{"width", 32}}, 4.14F},
+    {VariantId::shared_load_tile, {}, 2.45F},
+    {VariantId::global, {{"width", 32}}, 6.42F},
+};
+
+constexpr Choice<Problem> kRanking36[] = {
+    {VariantId::expanded_tile, {}, 1.02F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.12F},
+    {VariantId::texture_1d_shared_tile, {}, 2.64F},
+    {VariantId::shared_load_tile, {}, 2.74F},
+    {VariantId::global, {{"width", 32}}, 3.90F},
+};
+
+constexpr Choice<Problem> kRanking37[] = {
+    {VariantId::expanded_tile, {}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.66F},
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.46F},
+    {VariantId::texture_1d_shared_tile, {}, 3.90F},
+    {VariantId::shared_load_tile, {}, 4.28F},
+    {VariantId::global, {{"width", 32}}, 9.40F},
+};
+
+constexpr Choice<Problem> kRanking38[] = {
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.01F},
+    {VariantId::texture_1d_shared_tile, {}, 2.42F},
+    {VariantId::shared_load_tile, {}, 2.54F},
+    {VariantId::shared_load_all, {}, 2.70F},
+    {VariantId::global, {{"width", 32}}, 3.37F},
+};
+
+constexpr Choice<Problem> kRanking39[] = {
+    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::register_tile, {{"per_thread", 4}}, 1.06F},
+    {VariantId::texture_1d_shared_tile, {}, 2.76F},
+    {VariantId::shared_load_tile, {}, 2.87F},
+    {VariantId::global, {{"width", 32}}, 4.87F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
+        .problems = 4,
+        .margin = 1.02F,
+        .regret = 1.15F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.36F,
+        .path = "distances <= 270000 and queries / points <= 0.0001 and points / dims <= 56",
+        .ranking = kRanking0,
+    },
+    {
+        .id = 1,
         .problems = 30,
         .margin = 3.22F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 270000 and queries / points <= 0.0001",
-        .ranking = kRanking0,
+        .path = "distances <= 270000 and queries / points <= 0.0001 and points / dims > 56",
+        .ranking = kRanking1,
     },
     {
-        .id = 1,
+        .id = 2,
         .problems = 3,
         .margin = 1.21F,
         .regret = 1.00F,
@@ -228,10 +381,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / dims <= 0.018 "
                 "and points / dims <= 32 "
                 "and points <= 270",
-        .ranking = kRanking1,
+        .ranking = kRanking2,
     },
     {
-        .id = 2,
+        .id = 3,
         .problems = 13,
         .margin = 1.22F,
         .regret = 1.02F,
@@ -242,10 +395,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / dims <= 0.018 "
                 "and points / dims <= 32 "
                 "and points > 270",
-        .ranking = kRanking2,
+        .ranking = kRanking3,
     },
     {
-        .id = 3,
+        .id = 4,
         .problems = 3,
         .margin = 1.06F,
         .regret = 1.01F,
@@ -255,10 +408,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / points > 0.0001 "
                 "and queries / dims <= 0.018 "
                 "and points / dims > 32",
-        .ranking = kRanking3,
+        .ranking = kRanking4,
     },
     {
-        .id = 4,
+        .id = 5,
         .problems = 67,
         .margin = 1.08F,
         .regret = 1.01F,
@@ -268,39 +421,144 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / points > 0.0001 "
                 "and queries / dims > 0.018 "
                 "and dims <= 22",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 16,
-        .margin = 1.07F,
-        .regret = 1.07F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.13F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims > 0.018 "
-                "and dims > 22 "
-                "and distances <= 5600",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 72,
-        .margin = 1.24F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
+        .problems = 4,
+        .margin = 1.02F,
+        .regret = 1.04F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.11F,
+        .path = "distances <= 270000 "
+                "and queries / points > 0.0001 "
+                "and queries / dims > 0.018 "
+                "and dims > 22 "
+                "and distances <= 5600 "
+                "and points / dims <= 18 "
+                "and distances <= 1800",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 7,
+        .margin = 1.14F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
         .regret_hi = 1.04F,
         .path = "distances <= 270000 "
                 "and queries / points > 0.0001 "
                 "and queries / dims > 0.018 "
                 "and dims > 22 "
-                "and distances > 5600 "
-                "and points / dims <= 128",
-        .ranking = kRanking6,
+                "and distances <= 5600 "
+                "and points / dims <= 18 "
+                "and distances > 1800 "
+                "and queries / dims <= 0.1",
+        .ranking = kRanking7,
     },
     {
-        .id = 7,
+        .id = 8,
+        .problems = 4,
+        .margin = 1.05F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.08F,
+        .path = "distances <= 270000 "
+                "and queries / points > 0.0001 "
+                "and queries / dims > 0.018 "
+                "and dims > 22 "
+                "and distances <= 5600 "
+                "and points / dims <= 18 "
+                "and distances > 1800 "
+                "and queries / dims > 0.1",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
+        .problems = 1,
+        .margin = 1.02F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 270000 "
+                "and queries / points > 0.0001 "
+                "and queries / dims > 0.018 "
+                "and dims > 22 "
+                "and distances <= 5600 "
+                "and points / dims > 18",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
+        .problems = 12,
+        .margin = 1.39F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 270000 "
+                "and queries / points > 0.0001 "
+                "and queries / dims > 0.018 "
+                "and dims > 22 "
+                "and distances > 5600 "
+                "and points / dims <= 128 "
+                "and terms <= 82000000 "
+                "and queries * points <= 16384 "
+                "and dims <= 330",
+        .ranking = kRanking10,
+    },
+    {
+        .id = 11,
+        .problems = 3,
+        .margin = 1.14F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 270000 "
+                "and queries / points > 0.0001 "
+                "and queries / dims > 0.018 "
+                "and dims > 22 "
+                "and distances > 5600 "
+                "and points / dims <= 128 "
+                "and terms <= 82000000 "
+                "and queries * points <= 16384 "
+                "and dims > 330",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
+        .problems = 50,
+        .margin = 1.20F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "distances <= 270000 "
+                "and queries / points > 0.0001 "
+                "and queries / dims > 0.018 "
+                "and dims > 22 "
+                "and distances > 5600 "
+                "and points / dims <= 128 "
+                "and terms <= 82000000 "
+                "and queries * points > 16384",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 7,
+        .margin = 1.06F,
+        .regret = 1.09F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.18F,
+        .path = "distances <= 270000 "
+                "and queries / points > 0.0001 "
+                "and queries / dims > 0.018 "
+                "and dims > 22 "
+                "and distances > 5600 "
+                "and points / dims <= 128 "
+                "and terms > 82000000",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
         .problems = 3,
         .margin = 1.02F,
         .regret = 1.01F,
@@ -312,20 +570,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims > 22 "
                 "and distances > 5600 "
                 "and points / dims > 128",
-        .ranking = kRanking7,
+        .ranking = kRanking14,
     },
     {
-        .id = 8,
+        .id = 15,
         .problems = 41,
         .margin = 2.19F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "distances > 270000 and queries <= 22 and queries <= 11",
-        .ranking = kRanking8,
+        .ranking = kRanking15,
     },
     {
-        .id = 9,
+        .id = 16,
         .problems = 7,
         .margin = 1.05F,
         .regret = 1.01F,
@@ -336,10 +594,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries > 11 "
                 "and queries / dims <= 0.82 "
                 "and queries / points <= 6.8e-05",
-        .ranking = kRanking9,
+        .ranking = kRanking16,
     },
     {
-        .id = 10,
+        .id = 17,
         .problems = 13,
         .margin = 1.04F,
         .regret = 1.00F,
@@ -350,84 +608,167 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries > 11 "
                 "and queries / dims <= 0.82 "
                 "and queries / points > 6.8e-05",
-        .ranking = kRanking10,
+        .ranking = kRanking17,
     },
     {
-        .id = 11,
-        .problems = 13,
-        .margin = 1.15F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "distances > 270000 and queries <= 22 and queries > 11 and queries / dims > 0.82",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 6,
-        .margin = 1.45F,
+        .id = 18,
+        .problems = 12,
+        .margin = 1.16F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms <= 680000000 "
-                "and queries <= 64 "
-                "and queries / dims <= 1 "
-                "and missing == none",
-        .ranking = kRanking12,
+                "and queries <= 22 "
+                "and queries > 11 "
+                "and queries / dims > 0.82 "
+                "and terms <= 82000000",
+        .ranking = kRanking18,
     },
     {
-        .id = 13,
-        .problems = 3,
-        .margin = 1.02F,
+        .id = 19,
+        .problems = 1,
+        .margin = 1.40F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms <= 680000000 "
-                "and queries <= 64 "
-                "and queries / dims <= 1 "
-                "and missing != none",
-        .ranking = kRanking13,
+                "and queries <= 22 "
+                "and queries > 11 "
+                "and queries / dims > 0.82 "
+                "and terms > 82000000",
+        .ranking = kRanking19,
     },
     {
-        .id = 14,
-        .problems = 20,
-        .margin = 1.63F,
-        .regret = 1.05F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.11F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms <= 680000000 "
-                "and queries <= 64 "
-                "and queries / dims > 1",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 196,
-        .margin = 1.39F,
+        .id = 20,
+        .problems = 22,
+        .margin = 1.76F,
         .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.03F,
-        .path = "distances > 270000 and queries > 22 and terms <= 680000000 and queries > 64",
-        .ranking = kRanking15,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms <= 680000000 "
+                "and queries <= 64 "
+                "and missing == none",
+        .ranking = kRanking20,
     },
     {
-        .id = 16,
-        .problems = 18,
-        .margin = 3.12F,
+        .id = 21,
+        .problems = 4,
+        .margin = 1.01F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms <= 680000000 "
+                "and queries <= 64 "
+                "and missing != none "
+                "and queries / dims <= 1.8",
+        .ranking = kRanking21,
+    },
+    {
+        .id = 22,
+        .problems = 3,
+        .margin = 1.22F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.16F,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms <= 680000000 "
+                "and queries <= 64 "
+                "and missing != none "
+                "and queries / dims > 1.8",
+        .ranking = kRanking22,
+    },
+    {
+        .id = 23,
+        .problems = 88,
+        .margin = 1.26F,
+        .regret = 1.03F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.04F,
+        .path = "distances > 270000 and queries > 22 and terms <= 680000000 and queries > 64 and dims <= 11",
+        .ranking = kRanking23,
+    },
+    {
+        .id = 24,
+        .problems = 1,
+        .margin = 2.45F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms <= 680000000 "
+                "and queries > 64 "
+                "and dims > 11 "
+                "and queries / points <= 0.001 "
+                "and queries / points <= 0.00068",
+        .ranking = kRanking24,
+    },
+    {
+        .id = 25,
+        .problems = 11,
+        .margin = 2.63F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms <= 680000000 "
+                "and queries > 64 "
+                "and dims > 11 "
+                "and queries / points <= 0.001 "
+                "and queries / points > 0.00068",
+        .ranking = kRanking25,
+    },
+    {
+        .id = 26,
+        .problems = 96,
+        .margin = 1.29F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "distances > 270000 and queries > 22 and terms > 680000000 and metric == manhattan",
-        .ranking = kRanking16,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms <= 680000000 "
+                "and queries > 64 "
+                "and dims > 11 "
+                "and queries / points > 0.001",
+        .ranking = kRanking26,
     },
     {
-        .id = 17,
+        .id = 27,
+        .problems = 1,
+        .margin = 2.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms > 680000000 "
+                "and metric == manhattan "
+                "and terms <= 1200000000",
+        .ranking = kRanking27,
+    },
+    {
+        .id = 28,
+        .problems = 17,
+        .margin = 3.18F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms > 680000000 "
+                "and metric == manhattan "
+                "and terms > 1200000000",
+        .ranking = kRanking28,
+    },
+    {
+        .id = 29,
         .problems = 4,
         .margin = 1.75F,
         .regret = 1.00F,
@@ -439,42 +780,92 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric != manhattan "
                 "and queries <= 64 "
                 "and missing == none",
-        .ranking = kRanking17,
+        .ranking = kRanking29,
     },
     {
-        .id = 18,
+        .id = 30,
         .problems = 3,
-        .margin = 0.90F,
-        .regret = 1.11F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.16F,
+        .margin = 1.11F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "distances > 270000 "
                 "and queries > 22 "
                 "and terms > 680000000 "
                 "and metric != manhattan "
                 "and queries <= 64 "
-                "and missing != none",
-        .ranking = kRanking18,
+                "and missing != none "
+                "and queries / dims <= 0.12",
+        .ranking = kRanking30,
     },
     {
-        .id = 19,
-        .problems = 76,
-        .margin = 1.14F,
-        .regret = 1.03F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.05F,
+        .id = 31,
+        .problems = 7,
+        .margin = 0.80F,
+        .regret = 1.41F,
+        .regret_lo = 1.15F,
+        .regret_hi = 1.76F,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms > 680000000 "
+                "and metric != manhattan "
+                "and queries <= 64 "
+                "and missing != none "
+                "and queries / dims > 0.12",
+        .ranking = kRanking31,
+    },
+    {
+        .id = 32,
+        .problems = 3,
+        .margin = 1.23F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "distances > 270000 "
                 "and queries > 22 "
                 "and terms > 680000000 "
                 "and metric != manhattan "
                 "and queries > 64 "
-                "and terms <= 3900000000",
-        .ranking = kRanking19,
+                "and metric == chebyshev "
+                "and distances <= 8200000",
+        .ranking = kRanking32,
     },
     {
-        .id = 20,
-        .problems = 45,
-        .margin = 1.42F,
+        .id = 33,
+        .problems = 17,
+        .margin = 2.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms > 680000000 "
+                "and metric != manhattan "
+                "and queries > 64 "
+                "and metric == chebyshev "
+                "and distances > 8200000",
+        .ranking = kRanking33,
+    },
+    {
+        .id = 34,
+        .problems = 2,
+        .margin = 2.45F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms > 680000000 "
+                "and metric != manhattan "
+                "and queries > 64 "
+                "and metric != chebyshev "
+                "and distances <= 1500000",
+        .ranking = kRanking34,
+    },
+    {
+        .id = 35,
+        .problems = 18,
+        .margin = 2.69F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
@@ -483,14 +874,52 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 680000000 "
                 "and metric != manhattan "
                 "and queries > 64 "
-                "and terms > 3900000000 "
+                "and metric != chebyshev "
+                "and distances > 1500000 "
+                "and queries <= 100",
+        .ranking = kRanking35,
+    },
+    {
+        .id = 36,
+        .problems = 65,
+        .margin = 1.20F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms > 680000000 "
+                "and metric != manhattan "
+                "and queries > 64 "
+                "and metric != chebyshev "
+                "and distances > 1500000 "
+                "and queries > 100 "
+                "and terms <= 5600000000",
+        .ranking = kRanking36,
+    },
+    {
+        .id = 37,
+        .problems = 37,
+        .margin = 1.48F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms > 680000000 "
+                "and metric != manhattan "
+                "and queries > 64 "
+                "and metric != chebyshev "
+                "and distances > 1500000 "
+                "and queries > 100 "
+                "and terms > 5600000000 "
                 "and metric == euclidean",
-        .ranking = kRanking20,
+        .ranking = kRanking37,
     },
     {
-        .id = 21,
-        .problems = 53,
-        .margin = 2.66F,
+        .id = 38,
+        .problems = 5,
+        .margin = 2.41F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
@@ -499,54 +928,120 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 680000000 "
                 "and metric != manhattan "
                 "and queries > 64 "
-                "and terms > 3900000000 "
-                "and metric != euclidean",
-        .ranking = kRanking21,
+                "and metric != chebyshev "
+                "and distances > 1500000 "
+                "and queries > 100 "
+                "and terms > 5600000000 "
+                "and metric != euclidean "
+                "and queries * dims <= 330000",
+        .ranking = kRanking38,
+    },
+    {
+        .id = 39,
+        .problems = 27,
+        .margin = 3.12F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances > 270000 "
+                "and queries > 22 "
+                "and terms > 680000000 "
+                "and metric != manhattan "
+                "and queries > 64 "
+                "and metric != chebyshev "
+                "and distances > 1500000 "
+                "and queries > 100 "
+                "and terms > 5600000000 "
+                "and metric != euclidean "
+                "and queries * dims > 330000",
+        .ranking = kRanking39,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.distances() <= 270'000) {
         if (ratio(problem.queries, problem.points) <= 0.0001) {
-            // few_items per_thread=1
-            // 30 problems, margin 3.22, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
+            if (ratio(problem.points, problem.dims) <= 56) {
+                // one_warp_partials default
+                // 4 problems nearby, margin 1.02, regret 1.15 [1.03, 1.36]
+                return kLeaves[0];
+            } else {
+                // few_items per_thread=1
+                // 30 problems, margin 3.22, regret 1.00 [1.00, 1.00]
+                return kLeaves[1];
+            }
         } else {
             if (ratio(problem.queries, problem.dims) <= 0.018) {
                 if (ratio(problem.points, problem.dims) <= 32) {
                     if (problem.points <= 270) {
                         // one_warp_shares default
                         // 3 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                        return kLeaves[1];
+                        return kLeaves[2];
                     } else {
                         // one_warp_partials default
                         // 13 problems, margin 1.22, regret 1.02 [1.00, 1.05]
-                        return kLeaves[2];
+                        return kLeaves[3];
                     }
                 } else {
                     // shared_load_all default
                     // 3 problems, margin 1.06, regret 1.01 [1.00, 1.03]
-                    return kLeaves[3];
+                    return kLeaves[4];
                 }
             } else {
                 if (problem.dims <= 22) {
                     // global_uncoalesced default
                     // 67 problems, margin 1.08, regret 1.01 [1.00, 1.01]
-                    return kLeaves[4];
+                    return kLeaves[5];
                 } else {
                     if (problem.distances() <= 5600) {
-                        // one_warp_partials default
-                        // 16 problems, margin 1.07, regret 1.07 [1.03, 1.13]
-                        return kLeaves[5];
+                        if (ratio(problem.points, problem.dims) <= 18) {
+                            if (problem.distances() <= 1800) {
+                                // one_warp_shares default
+                                // 4 problems, margin 1.02, regret 1.04 [1.00, 1.11]
+                                return kLeaves[6];
+                            } else {
+                                if (ratio(problem.queries, problem.dims) <= 0.1) {
+                                    // one_warp_partials default
+                                    // 7 problems, margin 1.14, regret 1.02 [1.00, 1.04]
+                                    return kLeaves[7];
+                                } else {
+                                    // shared_load_all default
+                                    // 4 problems, margin 1.05, regret 1.03 [1.00, 1.08]
+                                    return kLeaves[8];
+                                }
+                            }
+                        } else {
+                            // shared_load_all default
+                            // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
+                            return kLeaves[9];
+                        }
                     } else {
                         if (ratio(problem.points, problem.dims) <= 128) {
-                            // shared_load_all default
-                            // 72 problems, margin 1.24, regret 1.03 [1.01, 1.04]
-                            return kLeaves[6];
+                            if (problem.terms() <= 82'000'000) {
+                                if (product(problem.queries, problem.points) <= 16'384) {
+                                    if (problem.dims <= 330) {
+                                        // shared_load_all default
+                                        // 12 problems, margin 1.39, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[10];
+                                    } else {
+                                        // one_warp_partials default
+                                        // 3 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[11];
+                                    }
+                                } else {
+                                    // shared_load_all default
+                                    // 50 problems, margin 1.20, regret 1.01 [1.00, 1.02]
+                                    return kLeaves[12];
+                                }
+                            } else {
+                                // texture_1d_shared_tile default
+                                // 7 problems, margin 1.06, regret 1.09 [1.02, 1.18]
+                                return kLeaves[13];
+                            }
                         } else {
                             // shared_load_tile default
                             // 3 problems, margin 1.02, regret 1.01 [1.00, 1.03]
-                            return kLeaves[7];
+                            return kLeaves[14];
                         }
                     }
                 }
@@ -557,82 +1052,152 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (problem.queries <= 11) {
                 // few_items per_thread=1
                 // 41 problems, margin 2.19, regret 1.01 [1.00, 1.02]
-                return kLeaves[8];
+                return kLeaves[15];
             } else {
                 if (ratio(problem.queries, problem.dims) <= 0.82) {
                     if (ratio(problem.queries, problem.points) <= 6.8e-05) {
                         // few_items per_thread=1
                         // 7 problems, margin 1.05, regret 1.01 [1.00, 1.03]
-                        return kLeaves[9];
+                        return kLeaves[16];
                     } else {
                         // texture_1d_shared_tile default
                         // 13 problems, margin 1.04, regret 1.00 [1.00, 1.01]
-                        return kLeaves[10];
+                        return kLeaves[17];
                     }
                 } else {
-                    // global_uncoalesced default
-                    // 13 problems, margin 1.15, regret 1.03 [1.00, 1.11]
-                    return kLeaves[11];
+                    if (problem.terms() <= 82'000'000) {
+                        // global_uncoalesced default
+                        // 12 problems, margin 1.16, regret 1.00 [1.00, 1.00]
+                        return kLeaves[18];
+                    } else {
+                        // register_tile per_thread=4
+                        // 1 problems, margin 1.40, regret 1.00 [1.00, 1.00]
+                        return kLeaves[19];
+                    }
                 }
             }
         } else {
             if (problem.terms() <= 680'000'000) {
                 if (problem.queries <= 64) {
-                    if (ratio(problem.queries, problem.dims) <= 1) {
-                        if (problem.missing == Missing::none) {
-                            // register_tile per_thread=4
-                            // 6 problems, margin 1.45, regret 1.00 [1.00, 1.00]
-                            return kLeaves[12];
-                        } else {
-                            // texture_1d_shared_tile default
-                            // 3 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                            return kLeaves[13];
-                        }
-                    } else {
+                    if (problem.missing == Missing::none) {
                         // register_tile per_thread=4
-                        // 20 problems, margin 1.63, regret 1.05 [1.01, 1.11]
-                        return kLeaves[14];
+                        // 22 problems, margin 1.76, regret 1.02 [1.00, 1.06]
+                        return kLeaves[20];
+                    } else {
+                        if (ratio(problem.queries, problem.dims) <= 1.8) {
+                            // texture_1d_shared_tile default
+                            // 4 problems, margin 1.01, regret 1.01 [1.00, 1.03]
+                            return kLeaves[21];
+                        } else {
+                            // register_tile per_thread=4
+                            // 3 problems, margin 1.22, regret 1.05 [1.00, 1.16]
+                            return kLeaves[22];
+                        }
                     }
                 } else {
-                    // few_items per_thread=1
-                    // else register_tile per_thread=4
-                    // 196 problems, margin 1.39, regret 1.02 [1.02, 1.03]
-                    return kLeaves[15];
+                    if (problem.dims <= 11) {
+                        // few_items per_thread=1
+                        // else register_tile per_thread=4
+                        // 88 problems, margin 1.26, regret 1.03 [1.02, 1.04]
+                        return kLeaves[23];
+                    } else {
+                        if (ratio(problem.queries, problem.points) <= 0.001) {
+                            if (ratio(problem.queries, problem.points) <= 0.00068) {
+                                // register_tile per_thread=4
+                                // 1 problems, margin 2.45, regret 1.00 [1.00, 1.00]
+                                return kLeaves[24];
+                            } else {
+                                // register_tile per_thread=8
+                                // else register_tile per_thread=4
+                                // 11 problems, margin 2.63, regret 1.00 [1.00, 1.01]
+                                return kLeaves[25];
+                            }
+                        } else {
+                            // few_items per_thread=1
+                            // else register_tile per_thread=4
+                            // 96 problems, margin 1.29, regret 1.01 [1.00, 1.02]
+                            return kLeaves[26];
+                        }
+                    }
                 }
             } else {
                 if (problem.metric == Metric::manhattan) {
-                    // register_tile per_thread=8
-                    // else register_tile per_thread=4
-                    // 18 problems, margin 3.12, regret 1.01 [1.00, 1.02]
-                    return kLeaves[16];
+                    if (problem.terms() <= 1'200'000'000) {
+                        // register_tile per_thread=4
+                        // 1 problems, margin 2.04, regret 1.00 [1.00, 1.00]
+                        return kLeaves[27];
+                    } else {
+                        // register_tile per_thread=8
+                        // else register_tile per_thread=4
+                        // 17 problems, margin 3.18, regret 1.00 [1.00, 1.01]
+                        return kLeaves[28];
+                    }
                 } else {
                     if (problem.queries <= 64) {
                         if (problem.missing == Missing::none) {
                             // register_tile per_thread=4
                             // 4 problems, margin 1.75, regret 1.00 [1.00, 1.00]
-                            return kLeaves[17];
+                            return kLeaves[29];
                         } else {
-                            // shared_load_all default
-                            // 3 problems, margin 0.90, regret 1.11 [1.06, 1.16]
-                            return kLeaves[18];
+                            if (ratio(problem.queries, problem.dims) <= 0.12) {
+                                // few_items per_thread=1
+                                // 3 problems, margin 1.11, regret 1.00 [1.00, 1.00]
+                                return kLeaves[30];
+                            } else {
+                                // register_tile per_thread=4
+                                // 7 problems nearby, margin 0.80, regret 1.41 [1.15, 1.76]
+                                return kLeaves[31];
+                            }
                         }
                     } else {
-                        if (problem.terms() <= 3'900'000'000) {
-                            // expanded_tile default
-                            // else register_tile per_thread=4
-                            // 76 problems, margin 1.14, regret 1.03 [1.02, 1.05]
-                            return kLeaves[19];
-                        } else {
-                            if (problem.metric == Metric::euclidean) {
-                                // expanded_tile default
-                                // else register_tile per_thread=4
-                                // 45 problems, margin 1.42, regret 1.01 [1.00, 1.02]
-                                return kLeaves[20];
+                        if (problem.metric == Metric::chebyshev) {
+                            if (problem.distances() <= 8'200'000) {
+                                // register_tile per_thread=4
+                                // 3 problems, margin 1.23, regret 1.00 [1.00, 1.00]
+                                return kLeaves[32];
                             } else {
                                 // register_tile per_thread=8
                                 // else register_tile per_thread=4
-                                // 53 problems, margin 2.66, regret 1.01 [1.00, 1.02]
-                                return kLeaves[21];
+                                // 17 problems, margin 2.05, regret 1.00 [1.00, 1.00]
+                                return kLeaves[33];
+                            }
+                        } else {
+                            if (problem.distances() <= 1'500'000) {
+                                // register_tile per_thread=4
+                                // 2 problems, margin 2.45, regret 1.00 [1.00, 1.00]
+                                return kLeaves[34];
+                            } else {
+                                if (problem.queries <= 100) {
+                                    // register_tile per_thread=8
+                                    // else register_tile per_thread=4
+                                    // 18 problems, margin 2.69, regret 1.01 [1.00, 1.02]
+                                    return kLeaves[35];
+                                } else {
+                                    if (problem.terms() <= 5'600'000'000) {
+                                        // expanded_tile default
+                                        // else register_tile per_thread=4
+                                        // 65 problems, margin 1.20, regret 1.02 [1.01, 1.03]
+                                        return kLeaves[36];
+                                    } else {
+                                        if (problem.metric == Metric::euclidean) {
+                                            // expanded_tile default
+                                            // else register_tile per_thread=4
+                                            // 37 problems, margin 1.48, regret 1.01 [1.00, 1.02]
+                                            return kLeaves[37];
+                                        } else {
+                                            if (product(problem.queries, problem.dims) <= 330'000) {
+                                                // register_tile per_thread=4
+                                                // 5 problems, margin 2.41, regret 1.01 [1.00, 1.02]
+                                                return kLeaves[38];
+                                            } else {
+                                                // register_tile per_thread=8
+                                                // else register_tile per_thread=4
+                                                // 27 problems, margin 3.12, regret 1.00 [1.00, 1.01]
+                                                return kLeaves[39];
+                                            }
+                                        }
+                                    }
+                                }
                             }
                         }
                     }

@@ -23,31 +23,55 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.02F},
-    {VariantId::cpu_openmp, {}, 2.08F},
-    {VariantId::cpu_scalar, {}, 4.64F},
+    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.00F},
+    {VariantId::cpu_openmp, {}, 1.97F},
+    {VariantId::cpu_scalar, {}, 3.22F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_avx2, {{"parallel", 1}}, 1.01F},
+    {VariantId::cpu_openmp, {}, 2.05F},
+    {VariantId::cpu_scalar, {}, 8.99F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.06F},
+    {VariantId::cpu_openmp, {}, 2.45F},
+    {VariantId::cpu_scalar, {}, 9.96F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_avx2, {{"parallel", 1}}, 1.00F},
+    {VariantId::cpu_openmp, {}, 2.28F},
+    {VariantId::cpu_scalar, {}, 12.23F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.12F},
+    {VariantId::cpu_openmp, {}, 2.67F},
+    {VariantId::cpu_scalar, {}, 13.39F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {{"parallel", 1}}, 1.02F},
     {VariantId::cpu_openmp, {}, 2.98F},
     {VariantId::cpu_scalar, {}, 17.15F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_avx2, {{"parallel", 0}}, 1.10F},
     {VariantId::cpu_openmp, {}, 3.10F},
     {VariantId::cpu_scalar, {}, 17.62F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_avx2, {{"parallel", 0}}, 1.11F},
     {VariantId::cpu_avx2, {{"parallel", 1}}, 1.07F},
     {VariantId::cpu_openmp, {}, 3.09F},
     {VariantId::cpu_scalar, {}, 18.15F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_avx2, {{"parallel", 1}}, 1.00F},
     {VariantId::cpu_openmp, {}, 2.03F},
     {VariantId::cpu_scalar, {}, 12.12F},
@@ -66,53 +90,101 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 89,
-        .margin = 2.03F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "elements <= 27000 and elements > 560",
+        .problems = 62,
+        .margin = 1.96F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "elements <= 27000 and elements > 560 and elements <= 16384 and elements <= 8192",
         .ranking = kRanking1,
     },
     {
         .id = 2,
+        .problems = 8,
+        .margin = 2.03F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "elements <= 27000 "
+                "and elements > 560 "
+                "and elements <= 16384 "
+                "and elements > 8192 "
+                "and elements <= 12000",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 9,
+        .margin = 2.32F,
+        .regret = 1.06F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.09F,
+        .path = "elements <= 27000 "
+                "and elements > 560 "
+                "and elements <= 16384 "
+                "and elements > 8192 "
+                "and elements > 12000",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 2,
+        .margin = 2.28F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "elements <= 27000 and elements > 560 and elements > 16384 and elements <= 18000",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 8,
+        .margin = 2.39F,
+        .regret = 1.12F,
+        .regret_lo = 1.05F,
+        .regret_hi = 1.19F,
+        .path = "elements <= 27000 and elements > 560 and elements > 16384 and elements > 18000",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
         .problems = 14,
         .margin = 2.92F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.06F,
         .path = "elements > 27000 and elements <= 56000 and elements <= 47000",
-        .ranking = kRanking2,
+        .ranking = kRanking6,
     },
     {
-        .id = 3,
+        .id = 7,
         .problems = 3,
         .margin = 2.83F,
         .regret = 1.10F,
         .regret_lo = 1.00F,
         .regret_hi = 1.32F,
         .path = "elements > 27000 and elements <= 56000 and elements > 47000",
-        .ranking = kRanking3,
+        .ranking = kRanking7,
     },
     {
-        .id = 4,
+        .id = 8,
         .problems = 4,
         .margin = 2.79F,
         .regret = 1.11F,
         .regret_lo = 1.00F,
         .regret_hi = 1.37F,
         .path = "elements > 27000 and elements > 56000 and elements <= 68000",
-        .ranking = kRanking4,
+        .ranking = kRanking8,
     },
     {
-        .id = 5,
+        .id = 9,
         .problems = 149,
         .margin = 2.03F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "elements > 27000 and elements > 56000 and elements > 68000",
-        .ranking = kRanking5,
+        .ranking = kRanking9,
     },
 };
 
@@ -123,30 +195,54 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             // 13 problems, margin 1.45, regret 1.00 [1.00, 1.00]
             return kLeaves[0];
         } else {
-            // cpu_avx2 parallel=0
-            // 89 problems, margin 2.03, regret 1.02 [1.01, 1.03]
-            return kLeaves[1];
+            if (problem.elements <= 16'384) {
+                if (problem.elements <= 8192) {
+                    // cpu_avx2 parallel=0
+                    // 62 problems, margin 1.96, regret 1.00 [1.00, 1.01]
+                    return kLeaves[1];
+                } else {
+                    if (problem.elements <= 12'000) {
+                        // cpu_avx2 parallel=1
+                        // 8 problems, margin 2.03, regret 1.01 [1.00, 1.02]
+                        return kLeaves[2];
+                    } else {
+                        // cpu_avx2 parallel=0
+                        // 9 problems, margin 2.32, regret 1.06 [1.02, 1.09]
+                        return kLeaves[3];
+                    }
+                }
+            } else {
+                if (problem.elements <= 18'000) {
+                    // cpu_avx2 parallel=1
+                    // 2 problems, margin 2.28, regret 1.00 [1.00, 1.00]
+                    return kLeaves[4];
+                } else {
+                    // cpu_avx2 parallel=0
+                    // 8 problems, margin 2.39, regret 1.12 [1.05, 1.19]
+                    return kLeaves[5];
+                }
+            }
         }
     } else {
         if (problem.elements <= 56'000) {
             if (problem.elements <= 47'000) {
                 // cpu_avx2 parallel=1
                 // 14 problems, margin 2.92, regret 1.02 [1.00, 1.06]
-                return kLeaves[2];
+                return kLeaves[6];
             } else {
                 // cpu_avx2 parallel=0
                 // 3 problems, margin 2.83, regret 1.10 [1.00, 1.32]
-                return kLeaves[3];
+                return kLeaves[7];
             }
         } else {
             if (problem.elements <= 68'000) {
                 // cpu_avx2 parallel=0
                 // 4 problems, margin 2.79, regret 1.11 [1.00, 1.37]
-                return kLeaves[4];
+                return kLeaves[8];
             } else {
                 // cpu_avx2 parallel=1
                 // 149 problems, margin 2.03, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
+                return kLeaves[9];
             }
         }
     }

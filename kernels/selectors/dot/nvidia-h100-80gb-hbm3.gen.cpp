@@ -38,7 +38,17 @@ constexpr Choice<Problem> kRanking3[] = {
 
 constexpr Choice<Problem> kRanking4[] = {
     {VariantId::vectorised, {{"blocks_per_sm", 4}}, 1.00F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.08F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.05F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::vectorised, {{"blocks_per_sm", 8}}, 1.00F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.05F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::vectorised, {{"blocks_per_sm", 4}}, 1.00F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.09F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -59,7 +69,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 3900000 and elements > 8192 and elements <= 180000",
+        .path = "elements <= 3900000 and elements > 8192 and elements <= 390000 and elements <= 180000",
         .ranking = kRanking1,
     },
     {
@@ -69,7 +79,7 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 3900000 and elements > 8192 and elements > 180000 and elements <= 390000",
+        .path = "elements <= 3900000 and elements > 8192 and elements <= 390000 and elements > 180000",
         .ranking = kRanking2,
     },
     {
@@ -79,18 +89,38 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "elements <= 3900000 and elements > 8192 and elements > 180000 and elements > 390000",
+        .path = "elements <= 3900000 and elements > 8192 and elements > 390000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 57,
-        .margin = 1.07F,
+        .problems = 10,
+        .margin = 1.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "elements > 3900000 and elements <= 8200000",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 8,
+        .margin = 1.05F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "elements > 3900000",
-        .ranking = kRanking4,
+        .path = "elements > 3900000 and elements > 8200000 and elements <= 15000000",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
+        .problems = 39,
+        .margin = 1.09F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "elements > 3900000 and elements > 8200000 and elements > 15000000",
+        .ranking = kRanking6,
     },
 };
 
@@ -101,26 +131,38 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             // 28 problems, margin 1.04, regret 1.00 [1.00, 1.01]
             return kLeaves[0];
         } else {
-            if (problem.elements <= 180'000) {
-                // atomic_float blocks_per_sm=8
-                // 38 problems, margin 1.90, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            } else {
-                if (problem.elements <= 390'000) {
+            if (problem.elements <= 390'000) {
+                if (problem.elements <= 180'000) {
+                    // atomic_float blocks_per_sm=8
+                    // 38 problems, margin 1.90, regret 1.00 [1.00, 1.00]
+                    return kLeaves[1];
+                } else {
                     // atomic_float blocks_per_sm=4
                     // 11 problems, margin 1.52, regret 1.00 [1.00, 1.00]
                     return kLeaves[2];
-                } else {
-                    // atomic_float blocks_per_sm=8
-                    // 34 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
                 }
+            } else {
+                // atomic_float blocks_per_sm=8
+                // 34 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+                return kLeaves[3];
             }
         }
     } else {
-        // vectorised blocks_per_sm=4
-        // 57 problems, margin 1.07, regret 1.00 [1.00, 1.01]
-        return kLeaves[4];
+        if (problem.elements <= 8'200'000) {
+            // vectorised blocks_per_sm=4
+            // 10 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+            return kLeaves[4];
+        } else {
+            if (problem.elements <= 15'000'000) {
+                // vectorised blocks_per_sm=8
+                // 8 problems, margin 1.05, regret 1.00 [1.00, 1.01]
+                return kLeaves[5];
+            } else {
+                // vectorised blocks_per_sm=4
+                // 39 problems, margin 1.09, regret 1.00 [1.00, 1.00]
+                return kLeaves[6];
+            }
+        }
     }
 }
 

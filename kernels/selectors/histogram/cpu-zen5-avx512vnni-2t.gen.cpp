@@ -30,8 +30,20 @@ constexpr Choice<Problem> kRanking1[] = {
 
 constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_replicas, {{"parallel", 1}}, 1.01F},
+    {VariantId::cpu_openmp, {}, 1.09F},
+    {VariantId::cpu_scalar, {}, 1.25F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_replicas, {{"parallel", 0}}, 1.15F},
+    {VariantId::cpu_openmp, {}, 1.25F},
+    {VariantId::cpu_scalar, {}, 1.25F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_replicas, {{"parallel", 1}}, 1.00F},
     {VariantId::cpu_openmp, {}, 1.20F},
-    {VariantId::cpu_scalar, {}, 2.31F},
+    {VariantId::cpu_scalar, {}, 2.37F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -57,13 +69,33 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 2,
-        .problems = 199,
-        .margin = 1.19F,
+        .problems = 4,
+        .margin = 1.08F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "bytes > 4700",
+        .regret_hi = 1.02F,
+        .path = "bytes > 4700 and bytes <= 5600",
         .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 3,
+        .margin = 1.08F,
+        .regret = 1.15F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.24F,
+        .path = "bytes > 4700 and bytes > 5600 and bytes <= 6800",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 192,
+        .margin = 1.20F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "bytes > 4700 and bytes > 5600 and bytes > 6800",
+        .ranking = kRanking4,
     },
 };
 
@@ -79,9 +111,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             return kLeaves[1];
         }
     } else {
-        // cpu_replicas parallel=1
-        // 199 problems, margin 1.19, regret 1.01 [1.00, 1.01]
-        return kLeaves[2];
+        if (problem.bytes <= 5600) {
+            // cpu_replicas parallel=1
+            // 4 problems, margin 1.08, regret 1.01 [1.00, 1.02]
+            return kLeaves[2];
+        } else {
+            if (problem.bytes <= 6800) {
+                // cpu_replicas parallel=0
+                // 3 problems, margin 1.08, regret 1.15 [1.00, 1.24]
+                return kLeaves[3];
+            } else {
+                // cpu_replicas parallel=1
+                // 192 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
+            }
+        }
     }
 }
 

@@ -20,44 +20,55 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.09F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.36F},
-    {VariantId::cpu_fused_avx512, {}, 1.32F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.36F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.36F},
+    {VariantId::cpu_fused_avx512, {}, 1.03F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.15F},
+    {VariantId::cpu_fused_avx2, {}, 1.18F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.14F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::cpu_fused_avx2, {}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.56F},
+    {VariantId::cpu_fused_avx512, {}, 1.69F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.57F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
 };
 
-constexpr Choice<Problem> kRanking2[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_fused_avx2, {}, 1.00F},
     {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.15F},
     {VariantId::cpu_fused_avx512, {}, 1.00F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.30F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.07F},
-    {VariantId::cpu_fused_avx2, {}, 1.09F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.18F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.18F},
-};
-
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+    {VariantId::cpu_fused_avx512, {}, 1.00F},
+    {VariantId::cpu_fused_avx2, {}, 1.01F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.39F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.38F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.01F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_fused_avx2, {}, 1.02F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.67F},
     {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.65F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.67F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_fused_avx512, {}, 1.00F},
     {VariantId::cpu_fused_avx2, {}, 1.08F},
     {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 9.39F},
@@ -65,7 +76,7 @@ constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 9.42F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_fused_avx512, {}, 1.01F},
     {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
     {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
@@ -73,33 +84,20 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.21F},
-};
-
 constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.02F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.02F},
     {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_fused_avx2, {}, 1.02F},
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.02F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.30F},
-    {VariantId::cpu_fused_avx2, {}, 1.28F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.29F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.30F},
+    {VariantId::cpu_fused_avx512, {}, 1.00F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.06F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.06F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.06F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
@@ -111,79 +109,124 @@ constexpr Choice<Problem> kRanking14[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_fused_avx512, {}, 1.01F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.90F},
+    {VariantId::cpu_fused_avx2, {}, 1.28F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.89F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.90F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.01F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+};
+
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 11,
-        .margin = 1.22F,
-        .regret = 1.06F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.14F,
-        .path = "points <= 150 and queries <= 6",
+        .problems = 5,
+        .margin = 1.14F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.09F,
+        .path = "points <= 150 and queries <= 6 and dims * k <= 32",
         .ranking = kRanking0,
     },
     {
         .id = 1,
+        .problems = 6,
+        .margin = 1.69F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "points <= 150 and queries <= 6 and dims * k > 32",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
         .problems = 34,
         .margin = 1.15F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "points <= 150 and queries > 6 and dims <= 11 and queries / k <= 220",
-        .ranking = kRanking1,
+        .ranking = kRanking2,
     },
     {
-        .id = 2,
+        .id = 3,
         .problems = 3,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "points <= 150 and queries > 6 and dims <= 11 and queries / k > 220",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 2,
-        .margin = 1.02F,
-        .regret = 1.07F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.14F,
-        .path = "points <= 150 and queries > 6 and dims > 11 and metric == chebyshev",
         .ranking = kRanking3,
     },
     {
         .id = 4,
+        .problems = 1,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "points <= 150 "
+                "and queries > 6 "
+                "and dims > 11 "
+                "and metric == chebyshev "
+                "and points / dims <= 3.3",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
+        .problems = 1,
+        .margin = 1.14F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
+        .path = "points <= 150 "
+                "and queries > 6 "
+                "and dims > 11 "
+                "and metric == chebyshev "
+                "and points / dims > 3.3",
+        .ranking = kRanking5,
+    },
+    {
+        .id = 6,
         .problems = 33,
         .margin = 1.24F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "points <= 150 and queries > 6 and dims > 11 and metric != chebyshev",
-        .ranking = kRanking4,
+        .ranking = kRanking6,
     },
     {
-        .id = 5,
+        .id = 7,
         .problems = 5,
         .margin = 1.00F,
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.03F,
         .path = "points > 150 and missing == none and distances <= 1500 and dims <= 120",
-        .ranking = kRanking5,
+        .ranking = kRanking7,
     },
     {
-        .id = 6,
+        .id = 8,
         .problems = 5,
         .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "points > 150 and missing == none and distances <= 1500 and dims > 120",
-        .ranking = kRanking6,
+        .ranking = kRanking8,
     },
     {
-        .id = 7,
+        .id = 9,
         .problems = 2,
         .margin = 1.00F,
         .regret = 1.01F,
@@ -194,38 +237,6 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and distances > 1500 "
                 "and points / k <= 11 "
                 "and queries / points <= 0.082",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 3,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points > 150 "
-                "and missing == none "
-                "and distances > 1500 "
-                "and points / k <= 11 "
-                "and queries / points > 0.082 "
-                "and metric == manhattan "
-                "and dims <= 470",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 2,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 150 "
-                "and missing == none "
-                "and distances > 1500 "
-                "and points / k <= 11 "
-                "and queries / points > 0.082 "
-                "and metric == manhattan "
-                "and dims > 470",
         .ranking = kRanking9,
     },
     {
@@ -240,13 +251,59 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and distances > 1500 "
                 "and points / k <= 11 "
                 "and queries / points > 0.082 "
-                "and metric != manhattan "
                 "and metric == euclidean",
         .ranking = kRanking10,
     },
     {
         .id = 11,
+        .problems = 5,
+        .margin = 1.12F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "points > 150 "
+                "and missing == none "
+                "and distances > 1500 "
+                "and points / k <= 11 "
+                "and queries / points > 0.082 "
+                "and metric != euclidean "
+                "and dims * k <= 8192",
+        .ranking = kRanking11,
+    },
+    {
+        .id = 12,
         .problems = 7,
+        .margin = 1.21F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "points > 150 "
+                "and missing == none "
+                "and distances > 1500 "
+                "and points / k <= 11 "
+                "and queries / points > 0.082 "
+                "and metric != euclidean "
+                "and dims * k > 8192",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 32,
+        .margin = 1.00F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "points > 150 "
+                "and missing == none "
+                "and distances > 1500 "
+                "and points / k > 11 "
+                "and metric == mixed_euclidean "
+                "and points / classes <= 4096",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 2,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
@@ -254,72 +311,88 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "points > 150 "
                 "and missing == none "
                 "and distances > 1500 "
-                "and points / k <= 11 "
-                "and queries / points > 0.082 "
-                "and metric != manhattan "
-                "and metric != euclidean",
-        .ranking = kRanking11,
+                "and points / k > 11 "
+                "and metric == mixed_euclidean "
+                "and points / classes > 4096",
+        .ranking = kRanking14,
     },
     {
-        .id = 12,
-        .problems = 154,
+        .id = 15,
+        .problems = 120,
         .margin = 1.26F,
         .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.02F,
-        .path = "points > 150 and missing == none and distances > 1500 and points / k > 11",
-        .ranking = kRanking12,
+        .path = "points > 150 "
+                "and missing == none "
+                "and distances > 1500 "
+                "and points / k > 11 "
+                "and metric != mixed_euclidean",
+        .ranking = kRanking15,
     },
     {
-        .id = 13,
+        .id = 16,
         .problems = 38,
         .margin = 1.01F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "points > 150 and missing != none and points <= 6800",
-        .ranking = kRanking13,
+        .ranking = kRanking16,
     },
     {
-        .id = 14,
+        .id = 17,
         .problems = 12,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "points > 150 and missing != none and points > 6800",
-        .ranking = kRanking14,
+        .ranking = kRanking17,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.points <= 150) {
         if (problem.queries <= 6) {
-            // cpu_fused_avx2 default
-            // else cpu_two_stage budget_mib=8
-            // 11 problems, margin 1.22, regret 1.06 [1.01, 1.14]
-            return kLeaves[0];
+            if (product(problem.dims, problem.k) <= 32) {
+                // cpu_fused_avx512 default
+                // else cpu_two_stage budget_mib=8
+                // 5 problems, margin 1.14, regret 1.03 [1.00, 1.09]
+                return kLeaves[0];
+            } else {
+                // cpu_fused_avx2 default
+                // else cpu_two_stage budget_mib=8
+                // 6 problems, margin 1.69, regret 1.00 [1.00, 1.00]
+                return kLeaves[1];
+            }
         } else {
             if (problem.dims <= 11) {
                 if (ratio(problem.queries, problem.k) <= 220) {
                     // cpu_two_stage budget_mib=1
                     // 34 problems, margin 1.15, regret 1.01 [1.00, 1.02]
-                    return kLeaves[1];
+                    return kLeaves[2];
                 } else {
                     // cpu_fused_avx2 default
                     // else cpu_two_stage budget_mib=1
                     // 3 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                    return kLeaves[2];
+                    return kLeaves[3];
                 }
             } else {
                 if (problem.metric == Metric::chebyshev) {
-                    // cpu_fused_avx512 default
-                    // 2 problems, margin 1.02, regret 1.07 [1.00, 1.14]
-                    return kLeaves[3];
+                    if (ratio(problem.points, problem.dims) <= 3.3) {
+                        // cpu_fused_avx512 default
+                        // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                        return kLeaves[4];
+                    } else {
+                        // cpu_two_stage budget_mib=8
+                        // 1 problems, margin 1.14, regret 1.01 [1.01, 1.01]
+                        return kLeaves[5];
+                    }
                 } else {
                     // cpu_two_stage budget_mib=64
                     // 33 problems, margin 1.24, regret 1.00 [1.00, 1.01]
-                    return kLeaves[4];
+                    return kLeaves[6];
                 }
             }
         }
@@ -330,11 +403,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     // cpu_fused_avx2 default
                     // else cpu_two_stage budget_mib=64
                     // 5 problems, margin 1.00, regret 1.02 [1.01, 1.03]
-                    return kLeaves[5];
+                    return kLeaves[7];
                 } else {
                     // cpu_fused_avx512 default
                     // 5 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
+                    return kLeaves[8];
                 }
             } else {
                 if (ratio(problem.points, problem.k) <= 11) {
@@ -342,47 +415,53 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         // cpu_fused_avx512 default
                         // else cpu_two_stage budget_mib=1
                         // 2 problems, margin 1.00, regret 1.01 [1.00, 1.01]
-                        return kLeaves[7];
+                        return kLeaves[9];
                     } else {
-                        if (problem.metric == Metric::manhattan) {
-                            if (problem.dims <= 470) {
-                                // cpu_two_stage budget_mib=8
-                                // 3 problems, margin 1.18, regret 1.00 [1.00, 1.01]
-                                return kLeaves[8];
-                            } else {
-                                // cpu_fused_avx512 default
-                                // 2 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                                return kLeaves[9];
-                            }
+                        if (problem.metric == Metric::euclidean) {
+                            // cpu_two_stage budget_mib=64
+                            // 6 problems, margin 1.44, regret 1.02 [1.00, 1.04]
+                            return kLeaves[10];
                         } else {
-                            if (problem.metric == Metric::euclidean) {
-                                // cpu_two_stage budget_mib=64
-                                // 6 problems, margin 1.44, regret 1.02 [1.00, 1.04]
-                                return kLeaves[10];
+                            if (product(problem.dims, problem.k) <= 8192) {
+                                // cpu_two_stage budget_mib=8
+                                // 5 problems, margin 1.12, regret 1.00 [1.00, 1.01]
+                                return kLeaves[11];
                             } else {
                                 // cpu_fused_avx512 default
-                                // else cpu_two_stage budget_mib=8
-                                // 7 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[11];
+                                // else cpu_two_stage budget_mib=64
+                                // 7 problems, margin 1.21, regret 1.00 [1.00, 1.01]
+                                return kLeaves[12];
                             }
                         }
                     }
                 } else {
-                    // cpu_fused_avx512 default
-                    // else cpu_two_stage budget_mib=64
-                    // 154 problems, margin 1.26, regret 1.01 [1.01, 1.02]
-                    return kLeaves[12];
+                    if (problem.metric == Metric::mixed_euclidean) {
+                        if (ratio(problem.points, problem.classes) <= 4096) {
+                            // cpu_two_stage budget_mib=8
+                            // 32 problems, margin 1.00, regret 1.01 [1.00, 1.01]
+                            return kLeaves[13];
+                        } else {
+                            // cpu_two_stage budget_mib=64
+                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[14];
+                        }
+                    } else {
+                        // cpu_fused_avx512 default
+                        // else cpu_two_stage budget_mib=64
+                        // 120 problems, margin 1.26, regret 1.01 [1.01, 1.02]
+                        return kLeaves[15];
+                    }
                 }
             }
         } else {
             if (problem.points <= 6800) {
                 // cpu_two_stage budget_mib=8
                 // 38 problems, margin 1.01, regret 1.01 [1.00, 1.01]
-                return kLeaves[13];
+                return kLeaves[16];
             } else {
                 // cpu_two_stage budget_mib=64
                 // 12 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                return kLeaves[14];
+                return kLeaves[17];
             }
         }
     }

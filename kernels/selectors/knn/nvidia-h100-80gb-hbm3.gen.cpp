@@ -26,11 +26,17 @@ namespace {
 constexpr Choice<Problem> kRanking0[] = {
     {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.76F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 4.41F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 4.34F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.77F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.01F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.04F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
@@ -38,27 +44,44 @@ constexpr Choice<Problem> kRanking1[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.04F},
 };
 
-constexpr Choice<Problem> kRanking2[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.14F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.14F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.00F},
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.01F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.36F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.36F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.01F},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.02F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking6[] = {
+    {VariantId::screened_groups, {{"group", 8}}, 1.00F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.68F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 3.36F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 3.36F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 3.37F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 3.36F},
+};
+
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.01F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
+    {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.01F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::screened_groups, {{"group", 32}}, 1.03F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.23F},
     {VariantId::screened_groups, {{"group", 128}}, 1.00F},
@@ -66,7 +89,7 @@ constexpr Choice<Problem> kRanking5[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.23F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::synchronous, {{"chunks", 32}, {"pinned", 0}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.35F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
@@ -75,7 +98,7 @@ constexpr Choice<Problem> kRanking6[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.34F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::screened_groups, {{"group", 128}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.40F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.40F},
@@ -84,7 +107,7 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.40F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::asynchronous, {{"chunks", 32}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 2.05F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 2.31F},
@@ -92,7 +115,7 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 2.06F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.04F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.50F},
     {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.33F},
@@ -100,7 +123,7 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.50F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.01F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
     {VariantId::asynchronous, {{"chunks", 32}}, 1.18F},
@@ -109,37 +132,73 @@ constexpr Choice<Problem> kRanking10[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.25F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::screened_groups, {{"group", 32}}, 1.07F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.39F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.49F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.54F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.48F},
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::screened_groups, {{"group", 32}}, 1.01F},
+    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.37F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.37F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.37F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.41F},
+    {VariantId::asynchronous, {{"chunks", 32}}, 1.57F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.58F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.82F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::screened_groups, {{"group", 32}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.66F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.66F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.71F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 2.15F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.66F},
+};
+
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::screened_groups, {{"group", 8}}, 1.17F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.07F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.08F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.17F},
+};
+
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.02F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.02F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.11F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.11F},
+constexpr Choice<Problem> kRanking22[] = {
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking23[] = {
+    {VariantId::screened_groups, {{"group", 8}}, 1.02F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.13F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.13F},
+};
+
+constexpr Choice<Problem> kRanking24[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.17F},
     {VariantId::asynchronous, {{"chunks", 4}}, 1.66F},
@@ -147,7 +206,7 @@ constexpr Choice<Problem> kRanking16[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 5.98F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking25[] = {
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.02F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.21F},
     {VariantId::screened_groups, {{"group", 8}}, 1.56F},
@@ -155,59 +214,98 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 2.24F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking26[] = {
     {VariantId::screened_groups, {{"group", 128}}, 1.06F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.05F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.05F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.05F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.05F},
+};
+
+constexpr Choice<Problem> kRanking27[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.02F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.03F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.03F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking28[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.03F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.03F},
     {VariantId::asynchronous, {{"chunks", 4}}, 1.03F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.03F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.05F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.26F},
-    {VariantId::asynchronous, {{"chunks", 8}}, 1.09F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.44F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.57F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.56F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking29[] = {
+    {VariantId::screened_groups, {{"group", 8}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.04F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.03F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.04F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
+constexpr Choice<Problem> kRanking30[] = {
+    {VariantId::screened_groups, {{"group", 8}}, 1.30F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.30F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.30F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.30F},
+};
+
+constexpr Choice<Problem> kRanking31[] = {
+    {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.29F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.32F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.32F},
+};
+
+constexpr Choice<Problem> kRanking32[] = {
+    {VariantId::screened_groups, {{"group", 8}}, 1.05F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.31F},
+    {VariantId::asynchronous, {{"chunks", 8}}, 1.09F},
+    {VariantId::asynchronous, {{"chunks", 4}}, 1.18F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.44F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.72F},
+};
+
+constexpr Choice<Problem> kRanking33[] = {
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.21F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.21F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.21F},
 };
 
-constexpr Choice<Problem> kRanking23[] = {
+constexpr Choice<Problem> kRanking34[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
     {VariantId::asynchronous, {{"chunks", 4}}, 1.19F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.46F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.59F},
 };
 
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::screened_groups, {{"group", 32}}, 1.02F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.40F},
+constexpr Choice<Problem> kRanking35[] = {
+    {VariantId::screened_groups, {{"group", 32}}, 1.00F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.36F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.44F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.70F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.78F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.65F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.72F},
 };
 
-constexpr Choice<Problem> kRanking25[] = {
+constexpr Choice<Problem> kRanking36[] = {
+    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 2.96F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 4.98F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 6.63F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 6.63F},
+};
+
+constexpr Choice<Problem> kRanking37[] = {
+    {VariantId::screened_groups, {{"group", 8}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
+    {VariantId::fused_tile, {{"per_thread", 8}}, 1.10F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking38[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
     {VariantId::asynchronous, {{"chunks", 4}}, 1.95F},
     {VariantId::fused_tile, {{"per_thread", 4}}, 2.27F},
@@ -215,15 +313,23 @@ constexpr Choice<Problem> kRanking25[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 7.68F},
 };
 
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.04F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.15F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.79F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.09F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.25F},
+constexpr Choice<Problem> kRanking39[] = {
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.03F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.49F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.51F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.51F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.50F},
 };
 
-constexpr Choice<Problem> kRanking27[] = {
+constexpr Choice<Problem> kRanking40[] = {
+    {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.28F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.94F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.93F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 3.38F},
+};
+
+constexpr Choice<Problem> kRanking41[] = {
     {VariantId::screened_groups, {{"group", 32}}, 2.07F},
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 2.05F},
@@ -231,12 +337,28 @@ constexpr Choice<Problem> kRanking27[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 2.07F},
 };
 
-constexpr Choice<Problem> kRanking28[] = {
+constexpr Choice<Problem> kRanking42[] = {
+    {VariantId::screened_groups, {{"group", 32}}, 1.21F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.09F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.21F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.09F},
+    {VariantId::fused_tile, {{"per_thread", 8}}, 1.15F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.21F},
+};
+
+constexpr Choice<Problem> kRanking43[] = {
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking44[] = {
     {VariantId::screened_groups, {{"group", 128}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.52F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.90F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.15F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.19F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.57F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.28F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 2.28F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 2.29F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.32F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -247,11 +369,21 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "distances <= 6800000 and terms <= 8192",
+        .path = "distances <= 6800000 and terms <= 8192 and missing == none",
         .ranking = kRanking0,
     },
     {
         .id = 1,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 6800000 and terms <= 8192 and missing != none",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
         .problems = 7,
         .margin = 1.01F,
         .regret = 1.03F,
@@ -264,10 +396,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms <= 82000 "
                 "and k * classes <= 1000 "
                 "and metric == euclidean",
-        .ranking = kRanking1,
+        .ranking = kRanking2,
     },
     {
-        .id = 2,
+        .id = 3,
         .problems = 6,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -280,10 +412,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms <= 82000 "
                 "and k * classes <= 1000 "
                 "and metric != euclidean",
-        .ranking = kRanking2,
+        .ranking = kRanking3,
     },
     {
-        .id = 3,
+        .id = 4,
         .problems = 8,
         .margin = 1.38F,
         .regret = 1.00F,
@@ -295,12 +427,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and distances <= 2097152 "
                 "and terms <= 82000 "
                 "and k * classes > 1000",
-        .ranking = kRanking3,
+        .ranking = kRanking4,
     },
     {
-        .id = 4,
-        .problems = 4,
-        .margin = 1.68F,
+        .id = 5,
+        .problems = 2,
+        .margin = 0.99F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
@@ -310,11 +442,48 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and distances <= 2097152 "
                 "and terms > 82000 "
                 "and dims / k <= 0.15 "
-                "and points <= 12000",
-        .ranking = kRanking4,
+                "and points <= 12000 "
+                "and distances <= 150000",
+        .ranking = kRanking5,
     },
     {
-        .id = 5,
+        .id = 6,
+        .problems = 1,
+        .margin = 1.68F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 6800000 "
+                "and terms > 8192 "
+                "and queries * dims <= 39000 "
+                "and distances <= 2097152 "
+                "and terms > 82000 "
+                "and dims / k <= 0.15 "
+                "and points <= 12000 "
+                "and distances > 150000 "
+                "and metric == euclidean",
+        .ranking = kRanking6,
+    },
+    {
+        .id = 7,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
+        .path = "distances <= 6800000 "
+                "and terms > 8192 "
+                "and queries * dims <= 39000 "
+                "and distances <= 2097152 "
+                "and terms > 82000 "
+                "and dims / k <= 0.15 "
+                "and points <= 12000 "
+                "and distances > 150000 "
+                "and metric != euclidean",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
         .problems = 4,
         .margin = 1.37F,
         .regret = 1.04F,
@@ -327,10 +496,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 82000 "
                 "and dims / k <= 0.15 "
                 "and points > 12000",
-        .ranking = kRanking5,
+        .ranking = kRanking8,
     },
     {
-        .id = 6,
+        .id = 9,
         .problems = 7,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -344,10 +513,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims / k > 0.15 "
                 "and queries / points <= 2.2e-05 "
                 "and queries <= 1",
-        .ranking = kRanking6,
+        .ranking = kRanking9,
     },
     {
-        .id = 7,
+        .id = 10,
         .problems = 1,
         .margin = 1.29F,
         .regret = 1.00F,
@@ -362,10 +531,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / points <= 2.2e-05 "
                 "and queries > 1 "
                 "and terms <= 12000000",
-        .ranking = kRanking7,
+        .ranking = kRanking10,
     },
     {
-        .id = 8,
+        .id = 11,
         .problems = 2,
         .margin = 1.38F,
         .regret = 1.00F,
@@ -380,10 +549,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / points <= 2.2e-05 "
                 "and queries > 1 "
                 "and terms > 12000000",
-        .ranking = kRanking8,
+        .ranking = kRanking11,
     },
     {
-        .id = 9,
+        .id = 12,
         .problems = 78,
         .margin = 1.28F,
         .regret = 1.04F,
@@ -396,10 +565,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 82000 "
                 "and dims / k > 0.15 "
                 "and queries / points > 2.2e-05",
-        .ranking = kRanking9,
+        .ranking = kRanking12,
     },
     {
-        .id = 10,
+        .id = 13,
         .problems = 1,
         .margin = 1.03F,
         .regret = 1.01F,
@@ -410,10 +579,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims <= 39000 "
                 "and distances > 2097152 "
                 "and queries / dims <= 0.18",
-        .ranking = kRanking10,
+        .ranking = kRanking13,
     },
     {
-        .id = 11,
+        .id = 14,
         .problems = 2,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -426,26 +595,102 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / dims > 0.18 "
                 "and missing == none "
                 "and queries * k <= 32",
-        .ranking = kRanking11,
+        .ranking = kRanking14,
     },
     {
-        .id = 12,
-        .problems = 6,
-        .margin = 1.65F,
-        .regret = 1.07F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.15F,
+        .id = 15,
+        .problems = 1,
+        .margin = 1.35F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
         .path = "distances <= 6800000 "
                 "and terms > 8192 "
                 "and queries * dims <= 39000 "
                 "and distances > 2097152 "
                 "and queries / dims > 0.18 "
                 "and missing == none "
-                "and queries * k > 32",
-        .ranking = kRanking12,
+                "and queries * k > 32 "
+                "and queries <= 47 "
+                "and dims / k <= 0.22",
+        .ranking = kRanking15,
     },
     {
-        .id = 13,
+        .id = 16,
+        .problems = 2,
+        .margin = 1.98F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 6800000 "
+                "and terms > 8192 "
+                "and queries * dims <= 39000 "
+                "and distances > 2097152 "
+                "and queries / dims > 0.18 "
+                "and missing == none "
+                "and queries * k > 32 "
+                "and queries <= 47 "
+                "and dims / k > 0.22",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 6800000 "
+                "and terms > 8192 "
+                "and queries * dims <= 39000 "
+                "and distances > 2097152 "
+                "and queries / dims > 0.18 "
+                "and missing == none "
+                "and queries * k > 32 "
+                "and queries > 47 "
+                "and queries * k <= 12000 "
+                "and metric == manhattan",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
+        .problems = 2,
+        .margin = 1.66F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 6800000 "
+                "and terms > 8192 "
+                "and queries * dims <= 39000 "
+                "and distances > 2097152 "
+                "and queries / dims > 0.18 "
+                "and missing == none "
+                "and queries * k > 32 "
+                "and queries > 47 "
+                "and queries * k <= 12000 "
+                "and metric != manhattan",
+        .ranking = kRanking18,
+    },
+    {
+        .id = 19,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 6800000 "
+                "and terms > 8192 "
+                "and queries * dims <= 39000 "
+                "and distances > 2097152 "
+                "and queries / dims > 0.18 "
+                "and missing == none "
+                "and queries * k > 32 "
+                "and queries > 47 "
+                "and queries * k > 12000",
+        .ranking = kRanking19,
+    },
+    {
+        .id = 20,
         .problems = 2,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -457,10 +702,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and distances > 2097152 "
                 "and queries / dims > 0.18 "
                 "and missing != none",
-        .ranking = kRanking13,
+        .ranking = kRanking20,
     },
     {
-        .id = 14,
+        .id = 21,
         .problems = 9,
         .margin = 1.00F,
         .regret = 1.02F,
@@ -471,24 +716,40 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 39000 "
                 "and queries_in == device "
                 "and points <= 560",
-        .ranking = kRanking14,
+        .ranking = kRanking21,
     },
     {
-        .id = 15,
-        .problems = 15,
-        .margin = 1.37F,
-        .regret = 1.02F,
+        .id = 22,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
+        .regret_hi = 1.00F,
         .path = "distances <= 6800000 "
                 "and terms > 8192 "
                 "and queries * dims > 39000 "
                 "and queries_in == device "
-                "and points > 560",
-        .ranking = kRanking15,
+                "and points > 560 "
+                "and distances <= 390000",
+        .ranking = kRanking22,
     },
     {
-        .id = 16,
+        .id = 23,
+        .problems = 13,
+        .margin = 1.37F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.05F,
+        .path = "distances <= 6800000 "
+                "and terms > 8192 "
+                "and queries * dims > 39000 "
+                "and queries_in == device "
+                "and points > 560 "
+                "and distances > 390000",
+        .ranking = kRanking23,
+    },
+    {
+        .id = 24,
         .problems = 3,
         .margin = 1.17F,
         .regret = 1.00F,
@@ -499,10 +760,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 39000 "
                 "and queries_in != device "
                 "and queries <= 1000",
-        .ranking = kRanking16,
+        .ranking = kRanking24,
     },
     {
-        .id = 17,
+        .id = 25,
         .problems = 2,
         .margin = 1.19F,
         .regret = 1.02F,
@@ -513,20 +774,30 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 39000 "
                 "and queries_in != device "
                 "and queries > 1000",
-        .ranking = kRanking17,
+        .ranking = kRanking25,
     },
     {
-        .id = 18,
-        .problems = 9,
+        .id = 26,
+        .problems = 1,
         .margin = 0.94F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 6800000 and queries / points <= 1.8e-05",
-        .ranking = kRanking18,
+        .regret = 1.06F,
+        .regret_lo = 1.06F,
+        .regret_hi = 1.06F,
+        .path = "distances > 6800000 and queries / points <= 1.8e-05 and metric == euclidean",
+        .ranking = kRanking26,
     },
     {
-        .id = 19,
+        .id = 27,
+        .problems = 8,
+        .margin = 0.98F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances > 6800000 and queries / points <= 1.8e-05 and metric != euclidean",
+        .ranking = kRanking27,
+    },
+    {
+        .id = 28,
         .problems = 4,
         .margin = 1.00F,
         .regret = 1.03F,
@@ -536,38 +807,70 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / points > 1.8e-05 "
                 "and points / k <= 256 "
                 "and points / classes <= 7",
-        .ranking = kRanking19,
+        .ranking = kRanking28,
     },
     {
-        .id = 20,
-        .problems = 9,
-        .margin = 1.84F,
-        .regret = 1.07F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.14F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k <= 256 "
-                "and points / classes > 7 "
-                "and missing == none",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
+        .id = 29,
         .problems = 2,
         .margin = 1.00F,
-        .regret = 1.04F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
+        .regret_hi = 1.00F,
         .path = "distances > 6800000 "
                 "and queries / points > 1.8e-05 "
                 "and points / k <= 256 "
                 "and points / classes > 7 "
-                "and missing != none",
-        .ranking = kRanking21,
+                "and terms <= 536870912 "
+                "and points / classes <= 27",
+        .ranking = kRanking29,
     },
     {
-        .id = 22,
+        .id = 30,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 6800000 "
+                "and queries / points > 1.8e-05 "
+                "and points / k <= 256 "
+                "and points / classes > 7 "
+                "and terms <= 536870912 "
+                "and points / classes > 27",
+        .ranking = kRanking30,
+    },
+    {
+        .id = 31,
+        .problems = 1,
+        .margin = 1.32F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 6800000 "
+                "and queries / points > 1.8e-05 "
+                "and points / k <= 256 "
+                "and points / classes > 7 "
+                "and terms > 536870912 "
+                "and metric == manhattan",
+        .ranking = kRanking31,
+    },
+    {
+        .id = 32,
+        .problems = 6,
+        .margin = 1.84F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.05F,
+        .path = "distances > 6800000 "
+                "and queries / points > 1.8e-05 "
+                "and points / k <= 256 "
+                "and points / classes > 7 "
+                "and terms > 536870912 "
+                "and metric != manhattan",
+        .ranking = kRanking32,
+    },
+    {
+        .id = 33,
         .problems = 1,
         .margin = 1.21F,
         .regret = 1.00F,
@@ -579,10 +882,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / k <= 6800 "
                 "and metric == mixed_euclidean "
                 "and missing == none",
-        .ranking = kRanking22,
+        .ranking = kRanking33,
     },
     {
-        .id = 23,
+        .id = 34,
         .problems = 2,
         .margin = 1.19F,
         .regret = 1.00F,
@@ -594,24 +897,57 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / k <= 6800 "
                 "and metric == mixed_euclidean "
                 "and missing != none",
-        .ranking = kRanking23,
+        .ranking = kRanking34,
     },
     {
-        .id = 24,
-        .problems = 22,
-        .margin = 2.35F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
+        .id = 35,
+        .problems = 20,
+        .margin = 2.32F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
         .path = "distances > 6800000 "
                 "and queries / points > 1.8e-05 "
                 "and points / k > 256 "
                 "and points / k <= 6800 "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking24,
+                "and metric != mixed_euclidean "
+                "and dims * classes <= 12000 "
+                "and points / classes <= 27000",
+        .ranking = kRanking35,
     },
     {
-        .id = 25,
+        .id = 36,
+        .problems = 1,
+        .margin = 2.96F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 6800000 "
+                "and queries / points > 1.8e-05 "
+                "and points / k > 256 "
+                "and points / k <= 6800 "
+                "and metric != mixed_euclidean "
+                "and dims * classes <= 12000 "
+                "and points / classes > 27000",
+        .ranking = kRanking36,
+    },
+    {
+        .id = 37,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 6800000 "
+                "and queries / points > 1.8e-05 "
+                "and points / k > 256 "
+                "and points / k <= 6800 "
+                "and metric != mixed_euclidean "
+                "and dims * classes > 12000",
+        .ranking = kRanking37,
+    },
+    {
+        .id = 38,
         .problems = 1,
         .margin = 1.95F,
         .regret = 1.00F,
@@ -622,25 +958,42 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / k > 256 "
                 "and points / k > 6800 "
                 "and queries / dims <= 0.082",
-        .ranking = kRanking25,
+        .ranking = kRanking38,
     },
     {
-        .id = 26,
-        .problems = 6,
-        .margin = 1.59F,
+        .id = 39,
+        .problems = 3,
+        .margin = 1.43F,
         .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
+        .regret_hi = 1.09F,
         .path = "distances > 6800000 "
                 "and queries / points > 1.8e-05 "
                 "and points / k > 256 "
                 "and points / k > 6800 "
                 "and queries / dims > 0.082 "
-                "and metric == manhattan",
-        .ranking = kRanking26,
+                "and metric == manhattan "
+                "and terms <= 2700000000",
+        .ranking = kRanking39,
     },
     {
-        .id = 27,
+        .id = 40,
+        .problems = 3,
+        .margin = 1.94F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 6800000 "
+                "and queries / points > 1.8e-05 "
+                "and points / k > 256 "
+                "and points / k > 6800 "
+                "and queries / dims > 0.082 "
+                "and metric == manhattan "
+                "and terms > 2700000000",
+        .ranking = kRanking40,
+    },
+    {
+        .id = 41,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -653,11 +1006,47 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / dims > 0.082 "
                 "and metric != manhattan "
                 "and dims <= 2",
-        .ranking = kRanking27,
+        .ranking = kRanking41,
     },
     {
-        .id = 28,
-        .problems = 22,
+        .id = 42,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.09F,
+        .path = "distances > 6800000 "
+                "and queries / points > 1.8e-05 "
+                "and points / k > 256 "
+                "and points / k > 6800 "
+                "and queries / dims > 0.082 "
+                "and metric != manhattan "
+                "and dims > 2 "
+                "and points / dims <= 390 "
+                "and missing == none",
+        .ranking = kRanking42,
+    },
+    {
+        .id = 43,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 6800000 "
+                "and queries / points > 1.8e-05 "
+                "and points / k > 256 "
+                "and points / k > 6800 "
+                "and queries / dims > 0.082 "
+                "and metric != manhattan "
+                "and dims > 2 "
+                "and points / dims <= 390 "
+                "and missing != none",
+        .ranking = kRanking43,
+    },
+    {
+        .id = 44,
+        .problems = 20,
         .margin = 2.87F,
         .regret = 1.03F,
         .regret_lo = 1.01F,
@@ -668,18 +1057,26 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / k > 6800 "
                 "and queries / dims > 0.082 "
                 "and metric != manhattan "
-                "and dims > 2",
-        .ranking = kRanking28,
+                "and dims > 2 "
+                "and points / dims > 390",
+        .ranking = kRanking44,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.distances() <= 6'800'000) {
         if (problem.terms() <= 8192) {
-            // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
-            // else two_stage budget_mib=64
-            // 5 problems, margin 4.02, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
+            if (problem.missing == Missing::none) {
+                // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
+                // else two_stage budget_mib=64
+                // 5 problems, margin 4.02, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
+            } else {
+                // placement gpu_distance=1;gpu_selection=0;gpu_vote=0
+                // else two_stage budget_mib=1024
+                // 1 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
+                return kLeaves[1];
+            }
         } else {
             if (product(problem.queries, problem.dims) <= 39'000) {
                 if (problem.distances() <= 2'097'152) {
@@ -689,32 +1086,44 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 // synchronous chunks=1;pinned=0
                                 // else two_stage budget_mib=64
                                 // 7 problems, margin 1.01, regret 1.03 [1.00, 1.10]
-                                return kLeaves[1];
+                                return kLeaves[2];
                             } else {
                                 // placement gpu_distance=1;gpu_selection=1;gpu_vote=1
                                 // else two_stage budget_mib=1024
                                 // 6 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[2];
+                                return kLeaves[3];
                             }
                         } else {
                             // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
                             // else two_stage budget_mib=1024
                             // 8 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                            return kLeaves[3];
+                            return kLeaves[4];
                         }
                     } else {
                         if (ratio(problem.dims, problem.k) <= 0.15) {
                             if (problem.points <= 12'000) {
-                                // screened_groups group=8
-                                // else synchronous chunks=1;pinned=0
-                                // else two_stage budget_mib=8192
-                                // 4 problems, margin 1.68, regret 1.01 [1.00, 1.01]
-                                return kLeaves[4];
+                                if (problem.distances() <= 150'000) {
+                                    // synchronous chunks=1;pinned=0
+                                    // else two_stage budget_mib=8192
+                                    // 2 problems, margin 0.99, regret 1.01 [1.00, 1.01]
+                                    return kLeaves[5];
+                                } else {
+                                    if (problem.metric == Metric::euclidean) {
+                                        // screened_groups group=8
+                                        // 1 problems, margin 1.68, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[6];
+                                    } else {
+                                        // synchronous chunks=1;pinned=1
+                                        // else two_stage budget_mib=1024
+                                        // 1 problems, margin 1.00, regret 1.01 [1.01, 1.01]
+                                        return kLeaves[7];
+                                    }
+                                }
                             } else {
                                 // screened_groups group=32
                                 // else two_stage budget_mib=64
                                 // 4 problems, margin 1.37, regret 1.04 [1.01, 1.07]
-                                return kLeaves[5];
+                                return kLeaves[8];
                             }
                         } else {
                             if (ratio(problem.queries, problem.points) <= 2.2e-05) {
@@ -722,24 +1131,24 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     // synchronous chunks=32;pinned=0
                                     // else two_stage budget_mib=64
                                     // 7 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[6];
+                                    return kLeaves[9];
                                 } else {
                                     if (problem.terms() <= 12'000'000) {
                                         // screened_groups group=128
                                         // 1 problems, margin 1.29, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[7];
+                                        return kLeaves[10];
                                     } else {
                                         // asynchronous chunks=32
                                         // else two_stage budget_mib=64
                                         // 2 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[8];
+                                        return kLeaves[11];
                                     }
                                 }
                             } else {
                                 // synchronous chunks=1;pinned=0
                                 // else two_stage budget_mib=8192
                                 // 78 problems, margin 1.28, regret 1.04 [1.02, 1.06]
-                                return kLeaves[9];
+                                return kLeaves[12];
                             }
                         }
                     }
@@ -747,24 +1156,49 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (ratio(problem.queries, problem.dims) <= 0.18) {
                         // synchronous chunks=1;pinned=1
                         // 1 problems, margin 1.03, regret 1.01 [1.01, 1.01]
-                        return kLeaves[10];
+                        return kLeaves[13];
                     } else {
                         if (problem.missing == Missing::none) {
                             if (product(problem.queries, problem.k) <= 32) {
                                 // two_stage budget_mib=8192
                                 // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[11];
+                                return kLeaves[14];
                             } else {
-                                // screened_groups group=32
-                                // else fused_tile per_thread=4
-                                // 6 problems, margin 1.65, regret 1.07 [1.00, 1.15]
-                                return kLeaves[12];
+                                if (problem.queries <= 47) {
+                                    if (ratio(problem.dims, problem.k) <= 0.22) {
+                                        // screened_groups group=32
+                                        // 1 problems nearby, margin 1.35, regret 1.01 [1.01, 1.01]
+                                        return kLeaves[15];
+                                    } else {
+                                        // screened_groups group=128
+                                        // else fused_tile per_thread=4
+                                        // 2 problems, margin 1.98, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[16];
+                                    }
+                                } else {
+                                    if (product(problem.queries, problem.k) <= 12'000) {
+                                        if (problem.metric == Metric::manhattan) {
+                                            // two_stage budget_mib=64
+                                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[17];
+                                        } else {
+                                            // screened_groups group=32
+                                            // 2 problems, margin 1.66, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[18];
+                                        }
+                                    } else {
+                                        // screened_groups group=8
+                                        // else fused_tile per_thread=4
+                                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[19];
+                                    }
+                                }
                             }
                         } else {
                             // synchronous chunks=1;pinned=1
                             // else two_stage budget_mib=1024
                             // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[13];
+                            return kLeaves[20];
                         }
                     }
                 }
@@ -773,51 +1207,75 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (problem.points <= 560) {
                         // two_stage budget_mib=1024
                         // 9 problems, margin 1.00, regret 1.02 [1.00, 1.04]
-                        return kLeaves[14];
+                        return kLeaves[21];
                     } else {
-                        // screened_groups group=8
-                        // else two_stage budget_mib=8192
-                        // 15 problems, margin 1.37, regret 1.02 [1.00, 1.04]
-                        return kLeaves[15];
+                        if (problem.distances() <= 390'000) {
+                            // two_stage budget_mib=64
+                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[22];
+                        } else {
+                            // screened_groups group=8
+                            // else two_stage budget_mib=8192
+                            // 13 problems, margin 1.37, regret 1.02 [1.00, 1.05]
+                            return kLeaves[23];
+                        }
                     }
                 } else {
                     if (problem.queries <= 1000) {
                         // synchronous chunks=1;pinned=1
                         // 3 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                        return kLeaves[16];
+                        return kLeaves[24];
                     } else {
                         // fused_tile per_thread=4
                         // 2 problems, margin 1.19, regret 1.02 [1.00, 1.03]
-                        return kLeaves[17];
+                        return kLeaves[25];
                     }
                 }
             }
         }
     } else {
         if (ratio(problem.queries, problem.points) <= 1.8e-05) {
-            // screened_groups group=128
-            // else synchronous chunks=1;pinned=0
-            // else two_stage budget_mib=1024
-            // 9 problems, margin 0.94, regret 1.01 [1.00, 1.02]
-            return kLeaves[18];
+            if (problem.metric == Metric::euclidean) {
+                // screened_groups group=128
+                // 1 problems, margin 0.94, regret 1.06 [1.06, 1.06]
+                return kLeaves[26];
+            } else {
+                // synchronous chunks=1;pinned=0
+                // else two_stage budget_mib=1024
+                // 8 problems, margin 0.98, regret 1.00 [1.00, 1.01]
+                return kLeaves[27];
+            }
         } else {
             if (ratio(problem.points, problem.k) <= 256) {
                 if (ratio(problem.points, problem.classes) <= 7) {
                     // synchronous chunks=1;pinned=1
                     // else two_stage budget_mib=8192
                     // 4 problems, margin 1.00, regret 1.03 [1.00, 1.09]
-                    return kLeaves[19];
+                    return kLeaves[28];
                 } else {
-                    if (problem.missing == Missing::none) {
-                        // screened_groups group=8
-                        // else fused_tile per_thread=4
-                        // 9 problems, margin 1.84, regret 1.07 [1.01, 1.14]
-                        return kLeaves[20];
+                    if (problem.terms() <= 536'870'912) {
+                        if (ratio(problem.points, problem.classes) <= 27) {
+                            // screened_groups group=8
+                            // else two_stage budget_mib=1024
+                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[29];
+                        } else {
+                            // screened_groups group=8
+                            // else fused_tile per_thread=4
+                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[30];
+                        }
                     } else {
-                        // synchronous chunks=1;pinned=1
-                        // else two_stage budget_mib=8192
-                        // 2 problems, margin 1.00, regret 1.04 [1.00, 1.08]
-                        return kLeaves[21];
+                        if (problem.metric == Metric::manhattan) {
+                            // fused_tile per_thread=8
+                            // 1 problems, margin 1.32, regret 1.00 [1.00, 1.00]
+                            return kLeaves[31];
+                        } else {
+                            // screened_groups group=8
+                            // else fused_tile per_thread=4
+                            // 6 problems, margin 1.84, regret 1.02 [1.00, 1.05]
+                            return kLeaves[32];
+                        }
                     }
                 }
             } else {
@@ -826,40 +1284,75 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (problem.missing == Missing::none) {
                             // fused_tile per_thread=4
                             // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                            return kLeaves[22];
+                            return kLeaves[33];
                         } else {
                             // synchronous chunks=1;pinned=1
                             // 2 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                            return kLeaves[23];
+                            return kLeaves[34];
                         }
                     } else {
-                        // screened_groups group=32
-                        // else fused_tile per_thread=4
-                        // 22 problems, margin 2.35, regret 1.02 [1.01, 1.04]
-                        return kLeaves[24];
+                        if (product(problem.dims, problem.classes) <= 12'000) {
+                            if (ratio(problem.points, problem.classes) <= 27'000) {
+                                // screened_groups group=32
+                                // else fused_tile per_thread=4
+                                // 20 problems, margin 2.32, regret 1.01 [1.00, 1.03]
+                                return kLeaves[35];
+                            } else {
+                                // screened_groups group=128
+                                // 1 problems, margin 2.96, regret 1.00 [1.00, 1.00]
+                                return kLeaves[36];
+                            }
+                        } else {
+                            // screened_groups group=8
+                            // else synchronous chunks=1;pinned=0
+                            // else two_stage budget_mib=8192
+                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[37];
+                        }
                     }
                 } else {
                     if (ratio(problem.queries, problem.dims) <= 0.082) {
                         // synchronous chunks=1;pinned=1
                         // 1 problems, margin 1.95, regret 1.00 [1.00, 1.00]
-                        return kLeaves[25];
+                        return kLeaves[38];
                     } else {
                         if (problem.metric == Metric::manhattan) {
-                            // fused_tile per_thread=8
-                            // else fused_tile per_thread=4
-                            // 6 problems, margin 1.59, regret 1.03 [1.00, 1.06]
-                            return kLeaves[26];
+                            if (problem.terms() <= 2'700'000'000) {
+                                // fused_tile per_thread=4
+                                // 3 problems, margin 1.43, regret 1.03 [1.00, 1.09]
+                                return kLeaves[39];
+                            } else {
+                                // fused_tile per_thread=8
+                                // else fused_tile per_thread=4
+                                // 3 problems, margin 1.94, regret 1.00 [1.00, 1.00]
+                                return kLeaves[40];
+                            }
                         } else {
                             if (problem.dims <= 2) {
                                 // screened_groups group=32
                                 // else fused_tile per_thread=4
                                 // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[27];
+                                return kLeaves[41];
                             } else {
-                                // screened_groups group=128
-                                // else fused_tile per_thread=4
-                                // 22 problems, margin 2.87, regret 1.03 [1.01, 1.06]
-                                return kLeaves[28];
+                                if (ratio(problem.points, problem.dims) <= 390) {
+                                    if (problem.missing == Missing::none) {
+                                        // screened_groups group=32
+                                        // else synchronous chunks=1;pinned=1
+                                        // else two_stage budget_mib=8192
+                                        // 2 problems, margin 1.00, regret 1.05 [1.00, 1.09]
+                                        return kLeaves[42];
+                                    } else {
+                                        // synchronous chunks=1;pinned=1
+                                        // else two_stage budget_mib=1024
+                                        // 1 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[43];
+                                    }
+                                } else {
+                                    // screened_groups group=128
+                                    // else fused_tile per_thread=4
+                                    // 20 problems, margin 2.87, regret 1.03 [1.01, 1.06]
+                                    return kLeaves[44];
+                                }
                             }
                         }
                     }

@@ -24,12 +24,38 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.10F},
+    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.01F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.81F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.81F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.81F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 2.29F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.81F},
+};
+
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.02F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.10F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.02F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 3.99F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 4.90F},
+    {VariantId::asynchronous, {{"chunks", 4}}, 8.42F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 12.94F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.03F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 2.21F},
     {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.01F},
@@ -38,7 +64,7 @@ constexpr Choice<Problem> kRanking1[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 2.26F},
 };
 
-constexpr Choice<Problem> kRanking2[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.13F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.16F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.13F},
@@ -46,28 +72,36 @@ constexpr Choice<Problem> kRanking2[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.16F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.32F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.32F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.04F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.65F},
-    {VariantId::synchronous, {{"chunks", 32}, {"pinned", 0}}, 1.11F},
-    {VariantId::asynchronous, {{"chunks", 32}}, 1.28F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.66F},
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.43F},
+    {VariantId::synchronous, {{"chunks", 32}, {"pinned", 1}}, 1.25F},
+    {VariantId::asynchronous, {{"chunks", 8}}, 1.41F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.43F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::synchronous, {{"chunks", 32}, {"pinned", 0}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.99F},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.02F},
+    {VariantId::asynchronous, {{"chunks", 32}}, 1.17F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.02F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::screened_groups, {{"group", 128}}, 1.00F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.23F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.23F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.23F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::asynchronous, {{"chunks", 32}}, 1.04F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.35F},
     {VariantId::asynchronous, {{"chunks", 4}}, 1.04F},
@@ -75,15 +109,24 @@ constexpr Choice<Problem> kRanking6[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.35F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.07F},
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.04F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.57F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.35F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.78F},
+    {VariantId::asynchronous, {{"chunks", 4}}, 1.85F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.57F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::asynchronous, {{"chunks", 32}}, 1.01F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.59F},
+    {VariantId::asynchronous, {{"chunks", 8}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.28F},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.58F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.58F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::screened_groups, {{"group", 32}}, 1.05F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.53F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.21F},
@@ -91,28 +134,40 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.21F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::screened_groups, {{"group", 8}}, 1.26F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.31F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.31F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.65F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.65F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::screened_groups, {{"group", 8}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.24F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.24F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.24F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.18F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.18F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.06F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.38F},
     {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.37F},
     {VariantId::asynchronous, {{"chunks", 4}}, 2.43F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.38F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.37F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.67F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.67F},
+};
+
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::screened_groups, {{"group", 128}}, 1.00F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.20F},
     {VariantId::fused_tile, {{"per_thread", 8}}, 1.43F},
@@ -120,39 +175,43 @@ constexpr Choice<Problem> kRanking12[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.27F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.04F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.03F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.03F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.03F},
+constexpr Choice<Problem> kRanking22[] = {
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.01F},
+    {VariantId::screened_groups, {{"group", 8}}, 1.16F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.16F},
-    {VariantId::screened_groups, {{"group", 8}}, 1.23F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.25F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.25F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.28F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.27F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking23[] = {
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking24[] = {
     {VariantId::screened_groups, {{"group", 8}}, 1.02F},
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.07F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.24F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.41F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking25[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking26[] = {
     {VariantId::screened_groups, {{"group", 8}}, 1.01F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.13F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.13F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.13F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking27[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.02F},
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.24F},
     {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.71F},
@@ -160,7 +219,7 @@ constexpr Choice<Problem> kRanking18[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 7.29F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking28[] = {
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.01F},
     {VariantId::screened_groups, {{"group", 8}}, 1.16F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.21F},
@@ -168,11 +227,27 @@ constexpr Choice<Problem> kRanking19[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 3.22F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.05F},
+constexpr Choice<Problem> kRanking29[] = {
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.02F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.02F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.02F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking30[] = {
+    {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 64}}, 1.35F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.35F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.35F},
+};
+
+constexpr Choice<Problem> kRanking31[] = {
+    {VariantId::screened_groups, {{"group", 8}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.07F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.07F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.07F},
+};
+
+constexpr Choice<Problem> kRanking32[] = {
     {VariantId::fused_tile, {{"per_thread", 8}}, 1.04F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.35F},
     {VariantId::screened_groups, {{"group", 8}}, 1.17F},
@@ -180,7 +255,7 @@ constexpr Choice<Problem> kRanking21[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.29F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
+constexpr Choice<Problem> kRanking33[] = {
     {VariantId::asynchronous, {{"chunks", 4}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.02F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.31F},
@@ -188,22 +263,51 @@ constexpr Choice<Problem> kRanking22[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.02F},
 };
 
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.02F},
+constexpr Choice<Problem> kRanking34[] = {
+    {VariantId::screened_groups, {{"group", 8}}, 1.01F},
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.44F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.63F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.64F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.64F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.65F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.65F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.65F},
 };
 
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.04F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.16F},
+constexpr Choice<Problem> kRanking35[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.04F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.06F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.21F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.21F},
+};
+
+constexpr Choice<Problem> kRanking36[] = {
+    {VariantId::asynchronous, {{"chunks", 4}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking37[] = {
+    {VariantId::screened_groups, {{"group", 32}}, 1.01F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 3.26F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 4.04F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 4.23F},
+};
+
+constexpr Choice<Problem> kRanking38[] = {
+    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
+    {VariantId::asynchronous, {{"chunks", 32}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.22F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.35F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.22F},
+};
+
+constexpr Choice<Problem> kRanking39[] = {
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.02F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.16F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.02F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.16F},
 };
 
-constexpr Choice<Problem> kRanking25[] = {
+constexpr Choice<Problem> kRanking40[] = {
     {VariantId::screened_groups, {{"group", 32}}, 1.01F},
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.61F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 2.10F},
@@ -211,7 +315,7 @@ constexpr Choice<Problem> kRanking25[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 2.25F},
 };
 
-constexpr Choice<Problem> kRanking26[] = {
+constexpr Choice<Problem> kRanking41[] = {
     {VariantId::screened_groups, {{"group", 8}}, 1.01F},
     {VariantId::fused_tile, {{"per_thread", 8}}, 3.02F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.78F},
@@ -219,47 +323,58 @@ constexpr Choice<Problem> kRanking26[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 3.66F},
 };
 
-constexpr Choice<Problem> kRanking27[] = {
+constexpr Choice<Problem> kRanking42[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.03F},
 };
 
-constexpr Choice<Problem> kRanking28[] = {
+constexpr Choice<Problem> kRanking43[] = {
     {VariantId::fused_tile, {{"per_thread", 8}}, 1.01F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.13F},
     {VariantId::asynchronous, {{"chunks", 4}}, 1.39F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 2.50F},
 };
 
-constexpr Choice<Problem> kRanking29[] = {
+constexpr Choice<Problem> kRanking44[] = {
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
     {VariantId::asynchronous, {{"chunks", 4}}, 1.00F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking30[] = {
+constexpr Choice<Problem> kRanking45[] = {
     {VariantId::fused_tile, {{"per_thread", 8}}, 1.11F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.31F},
     {VariantId::two_stage, {{"budget_mib", 64}}, 1.31F},
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.31F},
 };
 
-constexpr Choice<Problem> kRanking31[] = {
+constexpr Choice<Problem> kRanking46[] = {
     {VariantId::screened_groups, {{"group", 32}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.28F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.91F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 2.04F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.04F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.26F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.16F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 2.38F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.38F},
 };
 
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.08F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.42F},
+constexpr Choice<Problem> kRanking47[] = {
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
+};
+
+constexpr Choice<Problem> kRanking48[] = {
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking49[] = {
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.02F},
     {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.53F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.42F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.62F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.62F},
 };
 
-constexpr Choice<Problem> kRanking33[] = {
+constexpr Choice<Problem> kRanking50[] = {
     {VariantId::fused_tile, {{"per_thread", 8}}, 1.01F},
     {VariantId::fused_tile, {{"per_thread", 4}}, 1.20F},
     {VariantId::two_stage, {{"budget_mib", 8192}}, 1.26F},
@@ -267,38 +382,167 @@ constexpr Choice<Problem> kRanking33[] = {
     {VariantId::two_stage, {{"budget_mib", 1024}}, 1.29F},
 };
 
-constexpr Choice<Problem> kRanking34[] = {
+constexpr Choice<Problem> kRanking51[] = {
     {VariantId::screened_groups, {{"group", 32}}, 1.02F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.60F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.90F},
-    {VariantId::fused_tile, {{"per_thread", 8}}, 2.26F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.89F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 2.55F},
+    {VariantId::fused_tile, {{"per_thread", 8}}, 3.01F},
+    {VariantId::asynchronous, {{"chunks", 4}}, 4.07F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 3.39F},
 };
 
-constexpr Choice<Problem> kRanking35[] = {
+constexpr Choice<Problem> kRanking52[] = {
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking53[] = {
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.01F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
+};
+
+constexpr Choice<Problem> kRanking54[] = {
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.01F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.17F},
+    {VariantId::asynchronous, {{"chunks", 4}}, 1.46F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.45F},
+};
+
+constexpr Choice<Problem> kRanking55[] = {
+    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking56[] = {
     {VariantId::screened_groups, {{"group", 128}}, 1.01F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.77F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.21F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 2.44F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.28F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.70F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 2.20F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.36F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.45F},
+};
+
+constexpr Choice<Problem> kRanking57[] = {
+    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.51F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.68F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.69F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.74F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.75F},
+};
+
+constexpr Choice<Problem> kRanking58[] = {
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.35F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.50F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.51F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.35F},
+};
+
+constexpr Choice<Problem> kRanking59[] = {
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.03F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
+};
+
+constexpr Choice<Problem> kRanking60[] = {
+    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 7.18F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 8.45F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 11.26F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 8.74F},
+};
+
+constexpr Choice<Problem> kRanking61[] = {
+    {VariantId::fused_tile, {{"per_thread", 8}}, 1.03F},
+    {VariantId::fused_tile, {{"per_thread", 4}}, 1.15F},
+    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.33F},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.68F},
+    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.34F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 121,
-        .margin = 3.63F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.07F,
+        .problems = 110,
+        .margin = 4.32F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
         .path = "distances <= 2700000 "
                 "and distances <= 3900 "
                 "and queries * k <= 512 "
-                "and points * dims <= 220000",
+                "and points * dims <= 220000 "
+                "and dims * classes <= 27000 "
+                "and queries * classes <= 680",
         .ranking = kRanking0,
     },
     {
         .id = 1,
+        .problems = 6,
+        .margin = 2.17F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 2700000 "
+                "and distances <= 3900 "
+                "and queries * k <= 512 "
+                "and points * dims <= 220000 "
+                "and dims * classes <= 27000 "
+                "and queries * classes > 680 "
+                "and k / classes <= 0.1",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 3,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 2700000 "
+                "and distances <= 3900 "
+                "and queries * k <= 512 "
+                "and points * dims <= 220000 "
+                "and dims * classes <= 27000 "
+                "and queries * classes > 680 "
+                "and k / classes > 0.1",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 2700000 "
+                "and distances <= 3900 "
+                "and queries * k <= 512 "
+                "and points * dims <= 220000 "
+                "and dims * classes > 27000 "
+                "and classes <= 82",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 1,
+        .margin = 3.99F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 2700000 "
+                "and distances <= 3900 "
+                "and queries * k <= 512 "
+                "and points * dims <= 220000 "
+                "and dims * classes > 27000 "
+                "and classes > 82",
+        .ranking = kRanking4,
+    },
+    {
+        .id = 5,
         .problems = 11,
         .margin = 0.99F,
         .regret = 1.01F,
@@ -308,20 +552,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and distances <= 3900 "
                 "and queries * k <= 512 "
                 "and points * dims > 220000",
-        .ranking = kRanking1,
+        .ranking = kRanking5,
     },
     {
-        .id = 2,
+        .id = 6,
         .problems = 15,
         .margin = 1.00F,
         .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.10F,
         .path = "distances <= 2700000 and distances <= 3900 and queries * k > 512",
-        .ranking = kRanking2,
+        .ranking = kRanking6,
     },
     {
-        .id = 3,
+        .id = 7,
         .problems = 13,
         .margin = 2.43F,
         .regret = 1.00F,
@@ -332,26 +576,44 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims <= 82000 "
                 "and queries <= 330 "
                 "and terms <= 32768",
-        .ranking = kRanking3,
+        .ranking = kRanking7,
     },
     {
-        .id = 4,
-        .problems = 53,
-        .margin = 1.07F,
-        .regret = 1.01F,
+        .id = 8,
+        .problems = 30,
+        .margin = 1.23F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.00F,
         .path = "distances <= 2700000 "
                 "and distances > 3900 "
                 "and queries * dims <= 82000 "
                 "and queries <= 330 "
                 "and terms > 32768 "
                 "and queries / points <= 1.5e-05 "
-                "and distances <= 220000",
-        .ranking = kRanking4,
+                "and distances <= 220000 "
+                "and dims / k <= 32",
+        .ranking = kRanking8,
     },
     {
-        .id = 5,
+        .id = 9,
+        .problems = 23,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 2700000 "
+                "and distances > 3900 "
+                "and queries * dims <= 82000 "
+                "and queries <= 330 "
+                "and terms > 32768 "
+                "and queries / points <= 1.5e-05 "
+                "and distances <= 220000 "
+                "and dims / k > 32",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
         .problems = 8,
         .margin = 1.49F,
         .regret = 1.02F,
@@ -365,10 +627,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / points <= 1.5e-05 "
                 "and distances > 220000 "
                 "and dims * classes <= 100",
-        .ranking = kRanking5,
+        .ranking = kRanking10,
     },
     {
-        .id = 6,
+        .id = 11,
         .problems = 28,
         .margin = 1.13F,
         .regret = 1.01F,
@@ -382,15 +644,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / points <= 1.5e-05 "
                 "and distances > 220000 "
                 "and dims * classes > 100",
-        .ranking = kRanking6,
+        .ranking = kRanking11,
     },
     {
-        .id = 7,
-        .problems = 49,
-        .margin = 1.26F,
-        .regret = 1.05F,
+        .id = 12,
+        .problems = 46,
+        .margin = 1.30F,
+        .regret = 1.04F,
         .regret_lo = 1.02F,
-        .regret_hi = 1.09F,
+        .regret_hi = 1.08F,
         .path = "distances <= 2700000 "
                 "and distances > 3900 "
                 "and queries * dims <= 82000 "
@@ -398,11 +660,30 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 32768 "
                 "and queries / points > 1.5e-05 "
                 "and queries / k <= 0.22 "
-                "and points / dims <= 2200",
-        .ranking = kRanking7,
+                "and points / dims <= 2200 "
+                "and points <= 100000",
+        .ranking = kRanking12,
     },
     {
-        .id = 8,
+        .id = 13,
+        .problems = 3,
+        .margin = 1.28F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances <= 2700000 "
+                "and distances > 3900 "
+                "and queries * dims <= 82000 "
+                "and queries <= 330 "
+                "and terms > 32768 "
+                "and queries / points > 1.5e-05 "
+                "and queries / k <= 0.22 "
+                "and points / dims <= 2200 "
+                "and points > 100000",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
         .problems = 15,
         .margin = 1.51F,
         .regret = 1.03F,
@@ -416,15 +697,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / points > 1.5e-05 "
                 "and queries / k <= 0.22 "
                 "and points / dims > 2200",
-        .ranking = kRanking8,
+        .ranking = kRanking14,
     },
     {
-        .id = 9,
-        .problems = 10,
+        .id = 15,
+        .problems = 2,
         .margin = 1.61F,
-        .regret = 1.04F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
+        .regret_hi = 1.00F,
         .path = "distances <= 2700000 "
                 "and distances > 3900 "
                 "and queries * dims <= 82000 "
@@ -433,11 +714,31 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / points > 1.5e-05 "
                 "and queries / k > 0.22 "
                 "and points / dims <= 32768 "
-                "and dims / k <= 0.068",
-        .ranking = kRanking9,
+                "and dims / k <= 0.068 "
+                "and queries / dims <= 6",
+        .ranking = kRanking15,
     },
     {
-        .id = 10,
+        .id = 16,
+        .problems = 8,
+        .margin = 1.32F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.13F,
+        .path = "distances <= 2700000 "
+                "and distances > 3900 "
+                "and queries * dims <= 82000 "
+                "and queries <= 330 "
+                "and terms > 32768 "
+                "and queries / points > 1.5e-05 "
+                "and queries / k > 0.22 "
+                "and points / dims <= 32768 "
+                "and dims / k <= 0.068 "
+                "and queries / dims > 6",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
         .problems = 11,
         .margin = 3.99F,
         .regret = 1.00F,
@@ -453,13 +754,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / dims <= 32768 "
                 "and dims / k > 0.068 "
                 "and points * k <= 330",
-        .ranking = kRanking10,
+        .ranking = kRanking17,
     },
     {
-        .id = 11,
-        .problems = 380,
+        .id = 18,
+        .problems = 379,
         .margin = 1.30F,
-        .regret = 1.06F,
+        .regret = 1.05F,
         .regret_lo = 1.04F,
         .regret_hi = 1.07F,
         .path = "distances <= 2700000 "
@@ -471,11 +772,32 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / k > 0.22 "
                 "and points / dims <= 32768 "
                 "and dims / k > 0.068 "
-                "and points * k > 330",
-        .ranking = kRanking11,
+                "and points * k > 330 "
+                "and dims * k <= 100000",
+        .ranking = kRanking18,
     },
     {
-        .id = 12,
+        .id = 19,
+        .problems = 1,
+        .margin = 1.67F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 2700000 "
+                "and distances > 3900 "
+                "and queries * dims <= 82000 "
+                "and queries <= 330 "
+                "and terms > 32768 "
+                "and queries / points > 1.5e-05 "
+                "and queries / k > 0.22 "
+                "and points / dims <= 32768 "
+                "and dims / k > 0.068 "
+                "and points * k > 330 "
+                "and dims * k > 100000",
+        .ranking = kRanking19,
+    },
+    {
+        .id = 20,
         .problems = 9,
         .margin = 1.49F,
         .regret = 1.00F,
@@ -489,10 +811,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / points > 1.5e-05 "
                 "and queries / k > 0.22 "
                 "and points / dims > 32768",
-        .ranking = kRanking12,
+        .ranking = kRanking20,
     },
     {
-        .id = 13,
+        .id = 21,
         .problems = 28,
         .margin = 1.06F,
         .regret = 1.02F,
@@ -503,25 +825,42 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims <= 82000 "
                 "and queries > 330 "
                 "and points <= 330",
-        .ranking = kRanking13,
+        .ranking = kRanking21,
     },
     {
-        .id = 14,
-        .problems = 37,
-        .margin = 1.17F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
+        .id = 22,
+        .problems = 34,
+        .margin = 1.18F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
         .path = "distances <= 2700000 "
                 "and distances > 3900 "
                 "and queries * dims <= 82000 "
                 "and queries > 330 "
                 "and points > 330 "
-                "and points <= 1000",
-        .ranking = kRanking14,
+                "and points <= 1000 "
+                "and k <= 82",
+        .ranking = kRanking22,
     },
     {
-        .id = 15,
+        .id = 23,
+        .problems = 3,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances <= 2700000 "
+                "and distances > 3900 "
+                "and queries * dims <= 82000 "
+                "and queries > 330 "
+                "and points > 330 "
+                "and points <= 1000 "
+                "and k > 82",
+        .ranking = kRanking23,
+    },
+    {
+        .id = 24,
         .problems = 39,
         .margin = 1.09F,
         .regret = 1.03F,
@@ -533,10 +872,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries > 330 "
                 "and points > 330 "
                 "and points > 1000",
-        .ranking = kRanking15,
+        .ranking = kRanking24,
     },
     {
-        .id = 16,
+        .id = 25,
         .problems = 39,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -547,10 +886,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 82000 "
                 "and queries_in == device "
                 "and points <= 560",
-        .ranking = kRanking16,
+        .ranking = kRanking25,
     },
     {
-        .id = 17,
+        .id = 26,
         .problems = 19,
         .margin = 1.20F,
         .regret = 1.07F,
@@ -561,10 +900,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 82000 "
                 "and queries_in == device "
                 "and points > 560",
-        .ranking = kRanking17,
+        .ranking = kRanking26,
     },
     {
-        .id = 18,
+        .id = 27,
         .problems = 9,
         .margin = 1.21F,
         .regret = 1.02F,
@@ -575,10 +914,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 82000 "
                 "and queries_in != device "
                 "and queries <= 470",
-        .ranking = kRanking18,
+        .ranking = kRanking27,
     },
     {
-        .id = 19,
+        .id = 28,
         .problems = 9,
         .margin = 1.20F,
         .regret = 1.01F,
@@ -589,60 +928,155 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 82000 "
                 "and queries_in != device "
                 "and queries > 470",
-        .ranking = kRanking19,
+        .ranking = kRanking28,
     },
     {
-        .id = 20,
-        .problems = 29,
+        .id = 29,
+        .problems = 19,
         .margin = 1.00F,
-        .regret = 1.05F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.11F,
-        .path = "distances > 2700000 and points / k <= 220 and points <= 512 and queries_in == device",
-        .ranking = kRanking20,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.05F,
+        .path = "distances > 2700000 "
+                "and points / k <= 220 "
+                "and points <= 512 "
+                "and queries_in == device "
+                "and distances <= 10000000 "
+                "and dims * classes <= 22000",
+        .ranking = kRanking29,
     },
     {
-        .id = 21,
+        .id = 30,
+        .problems = 2,
+        .margin = 1.83F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 2700000 "
+                "and points / k <= 220 "
+                "and points <= 512 "
+                "and queries_in == device "
+                "and distances <= 10000000 "
+                "and dims * classes > 22000",
+        .ranking = kRanking30,
+    },
+    {
+        .id = 31,
+        .problems = 8,
+        .margin = 1.25F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "distances > 2700000 "
+                "and points / k <= 220 "
+                "and points <= 512 "
+                "and queries_in == device "
+                "and distances > 10000000",
+        .ranking = kRanking31,
+    },
+    {
+        .id = 32,
         .problems = 8,
         .margin = 1.13F,
         .regret = 1.04F,
         .regret_lo = 1.02F,
         .regret_hi = 1.08F,
         .path = "distances > 2700000 and points / k <= 220 and points <= 512 and queries_in != device",
-        .ranking = kRanking21,
+        .ranking = kRanking32,
     },
     {
-        .id = 22,
+        .id = 33,
         .problems = 5,
         .margin = 1.11F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "distances > 2700000 and points / k <= 220 and points > 512 and points / k <= 11",
-        .ranking = kRanking22,
+        .ranking = kRanking33,
     },
     {
-        .id = 23,
-        .problems = 93,
-        .margin = 2.09F,
-        .regret = 1.05F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.07F,
-        .path = "distances > 2700000 and points / k <= 220 and points > 512 and points / k > 11",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 89,
-        .margin = 1.34F,
+        .id = 34,
+        .problems = 74,
+        .margin = 2.00F,
         .regret = 1.04F,
         .regret_lo = 1.02F,
         .regret_hi = 1.05F,
-        .path = "distances > 2700000 and points / k > 220 and queries / dims <= 0.15",
-        .ranking = kRanking24,
+        .path = "distances > 2700000 "
+                "and points / k <= 220 "
+                "and points > 512 "
+                "and points / k > 11 "
+                "and distances <= 220000000 "
+                "and missing == none",
+        .ranking = kRanking34,
     },
     {
-        .id = 25,
+        .id = 35,
+        .problems = 9,
+        .margin = 1.13F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "distances > 2700000 "
+                "and points / k <= 220 "
+                "and points > 512 "
+                "and points / k > 11 "
+                "and distances <= 220000000 "
+                "and missing != none "
+                "and dims <= 39",
+        .ranking = kRanking35,
+    },
+    {
+        .id = 36,
+        .problems = 5,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances > 2700000 "
+                "and points / k <= 220 "
+                "and points > 512 "
+                "and points / k > 11 "
+                "and distances <= 220000000 "
+                "and missing != none "
+                "and dims > 39",
+        .ranking = kRanking36,
+    },
+    {
+        .id = 37,
+        .problems = 5,
+        .margin = 2.99F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "distances > 2700000 "
+                "and points / k <= 220 "
+                "and points > 512 "
+                "and points / k > 11 "
+                "and distances > 220000000",
+        .ranking = kRanking37,
+    },
+    {
+        .id = 38,
+        .problems = 6,
+        .margin = 1.28F,
+        .regret = 1.04F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.12F,
+        .path = "distances > 2700000 and points / k > 220 and queries / dims <= 0.15 and dims / k <= 2.7",
+        .ranking = kRanking38,
+    },
+    {
+        .id = 39,
+        .problems = 83,
+        .margin = 1.36F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.04F,
+        .path = "distances > 2700000 and points / k > 220 and queries / dims <= 0.15 and dims / k > 2.7",
+        .ranking = kRanking39,
+    },
+    {
+        .id = 40,
         .problems = 191,
         .margin = 3.20F,
         .regret = 1.03F,
@@ -653,10 +1087,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries / dims > 0.15 "
                 "and points / k <= 3900 "
                 "and dims <= 120",
-        .ranking = kRanking25,
+        .ranking = kRanking40,
     },
     {
-        .id = 26,
+        .id = 41,
         .problems = 20,
         .margin = 3.18F,
         .regret = 1.01F,
@@ -669,10 +1103,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims > 120 "
                 "and missing == none "
                 "and metric == euclidean",
-        .ranking = kRanking26,
+        .ranking = kRanking41,
     },
     {
-        .id = 27,
+        .id = 42,
         .problems = 11,
         .margin = 1.00F,
         .regret = 1.03F,
@@ -686,10 +1120,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and missing == none "
                 "and metric != euclidean "
                 "and queries_in == device",
-        .ranking = kRanking27,
+        .ranking = kRanking42,
     },
     {
-        .id = 28,
+        .id = 43,
         .problems = 5,
         .margin = 1.15F,
         .regret = 1.01F,
@@ -703,10 +1137,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and missing == none "
                 "and metric != euclidean "
                 "and queries_in != device",
-        .ranking = kRanking28,
+        .ranking = kRanking43,
     },
     {
-        .id = 29,
+        .id = 44,
         .problems = 12,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -718,10 +1152,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / k <= 3900 "
                 "and dims > 120 "
                 "and missing != none",
-        .ranking = kRanking29,
+        .ranking = kRanking44,
     },
     {
-        .id = 30,
+        .id = 45,
         .problems = 4,
         .margin = 1.29F,
         .regret = 1.08F,
@@ -733,41 +1167,76 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / k > 3900 "
                 "and dims <= 2 "
                 "and queries <= 47",
-        .ranking = kRanking30,
+        .ranking = kRanking45,
     },
     {
-        .id = 31,
-        .problems = 11,
+        .id = 46,
+        .problems = 9,
         .margin = 1.67F,
-        .regret = 1.06F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.16F,
+        .regret_hi = 1.00F,
         .path = "distances > 2700000 "
                 "and points / k > 220 "
                 "and queries / dims > 0.15 "
                 "and points / k > 3900 "
                 "and dims <= 2 "
-                "and queries > 47",
-        .ranking = kRanking31,
+                "and queries > 47 "
+                "and queries / classes <= 8192",
+        .ranking = kRanking46,
     },
     {
-        .id = 32,
-        .problems = 11,
-        .margin = 1.29F,
-        .regret = 1.08F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.16F,
+        .id = 47,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "distances > 2700000 "
+                "and points / k > 220 "
+                "and queries / dims > 0.15 "
+                "and points / k > 3900 "
+                "and dims <= 2 "
+                "and queries > 47 "
+                "and queries / classes > 8192",
+        .ranking = kRanking47,
+    },
+    {
+        .id = 48,
+        .problems = 3,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "distances > 2700000 "
                 "and points / k > 220 "
                 "and queries / dims > 0.15 "
                 "and points / k > 3900 "
                 "and dims > 2 "
                 "and metric == manhattan "
-                "and queries * dims <= 5600",
-        .ranking = kRanking32,
+                "and queries * dims <= 5600 "
+                "and points * k <= 470000",
+        .ranking = kRanking48,
     },
     {
-        .id = 33,
+        .id = 49,
+        .problems = 8,
+        .margin = 1.55F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "distances > 2700000 "
+                "and points / k > 220 "
+                "and queries / dims > 0.15 "
+                "and points / k > 3900 "
+                "and dims > 2 "
+                "and metric == manhattan "
+                "and queries * dims <= 5600 "
+                "and points * k > 470000",
+        .ranking = kRanking49,
+    },
+    {
+        .id = 50,
         .problems = 17,
         .margin = 1.26F,
         .regret = 1.02F,
@@ -780,30 +1249,124 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims > 2 "
                 "and metric == manhattan "
                 "and queries * dims > 5600",
-        .ranking = kRanking33,
+        .ranking = kRanking50,
     },
     {
-        .id = 34,
-        .problems = 28,
+        .id = 51,
+        .problems = 13,
         .margin = 2.87F,
-        .regret = 1.01F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.03F,
         .path = "distances > 2700000 "
                 "and points / k > 220 "
                 "and queries / dims > 0.15 "
                 "and points / k > 3900 "
                 "and dims > 2 "
                 "and metric != manhattan "
-                "and points / dims <= 256",
-        .ranking = kRanking34,
+                "and points / dims <= 256 "
+                "and metric == euclidean "
+                "and missing == none",
+        .ranking = kRanking51,
     },
     {
-        .id = 35,
-        .problems = 209,
-        .margin = 3.17F,
-        .regret = 1.05F,
-        .regret_lo = 1.03F,
+        .id = 52,
+        .problems = 5,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 2700000 "
+                "and points / k > 220 "
+                "and queries / dims > 0.15 "
+                "and points / k > 3900 "
+                "and dims > 2 "
+                "and metric != manhattan "
+                "and points / dims <= 256 "
+                "and metric == euclidean "
+                "and missing != none",
+        .ranking = kRanking52,
+    },
+    {
+        .id = 53,
+        .problems = 8,
+        .margin = 1.00F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "distances > 2700000 "
+                "and points / k > 220 "
+                "and queries / dims > 0.15 "
+                "and points / k > 3900 "
+                "and dims > 2 "
+                "and metric != manhattan "
+                "and points / dims <= 256 "
+                "and metric != euclidean "
+                "and queries_in == device",
+        .ranking = kRanking53,
+    },
+    {
+        .id = 54,
+        .problems = 2,
+        .margin = 1.16F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances > 2700000 "
+                "and points / k > 220 "
+                "and queries / dims > 0.15 "
+                "and points / k > 3900 "
+                "and dims > 2 "
+                "and metric != manhattan "
+                "and points / dims <= 256 "
+                "and metric != euclidean "
+                "and queries_in != device",
+        .ranking = kRanking54,
+    },
+    {
+        .id = 55,
+        .problems = 3,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 2700000 "
+                "and points / k > 220 "
+                "and queries / dims > 0.15 "
+                "and points / k > 3900 "
+                "and dims > 2 "
+                "and metric != manhattan "
+                "and points / dims > 256 "
+                "and queries * dims <= 150000 "
+                "and dims * classes <= 560 "
+                "and queries * k <= 56",
+        .ranking = kRanking55,
+    },
+    {
+        .id = 56,
+        .problems = 114,
+        .margin = 2.80F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.05F,
+        .path = "distances > 2700000 "
+                "and points / k > 220 "
+                "and queries / dims > 0.15 "
+                "and points / k > 3900 "
+                "and dims > 2 "
+                "and metric != manhattan "
+                "and points / dims > 256 "
+                "and queries * dims <= 150000 "
+                "and dims * classes <= 560 "
+                "and queries * k > 56",
+        .ranking = kRanking56,
+    },
+    {
+        .id = 57,
+        .problems = 44,
+        .margin = 2.31F,
+        .regret = 1.03F,
+        .regret_lo = 1.02F,
         .regret_hi = 1.06F,
         .path = "distances > 2700000 "
                 "and points / k > 220 "
@@ -811,8 +1374,87 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points / k > 3900 "
                 "and dims > 2 "
                 "and metric != manhattan "
-                "and points / dims > 256",
-        .ranking = kRanking35,
+                "and points / dims > 256 "
+                "and queries * dims <= 150000 "
+                "and dims * classes > 560 "
+                "and missing == none",
+        .ranking = kRanking57,
+    },
+    {
+        .id = 58,
+        .problems = 2,
+        .margin = 1.35F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "distances > 2700000 "
+                "and points / k > 220 "
+                "and queries / dims > 0.15 "
+                "and points / k > 3900 "
+                "and dims > 2 "
+                "and metric != manhattan "
+                "and points / dims > 256 "
+                "and queries * dims <= 150000 "
+                "and dims * classes > 560 "
+                "and missing != none "
+                "and dims / k <= 0.68",
+        .ranking = kRanking58,
+    },
+    {
+        .id = 59,
+        .problems = 10,
+        .margin = 1.02F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances > 2700000 "
+                "and points / k > 220 "
+                "and queries / dims > 0.15 "
+                "and points / k > 3900 "
+                "and dims > 2 "
+                "and metric != manhattan "
+                "and points / dims > 256 "
+                "and queries * dims <= 150000 "
+                "and dims * classes > 560 "
+                "and missing != none "
+                "and dims / k > 0.68",
+        .ranking = kRanking59,
+    },
+    {
+        .id = 60,
+        .problems = 18,
+        .margin = 6.95F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "distances > 2700000 "
+                "and points / k > 220 "
+                "and queries / dims > 0.15 "
+                "and points / k > 3900 "
+                "and dims > 2 "
+                "and metric != manhattan "
+                "and points / dims > 256 "
+                "and queries * dims > 150000 "
+                "and metric == euclidean",
+        .ranking = kRanking60,
+    },
+    {
+        .id = 61,
+        .problems = 18,
+        .margin = 1.39F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.11F,
+        .path = "distances > 2700000 "
+                "and points / k > 220 "
+                "and queries / dims > 0.15 "
+                "and points / k > 3900 "
+                "and dims > 2 "
+                "and metric != manhattan "
+                "and points / dims > 256 "
+                "and queries * dims > 150000 "
+                "and metric != euclidean",
+        .ranking = kRanking61,
     },
 };
 
@@ -821,21 +1463,47 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         if (problem.distances() <= 3900) {
             if (product(problem.queries, problem.k) <= 512) {
                 if (product(problem.points, problem.dims) <= 220'000) {
-                    // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
-                    // else two_stage budget_mib=1024
-                    // 121 problems, margin 3.63, regret 1.03 [1.01, 1.07]
-                    return kLeaves[0];
+                    if (product(problem.dims, problem.classes) <= 27'000) {
+                        if (product(problem.queries, problem.classes) <= 680) {
+                            // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
+                            // else two_stage budget_mib=1024
+                            // 110 problems, margin 4.32, regret 1.01 [1.00, 1.02]
+                            return kLeaves[0];
+                        } else {
+                            if (ratio(problem.k, problem.classes) <= 0.1) {
+                                // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
+                                // else two_stage budget_mib=8192
+                                // 6 problems, margin 2.17, regret 1.00 [1.00, 1.00]
+                                return kLeaves[1];
+                            } else {
+                                // placement gpu_distance=0;gpu_selection=1;gpu_vote=1
+                                // else two_stage budget_mib=8192
+                                // 3 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                                return kLeaves[2];
+                            }
+                        }
+                    } else {
+                        if (problem.classes <= 82) {
+                            // two_stage budget_mib=1024
+                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                            return kLeaves[3];
+                        } else {
+                            // placement gpu_distance=1;gpu_selection=0;gpu_vote=0
+                            // 1 problems, margin 3.99, regret 1.00 [1.00, 1.00]
+                            return kLeaves[4];
+                        }
+                    }
                 } else {
                     // placement gpu_distance=1;gpu_selection=0;gpu_vote=0
                     // else two_stage budget_mib=8192
                     // 11 problems, margin 0.99, regret 1.01 [1.00, 1.02]
-                    return kLeaves[1];
+                    return kLeaves[5];
                 }
             } else {
                 // placement gpu_distance=1;gpu_selection=1;gpu_vote=1
                 // else two_stage budget_mib=64
                 // 15 problems, margin 1.00, regret 1.03 [1.00, 1.10]
-                return kLeaves[2];
+                return kLeaves[6];
             }
         } else {
             if (product(problem.queries, problem.dims) <= 82'000) {
@@ -844,61 +1512,86 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
                         // else two_stage budget_mib=1024
                         // 13 problems, margin 2.43, regret 1.00 [1.00, 1.00]
-                        return kLeaves[3];
+                        return kLeaves[7];
                     } else {
                         if (ratio(problem.queries, problem.points) <= 1.5e-05) {
                             if (problem.distances() <= 220'000) {
-                                // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
-                                // else two_stage budget_mib=64
-                                // 53 problems, margin 1.07, regret 1.01 [1.00, 1.02]
-                                return kLeaves[4];
+                                if (ratio(problem.dims, problem.k) <= 32) {
+                                    // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
+                                    // else two_stage budget_mib=64
+                                    // 30 problems, margin 1.23, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[8];
+                                } else {
+                                    // synchronous chunks=32;pinned=0
+                                    // else two_stage budget_mib=64
+                                    // 23 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[9];
+                                }
                             } else {
                                 if (product(problem.dims, problem.classes) <= 100) {
                                     // screened_groups group=128
                                     // else synchronous chunks=1;pinned=1
                                     // else two_stage budget_mib=64
                                     // 8 problems, margin 1.49, regret 1.02 [1.00, 1.05]
-                                    return kLeaves[5];
+                                    return kLeaves[10];
                                 } else {
                                     // asynchronous chunks=32
                                     // else two_stage budget_mib=8192
                                     // 28 problems, margin 1.13, regret 1.01 [1.00, 1.03]
-                                    return kLeaves[6];
+                                    return kLeaves[11];
                                 }
                             }
                         } else {
                             if (ratio(problem.queries, problem.k) <= 0.22) {
                                 if (ratio(problem.points, problem.dims) <= 2200) {
-                                    // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
-                                    // else two_stage budget_mib=8192
-                                    // 49 problems, margin 1.26, regret 1.05 [1.02, 1.09]
-                                    return kLeaves[7];
+                                    if (problem.points <= 100'000) {
+                                        // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
+                                        // else two_stage budget_mib=8192
+                                        // 46 problems, margin 1.30, regret 1.04 [1.02, 1.08]
+                                        return kLeaves[12];
+                                    } else {
+                                        // asynchronous chunks=32
+                                        // else two_stage budget_mib=8192
+                                        // 3 problems, margin 1.28, regret 1.00 [1.00, 1.01]
+                                        return kLeaves[13];
+                                    }
                                 } else {
                                     // screened_groups group=32
                                     // else synchronous chunks=1;pinned=0
                                     // else two_stage budget_mib=8192
                                     // 15 problems, margin 1.51, regret 1.03 [1.00, 1.07]
-                                    return kLeaves[8];
+                                    return kLeaves[14];
                                 }
                             } else {
                                 if (ratio(problem.points, problem.dims) <= 32'768) {
                                     if (ratio(problem.dims, problem.k) <= 0.068) {
-                                        // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
-                                        // else screened_groups group=8
-                                        // else two_stage budget_mib=1024
-                                        // 10 problems, margin 1.61, regret 1.04 [1.00, 1.10]
-                                        return kLeaves[9];
+                                        if (ratio(problem.queries, problem.dims) <= 6) {
+                                            // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
+                                            // 2 problems, margin 1.61, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[15];
+                                        } else {
+                                            // screened_groups group=8
+                                            // else two_stage budget_mib=1024
+                                            // 8 problems, margin 1.32, regret 1.05 [1.00, 1.13]
+                                            return kLeaves[16];
+                                        }
                                     } else {
                                         if (product(problem.points, problem.k) <= 330) {
                                             // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
                                             // else two_stage budget_mib=1024
                                             // 11 problems, margin 3.99, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[10];
+                                            return kLeaves[17];
                                         } else {
-                                            // synchronous chunks=1;pinned=0
-                                            // else two_stage budget_mib=8192
-                                            // 380 problems, margin 1.30, regret 1.06 [1.04, 1.07]
-                                            return kLeaves[11];
+                                            if (product(problem.dims, problem.k) <= 100'000) {
+                                                // synchronous chunks=1;pinned=0
+                                                // else two_stage budget_mib=8192
+                                                // 379 problems, margin 1.30, regret 1.05 [1.04, 1.07]
+                                                return kLeaves[18];
+                                            } else {
+                                                // fused_tile per_thread=4
+                                                // 1 problems, margin 1.67, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[19];
+                                            }
                                         }
                                     }
                                 } else {
@@ -907,7 +1600,7 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     // else fused_tile per_thread=8
                                     // else two_stage budget_mib=1024
                                     // 9 problems, margin 1.49, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[12];
+                                    return kLeaves[20];
                                 }
                             }
                         }
@@ -917,17 +1610,23 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         // synchronous chunks=1;pinned=0
                         // else two_stage budget_mib=64
                         // 28 problems, margin 1.06, regret 1.02 [1.01, 1.03]
-                        return kLeaves[13];
+                        return kLeaves[21];
                     } else {
                         if (problem.points <= 1000) {
-                            // fused_tile per_thread=4
-                            // 37 problems, margin 1.17, regret 1.03 [1.01, 1.05]
-                            return kLeaves[14];
+                            if (problem.k <= 82) {
+                                // fused_tile per_thread=4
+                                // 34 problems, margin 1.18, regret 1.01 [1.00, 1.03]
+                                return kLeaves[22];
+                            } else {
+                                // two_stage budget_mib=1024
+                                // 3 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                return kLeaves[23];
+                            }
                         } else {
                             // screened_groups group=8
                             // else fused_tile per_thread=4
                             // 39 problems, margin 1.09, regret 1.03 [1.01, 1.05]
-                            return kLeaves[15];
+                            return kLeaves[24];
                         }
                     }
                 }
@@ -936,22 +1635,22 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (problem.points <= 560) {
                         // two_stage budget_mib=1024
                         // 39 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                        return kLeaves[16];
+                        return kLeaves[25];
                     } else {
                         // screened_groups group=8
                         // else two_stage budget_mib=1024
                         // 19 problems, margin 1.20, regret 1.07 [1.01, 1.13]
-                        return kLeaves[17];
+                        return kLeaves[26];
                     }
                 } else {
                     if (problem.queries <= 470) {
                         // synchronous chunks=1;pinned=1
                         // 9 problems, margin 1.21, regret 1.02 [1.00, 1.05]
-                        return kLeaves[18];
+                        return kLeaves[27];
                     } else {
                         // fused_tile per_thread=4
                         // 9 problems, margin 1.20, regret 1.01 [1.00, 1.04]
-                        return kLeaves[19];
+                        return kLeaves[28];
                     }
                 }
             }
@@ -960,65 +1659,107 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         if (ratio(problem.points, problem.k) <= 220) {
             if (problem.points <= 512) {
                 if (problem.queries_in == QueriesIn::device) {
-                    // two_stage budget_mib=1024
-                    // 29 problems, margin 1.00, regret 1.05 [1.01, 1.11]
-                    return kLeaves[20];
+                    if (problem.distances() <= 10'000'000) {
+                        if (product(problem.dims, problem.classes) <= 22'000) {
+                            // two_stage budget_mib=64
+                            // 19 problems, margin 1.00, regret 1.02 [1.00, 1.05]
+                            return kLeaves[29];
+                        } else {
+                            // fused_tile per_thread=8
+                            // else two_stage budget_mib=64
+                            // 2 problems, margin 1.83, regret 1.00 [1.00, 1.00]
+                            return kLeaves[30];
+                        }
+                    } else {
+                        // screened_groups group=8
+                        // else two_stage budget_mib=1024
+                        // 8 problems, margin 1.25, regret 1.01 [1.00, 1.02]
+                        return kLeaves[31];
+                    }
                 } else {
                     // fused_tile per_thread=8
                     // else synchronous chunks=1;pinned=1
                     // 8 problems, margin 1.13, regret 1.04 [1.02, 1.08]
-                    return kLeaves[21];
+                    return kLeaves[32];
                 }
             } else {
                 if (ratio(problem.points, problem.k) <= 11) {
                     // asynchronous chunks=4
                     // else two_stage budget_mib=8192
                     // 5 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                    return kLeaves[22];
+                    return kLeaves[33];
                 } else {
-                    // screened_groups group=8
-                    // else fused_tile per_thread=4
-                    // 93 problems, margin 2.09, regret 1.05 [1.03, 1.07]
-                    return kLeaves[23];
+                    if (problem.distances() <= 220'000'000) {
+                        if (problem.missing == Missing::none) {
+                            // screened_groups group=8
+                            // else fused_tile per_thread=4
+                            // 74 problems, margin 2.00, regret 1.04 [1.02, 1.05]
+                            return kLeaves[34];
+                        } else {
+                            if (problem.dims <= 39) {
+                                // synchronous chunks=1;pinned=1
+                                // else fused_tile per_thread=4
+                                // 9 problems, margin 1.13, regret 1.01 [1.00, 1.03]
+                                return kLeaves[35];
+                            } else {
+                                // asynchronous chunks=4
+                                // else two_stage budget_mib=1024
+                                // 5 problems, margin 1.00, regret 1.00 [1.00, 1.01]
+                                return kLeaves[36];
+                            }
+                        }
+                    } else {
+                        // screened_groups group=32
+                        // 5 problems, margin 2.99, regret 1.01 [1.00, 1.03]
+                        return kLeaves[37];
+                    }
                 }
             }
         } else {
             if (ratio(problem.queries, problem.dims) <= 0.15) {
-                // synchronous chunks=1;pinned=0
-                // else two_stage budget_mib=1024
-                // 89 problems, margin 1.34, regret 1.04 [1.02, 1.05]
-                return kLeaves[24];
+                if (ratio(problem.dims, problem.k) <= 2.7) {
+                    // screened_groups group=128
+                    // else asynchronous chunks=32
+                    // else two_stage budget_mib=8192
+                    // 6 problems, margin 1.28, regret 1.04 [1.00, 1.12]
+                    return kLeaves[38];
+                } else {
+                    // synchronous chunks=1;pinned=0
+                    // else two_stage budget_mib=1024
+                    // 83 problems, margin 1.36, regret 1.02 [1.01, 1.04]
+                    return kLeaves[39];
+                }
             } else {
                 if (ratio(problem.points, problem.k) <= 3900) {
                     if (problem.dims <= 120) {
                         // screened_groups group=32
                         // else fused_tile per_thread=4
                         // 191 problems, margin 3.20, regret 1.03 [1.02, 1.04]
-                        return kLeaves[25];
+                        return kLeaves[40];
                     } else {
                         if (problem.missing == Missing::none) {
                             if (problem.metric == Metric::euclidean) {
                                 // screened_groups group=8
                                 // else fused_tile per_thread=8
                                 // 20 problems, margin 3.18, regret 1.01 [1.00, 1.02]
-                                return kLeaves[26];
+                                return kLeaves[41];
                             } else {
                                 if (problem.queries_in == QueriesIn::device) {
                                     // two_stage budget_mib=1024
                                     // 11 problems, margin 1.00, regret 1.03 [1.00, 1.08]
-                                    return kLeaves[27];
+                                    return kLeaves[42];
                                 } else {
                                     // fused_tile per_thread=8
                                     // else synchronous chunks=1;pinned=1
                                     // 5 problems, margin 1.15, regret 1.01 [1.00, 1.03]
-                                    return kLeaves[28];
+                                    return kLeaves[43];
                                 }
                             }
                         } else {
                             // synchronous chunks=1;pinned=1
                             // else two_stage budget_mib=8192
                             // 12 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[29];
+                            return kLeaves[44];
                         }
                     }
                 } else {
@@ -1027,37 +1768,108 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             // fused_tile per_thread=8
                             // else two_stage budget_mib=8192
                             // 4 problems, margin 1.29, regret 1.08 [1.00, 1.22]
-                            return kLeaves[30];
+                            return kLeaves[45];
                         } else {
-                            // screened_groups group=32
-                            // else fused_tile per_thread=4
-                            // 11 problems, margin 1.67, regret 1.06 [1.00, 1.16]
-                            return kLeaves[31];
+                            if (ratio(problem.queries, problem.classes) <= 8192) {
+                                // screened_groups group=32
+                                // else fused_tile per_thread=4
+                                // 9 problems, margin 1.67, regret 1.00 [1.00, 1.00]
+                                return kLeaves[46];
+                            } else {
+                                // two_stage budget_mib=1024
+                                // 2 problems, margin 1.00, regret 1.01 [1.00, 1.02]
+                                return kLeaves[47];
+                            }
                         }
                     } else {
                         if (problem.metric == Metric::manhattan) {
                             if (product(problem.queries, problem.dims) <= 5600) {
-                                // fused_tile per_thread=4
-                                // 11 problems, margin 1.29, regret 1.08 [1.01, 1.16]
-                                return kLeaves[32];
+                                if (product(problem.points, problem.k) <= 470'000) {
+                                    // synchronous chunks=1;pinned=1
+                                    // else two_stage budget_mib=1024
+                                    // 3 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[48];
+                                } else {
+                                    // fused_tile per_thread=4
+                                    // 8 problems, margin 1.55, regret 1.02 [1.00, 1.06]
+                                    return kLeaves[49];
+                                }
                             } else {
                                 // fused_tile per_thread=8
                                 // else fused_tile per_thread=4
                                 // 17 problems, margin 1.26, regret 1.02 [1.00, 1.04]
-                                return kLeaves[33];
+                                return kLeaves[50];
                             }
                         } else {
                             if (ratio(problem.points, problem.dims) <= 256) {
-                                // screened_groups group=32
-                                // else synchronous chunks=1;pinned=1
-                                // else two_stage budget_mib=8192
-                                // 28 problems, margin 2.87, regret 1.01 [1.00, 1.02]
-                                return kLeaves[34];
+                                if (problem.metric == Metric::euclidean) {
+                                    if (problem.missing == Missing::none) {
+                                        // screened_groups group=32
+                                        // 13 problems, margin 2.87, regret 1.02 [1.00, 1.03]
+                                        return kLeaves[51];
+                                    } else {
+                                        // synchronous chunks=1;pinned=1
+                                        // else two_stage budget_mib=1024
+                                        // 5 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[52];
+                                    }
+                                } else {
+                                    if (problem.queries_in == QueriesIn::device) {
+                                        // two_stage budget_mib=8192
+                                        // 8 problems, margin 1.00, regret 1.01 [1.00, 1.04]
+                                        return kLeaves[53];
+                                    } else {
+                                        // synchronous chunks=1;pinned=1
+                                        // 2 problems, margin 1.16, regret 1.01 [1.00, 1.01]
+                                        return kLeaves[54];
+                                    }
+                                }
                             } else {
-                                // screened_groups group=128
-                                // else fused_tile per_thread=4
-                                // 209 problems, margin 3.17, regret 1.05 [1.03, 1.06]
-                                return kLeaves[35];
+                                if (product(problem.queries, problem.dims) <= 150'000) {
+                                    if (product(problem.dims, problem.classes) <= 560) {
+                                        if (product(problem.queries, problem.k) <= 56) {
+                                            // screened_groups group=128
+                                            // else two_stage budget_mib=8192
+                                            // 3 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[55];
+                                        } else {
+                                            // screened_groups group=128
+                                            // else fused_tile per_thread=4
+                                            // 114 problems, margin 2.80, regret 1.03 [1.01, 1.05]
+                                            return kLeaves[56];
+                                        }
+                                    } else {
+                                        if (problem.missing == Missing::none) {
+                                            // screened_groups group=128
+                                            // else fused_tile per_thread=4
+                                            // 44 problems, margin 2.31, regret 1.03 [1.02, 1.06]
+                                            return kLeaves[57];
+                                        } else {
+                                            if (ratio(problem.dims, problem.k) <= 0.68) {
+                                                // fused_tile per_thread=4
+                                                // 2 problems, margin 1.35, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[58];
+                                            } else {
+                                                // synchronous chunks=1;pinned=0
+                                                // else two_stage budget_mib=8192
+                                                // 10 problems, margin 1.02, regret 1.00 [1.00, 1.01]
+                                                return kLeaves[59];
+                                            }
+                                        }
+                                    }
+                                } else {
+                                    if (problem.metric == Metric::euclidean) {
+                                        // screened_groups group=128
+                                        // else fused_tile per_thread=4
+                                        // 18 problems, margin 6.95, regret 1.00 [1.00, 1.01]
+                                        return kLeaves[60];
+                                    } else {
+                                        // fused_tile per_thread=8
+                                        // else fused_tile per_thread=4
+                                        // 18 problems, margin 1.39, regret 1.05 [1.00, 1.11]
+                                        return kLeaves[61];
+                                    }
+                                }
                             }
                         }
                     }

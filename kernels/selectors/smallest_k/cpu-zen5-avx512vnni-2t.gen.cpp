@@ -23,7 +23,9 @@ namespace espalier::smallest_k::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.31F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
@@ -31,8 +33,9 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.84F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
+    {VariantId::cpu_scalar, {}, 1.13F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
@@ -40,12 +43,21 @@ constexpr Choice<Problem> kRanking3[] = {
 };
 
 constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.84F},
+};
+
+constexpr Choice<Problem> kRanking5[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.09F},
     {VariantId::cpu_scalar, {}, 1.27F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.09F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.28F},
@@ -53,25 +65,42 @@ constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_scalar, {}, 1.23F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_scalar, {}, 1.36F},
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.03F},
+    {VariantId::cpu_scalar, {}, 1.35F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 1.39F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 2.64F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.03F},
-    {VariantId::cpu_minima_avx2, {}, 3.06F},
-    {VariantId::cpu_minima_avx512, {}, 3.19F},
-    {VariantId::cpu_scalar, {}, 2.96F},
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_minima_avx2, {}, 3.13F},
+    {VariantId::cpu_minima_avx512, {}, 3.27F},
+    {VariantId::cpu_scalar, {}, 3.39F},
+};
+
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.86F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.34F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.34F},
+    {VariantId::cpu_scalar, {}, 1.38F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::cpu_minima_avx2, {}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.06F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 2.64F},
@@ -80,7 +109,32 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_scalar, {}, 4.28F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_minima_avx2, {}, 1.02F},
+    {VariantId::cpu_minima_avx512, {}, 1.06F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.30F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.35F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.52F},
+    {VariantId::cpu_scalar, {}, 2.56F},
+};
+
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_minima_avx512, {}, 2.00F},
+    {VariantId::cpu_minima_avx2, {}, 2.07F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 3.09F},
+    {VariantId::cpu_scalar, {}, 6.82F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.02F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.43F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.30F},
+    {VariantId::cpu_scalar, {}, 2.42F},
+};
+
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.27F},
@@ -88,49 +142,151 @@ constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_scalar, {}, 1.22F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.67F},
-    {VariantId::cpu_minima_avx512, {}, 1.73F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.74F},
-    {VariantId::cpu_scalar, {}, 2.78F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.70F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.77F},
+    {VariantId::cpu_minima_avx512, {}, 1.79F},
+    {VariantId::cpu_scalar, {}, 2.88F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 2.47F},
-    {VariantId::cpu_minima_avx2, {}, 2.73F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.96F},
-    {VariantId::cpu_scalar, {}, 8.65F},
+    {VariantId::cpu_minima_avx512, {}, 2.20F},
+    {VariantId::cpu_minima_avx2, {}, 2.48F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 2.98F},
+    {VariantId::cpu_scalar, {}, 7.33F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking21[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.05F},
+    {VariantId::cpu_minima_avx512, {}, 1.15F},
+    {VariantId::cpu_minima_avx2, {}, 1.21F},
+    {VariantId::cpu_scalar, {}, 2.69F},
+};
+
+constexpr Choice<Problem> kRanking22[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.03F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.05F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.75F},
+    {VariantId::cpu_scalar, {}, 2.38F},
+};
+
+constexpr Choice<Problem> kRanking23[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
+    {VariantId::cpu_minima_avx512, {}, 1.08F},
+    {VariantId::cpu_minima_avx2, {}, 1.11F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.00F},
+    {VariantId::cpu_scalar, {}, 2.20F},
+};
+
+constexpr Choice<Problem> kRanking24[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.12F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.67F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.83F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 5.21F},
+    {VariantId::cpu_scalar, {}, 5.97F},
+};
+
+constexpr Choice<Problem> kRanking25[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_minima_avx512, {}, 1.40F},
+    {VariantId::cpu_minima_avx2, {}, 1.46F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.48F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.17F},
+    {VariantId::cpu_scalar, {}, 7.21F},
+};
+
+constexpr Choice<Problem> kRanking26[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.03F},
+    {VariantId::cpu_minima_avx2, {}, 1.12F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.82F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.03F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.32F},
+    {VariantId::cpu_scalar, {}, 8.49F},
+};
+
+constexpr Choice<Problem> kRanking27[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.02F},
+    {VariantId::cpu_minima_avx2, {}, 1.15F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.56F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 3.13F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 3.36F},
+    {VariantId::cpu_scalar, {}, 13.67F},
+};
+
+constexpr Choice<Problem> kRanking28[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.16F},
+    {VariantId::cpu_minima_avx512, {}, 2.43F},
+    {VariantId::cpu_scalar, {}, 30.77F},
+};
+
+constexpr Choice<Problem> kRanking29[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.03F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.14F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.33F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.67F},
+    {VariantId::cpu_scalar, {}, 24.41F},
+};
+
+constexpr Choice<Problem> kRanking30[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.15F},
+    {VariantId::cpu_minima_avx512, {}, 1.18F},
+    {VariantId::cpu_scalar, {}, 1.03F},
+};
+
+constexpr Choice<Problem> kRanking31[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_minima_avx512, {}, 1.43F},
+    {VariantId::cpu_minima_avx2, {}, 1.51F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 2.75F},
+    {VariantId::cpu_scalar, {}, 6.18F},
+};
+
+constexpr Choice<Problem> kRanking32[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_minima_avx512, {}, 1.02F},
+    {VariantId::cpu_minima_avx2, {}, 1.07F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 2.00F},
+    {VariantId::cpu_scalar, {}, 8.58F},
+};
+
+constexpr Choice<Problem> kRanking33[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.04F},
+    {VariantId::cpu_minima_avx2, {}, 1.07F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.14F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.23F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.29F},
+    {VariantId::cpu_scalar, {}, 3.32F},
+};
+
+constexpr Choice<Problem> kRanking34[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.42F},
-    {VariantId::cpu_minima_avx512, {}, 2.01F},
-    {VariantId::cpu_minima_avx2, {}, 2.01F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.51F},
     {VariantId::cpu_scalar, {}, 1.60F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking35[] = {
     {VariantId::cpu_minima_avx512, {}, 1.01F},
-    {VariantId::cpu_minima_avx2, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.75F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.83F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.84F},
-    {VariantId::cpu_scalar, {}, 4.96F},
+    {VariantId::cpu_minima_avx2, {}, 1.03F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 2.11F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 2.26F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.93F},
+    {VariantId::cpu_scalar, {}, 6.79F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.10F},
-    {VariantId::cpu_minima_avx2, {}, 1.16F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.74F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.83F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.73F},
-    {VariantId::cpu_scalar, {}, 4.47F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking36[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.81F},
     {VariantId::cpu_minima_avx2, {}, 1.89F},
@@ -138,50 +294,60 @@ constexpr Choice<Problem> kRanking16[] = {
     {VariantId::cpu_scalar, {}, 6.91F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.22F},
-    {VariantId::cpu_minima_avx2, {}, 1.25F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.43F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.01F},
-    {VariantId::cpu_scalar, {}, 4.22F},
+constexpr Choice<Problem> kRanking37[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.08F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.17F},
+    {VariantId::cpu_minima_avx2, {}, 1.37F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.38F},
+    {VariantId::cpu_scalar, {}, 3.65F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.03F},
-    {VariantId::cpu_minima_avx2, {}, 1.12F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.66F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.89F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.22F},
-    {VariantId::cpu_scalar, {}, 6.32F},
+constexpr Choice<Problem> kRanking38[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.08F},
+    {VariantId::cpu_minima_avx2, {}, 1.22F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 2.00F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 2.14F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.22F},
+    {VariantId::cpu_scalar, {}, 6.50F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.05F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.40F},
-    {VariantId::cpu_minima_avx512, {}, 1.56F},
-    {VariantId::cpu_minima_avx2, {}, 1.59F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.84F},
-    {VariantId::cpu_scalar, {}, 15.43F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking39[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_minima_avx512, {}, 1.17F},
-    {VariantId::cpu_minima_avx2, {}, 1.17F},
-    {VariantId::cpu_scalar, {}, 3.05F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.04F},
+    {VariantId::cpu_minima_avx512, {}, 1.20F},
+    {VariantId::cpu_minima_avx2, {}, 1.49F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.77F},
+    {VariantId::cpu_scalar, {}, 2.85F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.01F},
+constexpr Choice<Problem> kRanking40[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.13F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.12F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.22F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 5.57F},
-    {VariantId::cpu_scalar, {}, 10.18F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 2.33F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.68F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 6.52F},
+    {VariantId::cpu_scalar, {}, 12.02F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
+constexpr Choice<Problem> kRanking41[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.15F},
+    {VariantId::cpu_minima_avx2, {}, 1.24F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 3.59F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 4.19F},
+    {VariantId::cpu_scalar, {}, 5.80F},
+};
+
+constexpr Choice<Problem> kRanking42[] = {
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.75F},
+    {VariantId::cpu_minima_avx512, {}, 1.75F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 2.49F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.06F},
+    {VariantId::cpu_scalar, {}, 6.86F},
+};
+
+constexpr Choice<Problem> kRanking43[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.72F},
     {VariantId::cpu_minima_avx2, {}, 1.95F},
@@ -189,23 +355,31 @@ constexpr Choice<Problem> kRanking22[] = {
     {VariantId::cpu_scalar, {}, 6.67F},
 };
 
-constexpr Choice<Problem> kRanking23[] = {
+constexpr Choice<Problem> kRanking44[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking24[] = {
+constexpr Choice<Problem> kRanking45[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.48F},
 };
 
-constexpr Choice<Problem> kRanking25[] = {
+constexpr Choice<Problem> kRanking46[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.04F},
+    {VariantId::cpu_minima_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.14F},
+    {VariantId::cpu_scalar, {}, 2.40F},
+};
+
+constexpr Choice<Problem> kRanking47[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 2.87F},
     {VariantId::cpu_minima_avx2, {}, 2.95F},
     {VariantId::cpu_scalar, {}, 2.72F},
 };
 
-constexpr Choice<Problem> kRanking26[] = {
+constexpr Choice<Problem> kRanking48[] = {
     {VariantId::cpu_minima_avx2, {}, 1.09F},
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.68F},
@@ -214,17 +388,26 @@ constexpr Choice<Problem> kRanking26[] = {
     {VariantId::cpu_scalar, {}, 4.29F},
 };
 
-constexpr Choice<Problem> kRanking27[] = {
+constexpr Choice<Problem> kRanking49[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking28[] = {
+constexpr Choice<Problem> kRanking50[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.07F},
     {VariantId::cpu_scalar, {}, 1.10F},
 };
 
-constexpr Choice<Problem> kRanking29[] = {
+constexpr Choice<Problem> kRanking51[] = {
+    {VariantId::cpu_minima_avx2, {}, 1.00F},
+    {VariantId::cpu_minima_avx512, {}, 1.03F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.04F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.14F},
+    {VariantId::cpu_scalar, {}, 2.40F},
+};
+
+constexpr Choice<Problem> kRanking52[] = {
     {VariantId::cpu_minima_avx512, {}, 1.01F},
     {VariantId::cpu_minima_avx2, {}, 1.10F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.63F},
@@ -232,7 +415,7 @@ constexpr Choice<Problem> kRanking29[] = {
     {VariantId::cpu_scalar, {}, 4.17F},
 };
 
-constexpr Choice<Problem> kRanking30[] = {
+constexpr Choice<Problem> kRanking53[] = {
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.03F},
     {VariantId::cpu_minima_avx512, {}, 1.15F},
@@ -241,7 +424,15 @@ constexpr Choice<Problem> kRanking30[] = {
     {VariantId::cpu_scalar, {}, 23.11F},
 };
 
-constexpr Choice<Problem> kRanking31[] = {
+constexpr Choice<Problem> kRanking54[] = {
+    {VariantId::cpu_minima_avx512, {}, 2.35F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 2.21F},
+    {VariantId::cpu_minima_avx2, {}, 2.80F},
+    {VariantId::cpu_scalar, {}, 10.80F},
+};
+
+constexpr Choice<Problem> kRanking55[] = {
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.01F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.55F},
@@ -250,7 +441,11 @@ constexpr Choice<Problem> kRanking31[] = {
     {VariantId::cpu_scalar, {}, 20.67F},
 };
 
-constexpr Choice<Problem> kRanking32[] = {
+constexpr Choice<Problem> kRanking56[] = {
+    {VariantId::cpu_scalar, {}, 1.59F},
+};
+
+constexpr Choice<Problem> kRanking57[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.27F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
@@ -258,25 +453,50 @@ constexpr Choice<Problem> kRanking32[] = {
     {VariantId::cpu_scalar, {}, 1.38F},
 };
 
-constexpr Choice<Problem> kRanking33[] = {
+constexpr Choice<Problem> kRanking58[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.27F},
-    {VariantId::cpu_minima_avx512, {}, 1.43F},
-    {VariantId::cpu_minima_avx2, {}, 1.53F},
-    {VariantId::cpu_scalar, {}, 3.84F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
+    {VariantId::cpu_minima_avx2, {}, 1.15F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.05F},
+    {VariantId::cpu_scalar, {}, 3.05F},
 };
 
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.05F},
+constexpr Choice<Problem> kRanking59[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.43F},
+    {VariantId::cpu_minima_avx2, {}, 2.03F},
+    {VariantId::cpu_minima_avx512, {}, 2.04F},
+    {VariantId::cpu_scalar, {}, 4.82F},
+};
+
+constexpr Choice<Problem> kRanking60[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.28F},
+    {VariantId::cpu_minima_avx512, {}, 1.28F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.39F},
+    {VariantId::cpu_minima_avx2, {}, 1.43F},
+    {VariantId::cpu_scalar, {}, 1.72F},
+};
+
+constexpr Choice<Problem> kRanking61[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.28F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.35F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.48F},
+    {VariantId::cpu_minima_avx2, {}, 1.50F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.50F},
+    {VariantId::cpu_scalar, {}, 3.88F},
+};
+
+constexpr Choice<Problem> kRanking62[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_minima_avx512, {}, 1.05F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
     {VariantId::cpu_minima_avx2, {}, 1.14F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.24F},
     {VariantId::cpu_scalar, {}, 6.33F},
 };
 
-constexpr Choice<Problem> kRanking35[] = {
+constexpr Choice<Problem> kRanking63[] = {
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.13F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.59F},
@@ -284,7 +504,14 @@ constexpr Choice<Problem> kRanking35[] = {
     {VariantId::cpu_scalar, {}, 30.00F},
 };
 
-constexpr Choice<Problem> kRanking36[] = {
+constexpr Choice<Problem> kRanking64[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.10F},
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.07F},
+    {VariantId::cpu_scalar, {}, 3.21F},
+};
+
+constexpr Choice<Problem> kRanking65[] = {
     {VariantId::cpu_minima_avx512, {}, 1.24F},
     {VariantId::cpu_minima_avx2, {}, 1.36F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.47F},
@@ -292,7 +519,7 @@ constexpr Choice<Problem> kRanking36[] = {
     {VariantId::cpu_scalar, {}, 6.03F},
 };
 
-constexpr Choice<Problem> kRanking37[] = {
+constexpr Choice<Problem> kRanking66[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.63F},
     {VariantId::cpu_minima_avx512, {}, 2.35F},
@@ -300,7 +527,15 @@ constexpr Choice<Problem> kRanking37[] = {
     {VariantId::cpu_scalar, {}, 10.80F},
 };
 
-constexpr Choice<Problem> kRanking38[] = {
+constexpr Choice<Problem> kRanking67[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.11F},
+    {VariantId::cpu_minima_avx2, {}, 1.19F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.42F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.46F},
+    {VariantId::cpu_scalar, {}, 11.26F},
+};
+
+constexpr Choice<Problem> kRanking68[] = {
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.08F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.09F},
@@ -308,7 +543,7 @@ constexpr Choice<Problem> kRanking38[] = {
     {VariantId::cpu_scalar, {}, 14.45F},
 };
 
-constexpr Choice<Problem> kRanking39[] = {
+constexpr Choice<Problem> kRanking69[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.26F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.24F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.85F},
@@ -317,26 +552,34 @@ constexpr Choice<Problem> kRanking39[] = {
     {VariantId::cpu_scalar, {}, 4.14F},
 };
 
-constexpr Choice<Problem> kRanking40[] = {
+constexpr Choice<Problem> kRanking70[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.09F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.13F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.37F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.68F},
-    {VariantId::cpu_scalar, {}, 14.18F},
+    {VariantId::cpu_minima_avx2, {}, 1.10F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 2.14F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 2.30F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 4.94F},
+    {VariantId::cpu_scalar, {}, 13.01F},
 };
 
-constexpr Choice<Problem> kRanking41[] = {
+constexpr Choice<Problem> kRanking71[] = {
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.13F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.23F},
     {VariantId::cpu_minima_avx512, {}, 1.46F},
     {VariantId::cpu_minima_avx2, {}, 1.67F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 2.13F},
     {VariantId::cpu_scalar, {}, 6.00F},
 };
 
-constexpr Choice<Problem> kRanking42[] = {
+constexpr Choice<Problem> kRanking72[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.11F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.39F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.58F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 4.43F},
+    {VariantId::cpu_scalar, {}, 12.07F},
+};
+
+constexpr Choice<Problem> kRanking73[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.13F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.30F},
@@ -345,15 +588,7 @@ constexpr Choice<Problem> kRanking42[] = {
     {VariantId::cpu_scalar, {}, 12.56F},
 };
 
-constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.07F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.10F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.83F},
-    {VariantId::cpu_scalar, {}, 3.21F},
-};
-
-constexpr Choice<Problem> kRanking44[] = {
+constexpr Choice<Problem> kRanking74[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 2.28F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 2.80F},
@@ -361,24 +596,42 @@ constexpr Choice<Problem> kRanking44[] = {
     {VariantId::cpu_scalar, {}, 7.87F},
 };
 
-constexpr Choice<Problem> kRanking45[] = {
+constexpr Choice<Problem> kRanking75[] = {
+    {VariantId::cpu_minima_avx512, {}, 2.28F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 2.80F},
+    {VariantId::cpu_minima_avx2, {}, 2.80F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 3.33F},
+    {VariantId::cpu_scalar, {}, 7.87F},
+};
+
+constexpr Choice<Problem> kRanking76[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.07F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.10F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.83F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 2.15F},
+    {VariantId::cpu_scalar, {}, 3.21F},
+};
+
+constexpr Choice<Problem> kRanking77[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.08F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.09F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.49F},
-    {VariantId::cpu_scalar, {}, 10.69F},
+    {VariantId::cpu_minima_avx512, {}, 1.23F},
+    {VariantId::cpu_scalar, {}, 14.45F},
 };
 
-constexpr Choice<Problem> kRanking46[] = {
+constexpr Choice<Problem> kRanking78[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.10F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.83F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.86F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.86F},
-    {VariantId::cpu_scalar, {}, 6.93F},
+    {VariantId::cpu_minima_avx2, {}, 1.09F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.70F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.84F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.59F},
+    {VariantId::cpu_scalar, {}, 6.65F},
 };
 
-constexpr Choice<Problem> kRanking47[] = {
+constexpr Choice<Problem> kRanking79[] = {
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.49F},
     {VariantId::cpu_minima_avx512, {}, 1.56F},
@@ -386,7 +639,7 @@ constexpr Choice<Problem> kRanking47[] = {
     {VariantId::cpu_scalar, {}, 12.71F},
 };
 
-constexpr Choice<Problem> kRanking48[] = {
+constexpr Choice<Problem> kRanking80[] = {
     {VariantId::cpu_minima_avx512, {}, 1.05F},
     {VariantId::cpu_minima_avx2, {}, 1.17F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.64F},
@@ -395,34 +648,51 @@ constexpr Choice<Problem> kRanking48[] = {
     {VariantId::cpu_scalar, {}, 16.03F},
 };
 
-constexpr Choice<Problem> kRanking49[] = {
+constexpr Choice<Problem> kRanking81[] = {
     {VariantId::cpu_scalar, {}, 1.02F},
 };
 
-constexpr Choice<Problem> kRanking50[] = {
+constexpr Choice<Problem> kRanking82[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking83[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.05F},
+    {VariantId::cpu_scalar, {}, 1.27F},
+};
+
+constexpr Choice<Problem> kRanking84[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.04F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.08F},
+    {VariantId::cpu_scalar, {}, 1.10F},
+};
+
+constexpr Choice<Problem> kRanking85[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.10F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.10F},
     {VariantId::cpu_scalar, {}, 1.39F},
 };
 
-constexpr Choice<Problem> kRanking51[] = {
+constexpr Choice<Problem> kRanking86[] = {
     {VariantId::cpu_scalar, {}, 1.02F},
 };
 
-constexpr Choice<Problem> kRanking52[] = {
+constexpr Choice<Problem> kRanking87[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.15F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
     {VariantId::cpu_scalar, {}, 1.34F},
 };
 
-constexpr Choice<Problem> kRanking53[] = {
+constexpr Choice<Problem> kRanking88[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_scalar, {}, 1.29F},
 };
 
-constexpr Choice<Problem> kRanking54[] = {
+constexpr Choice<Problem> kRanking89[] = {
     {VariantId::cpu_minima_avx2, {}, 1.01F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.10F},
@@ -431,7 +701,7 @@ constexpr Choice<Problem> kRanking54[] = {
     {VariantId::cpu_scalar, {}, 1.57F},
 };
 
-constexpr Choice<Problem> kRanking55[] = {
+constexpr Choice<Problem> kRanking90[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.34F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.44F},
@@ -439,7 +709,7 @@ constexpr Choice<Problem> kRanking55[] = {
     {VariantId::cpu_scalar, {}, 2.30F},
 };
 
-constexpr Choice<Problem> kRanking56[] = {
+constexpr Choice<Problem> kRanking91[] = {
     {VariantId::cpu_minima_avx2, {}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.12F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.25F},
@@ -447,7 +717,7 @@ constexpr Choice<Problem> kRanking56[] = {
     {VariantId::cpu_scalar, {}, 2.77F},
 };
 
-constexpr Choice<Problem> kRanking57[] = {
+constexpr Choice<Problem> kRanking92[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.30F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.34F},
@@ -455,50 +725,130 @@ constexpr Choice<Problem> kRanking57[] = {
     {VariantId::cpu_scalar, {}, 1.86F},
 };
 
-constexpr Choice<Problem> kRanking58[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.33F},
-    {VariantId::cpu_minima_avx512, {}, 1.50F},
-    {VariantId::cpu_minima_avx2, {}, 1.53F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.50F},
-    {VariantId::cpu_scalar, {}, 4.67F},
+constexpr Choice<Problem> kRanking93[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.14F},
+    {VariantId::cpu_minima_avx2, {}, 1.16F},
+    {VariantId::cpu_minima_avx512, {}, 1.19F},
+    {VariantId::cpu_scalar, {}, 2.43F},
 };
 
-constexpr Choice<Problem> kRanking59[] = {
+constexpr Choice<Problem> kRanking94[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.30F},
+    {VariantId::cpu_minima_avx512, {}, 1.56F},
+    {VariantId::cpu_minima_avx2, {}, 1.60F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.91F},
+    {VariantId::cpu_scalar, {}, 5.21F},
+};
+
+constexpr Choice<Problem> kRanking95[] = {
+    {VariantId::cpu_minima_avx2, {}, 1.29F},
+    {VariantId::cpu_minima_avx512, {}, 1.31F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.92F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.01F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.26F},
+    {VariantId::cpu_scalar, {}, 4.18F},
+};
+
+constexpr Choice<Problem> kRanking96[] = {
+    {VariantId::cpu_scalar, {}, 1.02F},
+};
+
+constexpr Choice<Problem> kRanking97[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_minima_avx512, {}, 1.10F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_minima_avx512, {}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.04F},
+    {VariantId::cpu_minima_avx2, {}, 1.07F},
+    {VariantId::cpu_scalar, {}, 1.50F},
+};
+
+constexpr Choice<Problem> kRanking98[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
+    {VariantId::cpu_minima_avx512, {}, 1.13F},
+    {VariantId::cpu_minima_avx2, {}, 1.27F},
+    {VariantId::cpu_scalar, {}, 1.84F},
+};
+
+constexpr Choice<Problem> kRanking99[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.11F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.13F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.33F},
+    {VariantId::cpu_scalar, {}, 2.38F},
+};
+
+constexpr Choice<Problem> kRanking100[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.03F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.07F},
+    {VariantId::cpu_minima_avx2, {}, 1.09F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.09F},
+    {VariantId::cpu_scalar, {}, 1.56F},
+};
+
+constexpr Choice<Problem> kRanking101[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.02F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.09F},
+    {VariantId::cpu_scalar, {}, 2.18F},
+};
+
+constexpr Choice<Problem> kRanking102[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
+    {VariantId::cpu_minima_avx512, {}, 1.22F},
+    {VariantId::cpu_minima_avx2, {}, 1.51F},
+    {VariantId::cpu_scalar, {}, 2.45F},
+};
+
+constexpr Choice<Problem> kRanking103[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
     {VariantId::cpu_minima_avx2, {}, 1.19F},
-    {VariantId::cpu_scalar, {}, 1.66F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.70F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.97F},
+    {VariantId::cpu_scalar, {}, 5.80F},
 };
 
-constexpr Choice<Problem> kRanking60[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.05F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.10F},
+constexpr Choice<Problem> kRanking104[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.28F},
+    {VariantId::cpu_minima_avx512, {}, 1.31F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.46F},
+    {VariantId::cpu_scalar, {}, 1.61F},
+};
+
+constexpr Choice<Problem> kRanking105[] = {
     {VariantId::cpu_minima_avx2, {}, 1.14F},
-    {VariantId::cpu_scalar, {}, 1.67F},
+    {VariantId::cpu_minima_avx512, {}, 1.20F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.34F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.37F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.39F},
+    {VariantId::cpu_scalar, {}, 2.17F},
 };
 
-constexpr Choice<Problem> kRanking61[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_minima_avx512, {}, 1.15F},
-    {VariantId::cpu_minima_avx2, {}, 1.24F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.32F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.84F},
-    {VariantId::cpu_scalar, {}, 3.05F},
+constexpr Choice<Problem> kRanking106[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
+    {VariantId::cpu_minima_avx2, {}, 1.22F},
+    {VariantId::cpu_scalar, {}, 1.26F},
 };
 
-constexpr Choice<Problem> kRanking62[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.06F},
-    {VariantId::cpu_minima_avx512, {}, 1.13F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 2.20F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.36F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.74F},
-    {VariantId::cpu_scalar, {}, 6.10F},
+constexpr Choice<Problem> kRanking107[] = {
+    {VariantId::cpu_minima_avx2, {}, 1.03F},
+    {VariantId::cpu_minima_avx512, {}, 1.11F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 2.51F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.67F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 4.66F},
+    {VariantId::cpu_scalar, {}, 7.94F},
 };
 
-constexpr Choice<Problem> kRanking63[] = {
+constexpr Choice<Problem> kRanking108[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.27F},
     {VariantId::cpu_minima_avx512, {}, 1.62F},
@@ -506,7 +856,7 @@ constexpr Choice<Problem> kRanking63[] = {
     {VariantId::cpu_scalar, {}, 3.35F},
 };
 
-constexpr Choice<Problem> kRanking64[] = {
+constexpr Choice<Problem> kRanking109[] = {
     {VariantId::cpu_minima_avx512, {}, 1.27F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.31F},
     {VariantId::cpu_minima_avx2, {}, 1.36F},
@@ -515,7 +865,7 @@ constexpr Choice<Problem> kRanking64[] = {
     {VariantId::cpu_scalar, {}, 5.56F},
 };
 
-constexpr Choice<Problem> kRanking65[] = {
+constexpr Choice<Problem> kRanking110[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.19F},
     {VariantId::cpu_minima_avx512, {}, 1.24F},
@@ -524,43 +874,105 @@ constexpr Choice<Problem> kRanking65[] = {
     {VariantId::cpu_scalar, {}, 8.47F},
 };
 
-constexpr Choice<Problem> kRanking66[] = {
+constexpr Choice<Problem> kRanking111[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_minima_avx512, {}, 1.18F},
+    {VariantId::cpu_minima_avx2, {}, 1.18F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.24F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.45F},
+    {VariantId::cpu_scalar, {}, 2.27F},
+};
+
+constexpr Choice<Problem> kRanking112[] = {
     {VariantId::cpu_minima_avx512, {}, 1.02F},
-    {VariantId::cpu_minima_avx2, {}, 1.20F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.49F},
+    {VariantId::cpu_minima_avx2, {}, 1.23F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.29F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.47F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 6.84F},
+    {VariantId::cpu_scalar, {}, 8.32F},
+};
+
+constexpr Choice<Problem> kRanking113[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.02F},
+    {VariantId::cpu_minima_avx2, {}, 1.16F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.88F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.98F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 6.28F},
+    {VariantId::cpu_scalar, {}, 10.20F},
+};
+
+constexpr Choice<Problem> kRanking114[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_minima_avx512, {}, 1.19F},
+    {VariantId::cpu_minima_avx2, {}, 1.50F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.05F},
+    {VariantId::cpu_scalar, {}, 7.74F},
+};
+
+constexpr Choice<Problem> kRanking115[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_minima_avx512, {}, 1.09F},
+    {VariantId::cpu_minima_avx2, {}, 1.10F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.38F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.64F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 6.33F},
-    {VariantId::cpu_scalar, {}, 8.84F},
+    {VariantId::cpu_scalar, {}, 2.46F},
 };
 
-constexpr Choice<Problem> kRanking67[] = {
+constexpr Choice<Problem> kRanking116[] = {
     {VariantId::cpu_minima_avx512, {}, 1.04F},
-    {VariantId::cpu_minima_avx2, {}, 1.20F},
+    {VariantId::cpu_minima_avx2, {}, 1.18F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.58F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.65F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 10.43F},
+    {VariantId::cpu_scalar, {}, 19.48F},
+};
+
+constexpr Choice<Problem> kRanking117[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.63F},
+    {VariantId::cpu_minima_avx512, {}, 2.17F},
+    {VariantId::cpu_scalar, {}, 19.58F},
+};
+
+constexpr Choice<Problem> kRanking118[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.15F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.40F},
+    {VariantId::cpu_minima_avx512, {}, 1.46F},
+    {VariantId::cpu_minima_avx2, {}, 1.59F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.37F},
+    {VariantId::cpu_scalar, {}, 10.22F},
+};
+
+constexpr Choice<Problem> kRanking119[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.05F},
+    {VariantId::cpu_minima_avx2, {}, 1.26F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.76F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.14F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 10.19F},
+    {VariantId::cpu_scalar, {}, 26.37F},
+};
+
+constexpr Choice<Problem> kRanking120[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.04F},
+    {VariantId::cpu_minima_avx2, {}, 1.06F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.63F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.79F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 10.49F},
-    {VariantId::cpu_scalar, {}, 22.05F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.07F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.24F},
+    {VariantId::cpu_scalar, {}, 10.16F},
 };
 
-constexpr Choice<Problem> kRanking68[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.13F},
-    {VariantId::cpu_minima_avx512, {}, 1.31F},
-    {VariantId::cpu_minima_avx2, {}, 1.44F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.50F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.42F},
-    {VariantId::cpu_scalar, {}, 9.85F},
+constexpr Choice<Problem> kRanking121[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.23F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.29F},
+    {VariantId::cpu_minima_avx512, {}, 1.44F},
+    {VariantId::cpu_minima_avx2, {}, 1.56F},
+    {VariantId::cpu_scalar, {}, 18.34F},
 };
 
-constexpr Choice<Problem> kRanking69[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.10F},
-    {VariantId::cpu_minima_avx2, {}, 1.24F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.87F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.33F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 4.77F},
-    {VariantId::cpu_scalar, {}, 14.19F},
-};
-
-constexpr Choice<Problem> kRanking70[] = {
+constexpr Choice<Problem> kRanking122[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
     {VariantId::cpu_minima_avx512, {}, 1.19F},
@@ -569,19 +981,34 @@ constexpr Choice<Problem> kRanking70[] = {
     {VariantId::cpu_scalar, {}, 4.58F},
 };
 
-constexpr Choice<Problem> kRanking71[] = {
+constexpr Choice<Problem> kRanking123[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.66F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.85F},
     {VariantId::cpu_minima_avx512, {}, 2.04F},
-    {VariantId::cpu_minima_avx2, {}, 2.76F},
     {VariantId::cpu_scalar, {}, 3.66F},
 };
 
-constexpr Choice<Problem> kRanking72[] = {
+constexpr Choice<Problem> kRanking124[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.05F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.70F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.21F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.06F},
+    {VariantId::cpu_scalar, {}, 10.75F},
+};
+
+constexpr Choice<Problem> kRanking125[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking73[] = {
+constexpr Choice<Problem> kRanking126[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.02F},
+    {VariantId::cpu_scalar, {}, 1.93F},
+};
+
+constexpr Choice<Problem> kRanking127[] = {
     {VariantId::cpu_minima_avx512, {}, 1.02F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.06F},
     {VariantId::cpu_minima_avx2, {}, 1.19F},
@@ -589,13 +1016,19 @@ constexpr Choice<Problem> kRanking73[] = {
     {VariantId::cpu_scalar, {}, 2.81F},
 };
 
-constexpr Choice<Problem> kRanking74[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.49F},
-    {VariantId::cpu_scalar, {}, 1.63F},
+constexpr Choice<Problem> kRanking128[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.19F},
+    {VariantId::cpu_scalar, {}, 1.16F},
 };
 
-constexpr Choice<Problem> kRanking75[] = {
+constexpr Choice<Problem> kRanking129[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.63F},
+    {VariantId::cpu_scalar, {}, 1.87F},
+};
+
+constexpr Choice<Problem> kRanking130[] = {
     {VariantId::cpu_minima_avx2, {}, 1.33F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.28F},
@@ -604,7 +1037,7 @@ constexpr Choice<Problem> kRanking75[] = {
     {VariantId::cpu_scalar, {}, 2.79F},
 };
 
-constexpr Choice<Problem> kRanking76[] = {
+constexpr Choice<Problem> kRanking131[] = {
     {VariantId::cpu_minima_avx2, {}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.08F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.11F},
@@ -613,7 +1046,7 @@ constexpr Choice<Problem> kRanking76[] = {
     {VariantId::cpu_scalar, {}, 1.74F},
 };
 
-constexpr Choice<Problem> kRanking77[] = {
+constexpr Choice<Problem> kRanking132[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.25F},
     {VariantId::cpu_minima_avx512, {}, 1.14F},
     {VariantId::cpu_minima_avx2, {}, 1.15F},
@@ -622,7 +1055,7 @@ constexpr Choice<Problem> kRanking77[] = {
     {VariantId::cpu_scalar, {}, 3.23F},
 };
 
-constexpr Choice<Problem> kRanking78[] = {
+constexpr Choice<Problem> kRanking133[] = {
     {VariantId::cpu_minima_avx2, {}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.02F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.69F},
@@ -631,7 +1064,7 @@ constexpr Choice<Problem> kRanking78[] = {
     {VariantId::cpu_scalar, {}, 5.70F},
 };
 
-constexpr Choice<Problem> kRanking79[] = {
+constexpr Choice<Problem> kRanking134[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.34F},
     {VariantId::cpu_minima_avx512, {}, 1.46F},
@@ -640,59 +1073,98 @@ constexpr Choice<Problem> kRanking79[] = {
     {VariantId::cpu_scalar, {}, 5.41F},
 };
 
-constexpr Choice<Problem> kRanking80[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.09F},
-    {VariantId::cpu_minima_avx512, {}, 1.18F},
-    {VariantId::cpu_minima_avx2, {}, 1.25F},
-    {VariantId::cpu_scalar, {}, 2.07F},
-};
-
-constexpr Choice<Problem> kRanking81[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.01F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_minima_avx2, {}, 1.10F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.14F},
-    {VariantId::cpu_scalar, {}, 2.18F},
-};
-
-constexpr Choice<Problem> kRanking82[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.20F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 3.05F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 3.43F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 25.09F},
-    {VariantId::cpu_scalar, {}, 40.94F},
-};
-
-constexpr Choice<Problem> kRanking83[] = {
+constexpr Choice<Problem> kRanking135[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.02F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_minima_avx512, {}, 1.30F},
-    {VariantId::cpu_minima_avx2, {}, 1.65F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.01F},
-    {VariantId::cpu_scalar, {}, 16.91F},
+    {VariantId::cpu_minima_avx2, {}, 1.31F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.08F},
+    {VariantId::cpu_scalar, {}, 5.39F},
 };
 
-constexpr Choice<Problem> kRanking84[] = {
+constexpr Choice<Problem> kRanking136[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.13F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.38F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.59F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.15F},
-    {VariantId::cpu_scalar, {}, 14.01F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_minima_avx2, {}, 1.04F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.06F},
+    {VariantId::cpu_scalar, {}, 2.94F},
 };
 
-constexpr Choice<Problem> kRanking85[] = {
+constexpr Choice<Problem> kRanking137[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.07F},
+    {VariantId::cpu_minima_avx512, {}, 1.14F},
+    {VariantId::cpu_minima_avx2, {}, 1.21F},
+    {VariantId::cpu_scalar, {}, 2.22F},
+};
+
+constexpr Choice<Problem> kRanking138[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.13F},
+    {VariantId::cpu_scalar, {}, 1.17F},
+};
+
+constexpr Choice<Problem> kRanking139[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.21F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.30F},
+    {VariantId::cpu_minima_avx512, {}, 1.39F},
+    {VariantId::cpu_minima_avx2, {}, 1.46F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.61F},
+    {VariantId::cpu_scalar, {}, 1.90F},
+};
+
+constexpr Choice<Problem> kRanking140[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.09F},
+    {VariantId::cpu_minima_avx2, {}, 1.12F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.14F},
+    {VariantId::cpu_scalar, {}, 2.34F},
+};
+
+constexpr Choice<Problem> kRanking141[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.03F},
+    {VariantId::cpu_minima_avx512, {}, 1.03F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
+    {VariantId::cpu_scalar, {}, 1.65F},
+};
+
+constexpr Choice<Problem> kRanking142[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.04F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.07F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.30F},
+    {VariantId::cpu_scalar, {}, 2.21F},
+};
+
+constexpr Choice<Problem> kRanking143[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_minima_avx512, {}, 1.08F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.35F},
+    {VariantId::cpu_minima_avx2, {}, 1.38F},
+    {VariantId::cpu_scalar, {}, 8.27F},
+};
+
+constexpr Choice<Problem> kRanking144[] = {
     {VariantId::cpu_minima_avx512, {}, 1.01F},
-    {VariantId::cpu_minima_avx2, {}, 1.20F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.42F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.44F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 13.78F},
-    {VariantId::cpu_scalar, {}, 27.22F},
+    {VariantId::cpu_minima_avx2, {}, 1.14F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.40F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.77F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 6.41F},
+    {VariantId::cpu_scalar, {}, 9.39F},
 };
 
-constexpr Choice<Problem> kRanking86[] = {
+constexpr Choice<Problem> kRanking145[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.04F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.03F},
+    {VariantId::cpu_minima_avx2, {}, 1.08F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
+    {VariantId::cpu_scalar, {}, 7.24F},
+};
+
+constexpr Choice<Problem> kRanking146[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
     {VariantId::cpu_minima_avx512, {}, 1.24F},
@@ -701,59 +1173,275 @@ constexpr Choice<Problem> kRanking86[] = {
     {VariantId::cpu_scalar, {}, 10.67F},
 };
 
-constexpr Choice<Problem> kRanking87[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_minima_avx512, {}, 1.08F},
-    {VariantId::cpu_minima_avx2, {}, 1.18F},
-    {VariantId::cpu_scalar, {}, 14.41F},
+constexpr Choice<Problem> kRanking147[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.05F},
+    {VariantId::cpu_minima_avx2, {}, 1.14F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.26F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.38F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 8.96F},
+    {VariantId::cpu_scalar, {}, 9.84F},
 };
 
-constexpr Choice<Problem> kRanking88[] = {
+constexpr Choice<Problem> kRanking148[] = {
+    {VariantId::cpu_minima_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.18F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
+    {VariantId::cpu_minima_avx512, {}, 1.37F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 8.74F},
+    {VariantId::cpu_scalar, {}, 15.26F},
+};
+
+constexpr Choice<Problem> kRanking149[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.01F},
+    {VariantId::cpu_minima_avx2, {}, 1.22F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 2.43F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.69F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 22.23F},
+    {VariantId::cpu_scalar, {}, 39.46F},
+};
+
+constexpr Choice<Problem> kRanking150[] = {
+    {VariantId::cpu_minima_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.12F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.14F},
+    {VariantId::cpu_minima_avx512, {}, 1.25F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 16.83F},
+    {VariantId::cpu_scalar, {}, 20.11F},
+};
+
+constexpr Choice<Problem> kRanking151[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
+    {VariantId::cpu_minima_avx512, {}, 1.09F},
+    {VariantId::cpu_minima_avx2, {}, 1.14F},
+    {VariantId::cpu_scalar, {}, 5.70F},
+};
+
+constexpr Choice<Problem> kRanking152[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.15F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.46F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.78F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 12.23F},
+    {VariantId::cpu_scalar, {}, 18.33F},
+};
+
+constexpr Choice<Problem> kRanking153[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.12F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.39F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.48F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 8.66F},
+    {VariantId::cpu_scalar, {}, 26.45F},
+};
+
+constexpr Choice<Problem> kRanking154[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_minima_avx512, {}, 1.10F},
+    {VariantId::cpu_minima_avx2, {}, 1.26F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.77F},
+    {VariantId::cpu_scalar, {}, 19.37F},
+};
+
+constexpr Choice<Problem> kRanking155[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.04F},
+    {VariantId::cpu_minima_avx512, {}, 1.08F},
+    {VariantId::cpu_minima_avx2, {}, 1.22F},
+    {VariantId::cpu_scalar, {}, 36.43F},
+};
+
+constexpr Choice<Problem> kRanking156[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.09F},
+    {VariantId::cpu_minima_avx2, {}, 1.12F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.15F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.07F},
+    {VariantId::cpu_scalar, {}, 25.77F},
+};
+
+constexpr Choice<Problem> kRanking157[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_minima_avx512, {}, 1.05F},
-    {VariantId::cpu_minima_avx2, {}, 1.37F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.27F},
-    {VariantId::cpu_scalar, {}, 19.62F},
+    {VariantId::cpu_minima_avx512, {}, 1.30F},
+    {VariantId::cpu_minima_avx2, {}, 1.65F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.01F},
+    {VariantId::cpu_scalar, {}, 16.91F},
 };
 
-constexpr Choice<Problem> kRanking89[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.04F},
+constexpr Choice<Problem> kRanking158[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.03F},
+    {VariantId::cpu_minima_avx2, {}, 1.10F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.20F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.39F},
+    {VariantId::cpu_scalar, {}, 1.50F},
+};
+
+constexpr Choice<Problem> kRanking159[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.05F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.27F},
+    {VariantId::cpu_minima_avx512, {}, 1.31F},
+    {VariantId::cpu_minima_avx2, {}, 1.49F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.86F},
+    {VariantId::cpu_scalar, {}, 4.14F},
+};
+
+constexpr Choice<Problem> kRanking160[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.15F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.67F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.02F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 7.29F},
-    {VariantId::cpu_scalar, {}, 15.71F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.35F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.50F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.33F},
+    {VariantId::cpu_scalar, {}, 17.01F},
 };
 
-constexpr Choice<Problem> kRanking90[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.01F},
-    {VariantId::cpu_minima_avx2, {}, 1.14F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.83F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.09F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 5.28F},
-    {VariantId::cpu_scalar, {}, 20.87F},
+constexpr Choice<Problem> kRanking161[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.45F},
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.15F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.52F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.55F},
+    {VariantId::cpu_scalar, {}, 33.07F},
+};
+
+constexpr Choice<Problem> kRanking162[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.11F},
+    {VariantId::cpu_minima_avx2, {}, 1.26F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.48F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.81F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.12F},
+    {VariantId::cpu_scalar, {}, 11.76F},
+};
+
+constexpr Choice<Problem> kRanking163[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.26F},
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.04F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.46F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 4.86F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 7.65F},
+    {VariantId::cpu_scalar, {}, 8.23F},
+};
+
+constexpr Choice<Problem> kRanking164[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.07F},
+    {VariantId::cpu_minima_avx2, {}, 1.13F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.44F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.64F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.18F},
+    {VariantId::cpu_scalar, {}, 21.38F},
+};
+
+constexpr Choice<Problem> kRanking165[] = {
+    {VariantId::cpu_minima_avx2, {}, 1.00F},
+    {VariantId::cpu_minima_avx512, {}, 1.06F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.65F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.74F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.66F},
+    {VariantId::cpu_scalar, {}, 6.50F},
+};
+
+constexpr Choice<Problem> kRanking166[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.17F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 2.25F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.66F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 8.36F},
+    {VariantId::cpu_scalar, {}, 16.72F},
+};
+
+constexpr Choice<Problem> kRanking167[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 2.15F},
+    {VariantId::cpu_minima_avx2, {}, 1.00F},
+    {VariantId::cpu_minima_avx512, {}, 1.07F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.42F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.46F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.61F},
+    {VariantId::cpu_scalar, {}, 9.77F},
+};
+
+constexpr Choice<Problem> kRanking168[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.86F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.02F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.03F},
+    {VariantId::cpu_scalar, {}, 5.42F},
+};
+
+constexpr Choice<Problem> kRanking169[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.13F},
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.02F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.09F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.86F},
+    {VariantId::cpu_scalar, {}, 20.18F},
+};
+
+constexpr Choice<Problem> kRanking170[] = {
+    {VariantId::cpu_minima_avx2, {}, 1.01F},
+    {VariantId::cpu_minima_avx512, {}, 1.04F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.78F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.79F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.91F},
+    {VariantId::cpu_scalar, {}, 17.23F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 21,
-        .margin = 1.83F,
-        .regret = 1.01F,
+        .problems = 3,
+        .margin = 1.01F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements <= 3300 "
                 "and results <= 560 "
                 "and columns * k <= 6800 "
-                "and rows / k <= 18",
+                "and rows / k <= 18 "
+                "and rows / columns <= 0.0039",
         .ranking = kRanking0,
     },
     {
         .id = 1,
+        .problems = 20,
+        .margin = 1.86F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements <= 3300 "
+                "and results <= 560 "
+                "and columns * k <= 6800 "
+                "and rows / k <= 18 "
+                "and rows / columns > 0.0039 "
+                "and results <= 390",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 1,
+        .margin = 1.06F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements <= 3300 "
+                "and results <= 560 "
+                "and columns * k <= 6800 "
+                "and rows / k <= 18 "
+                "and rows / columns > 0.0039 "
+                "and results > 390",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
         .problems = 1,
         .margin = 1.10F,
         .regret = 1.00F,
@@ -766,10 +1454,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 6800 "
                 "and rows / k > 18 "
                 "and columns / k <= 27",
-        .ranking = kRanking1,
+        .ranking = kRanking3,
     },
     {
-        .id = 2,
+        .id = 4,
         .problems = 1,
         .margin = 1.84F,
         .regret = 1.00F,
@@ -782,10 +1470,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 6800 "
                 "and rows / k > 18 "
                 "and columns / k > 27",
-        .ranking = kRanking2,
+        .ranking = kRanking4,
     },
     {
-        .id = 3,
+        .id = 5,
         .problems = 1,
         .margin = 1.22F,
         .regret = 1.00F,
@@ -797,10 +1485,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results <= 560 "
                 "and columns * k > 6800 "
                 "and elements <= 560",
-        .ranking = kRanking3,
+        .ranking = kRanking5,
     },
     {
-        .id = 4,
+        .id = 6,
         .problems = 3,
         .margin = 1.09F,
         .regret = 1.00F,
@@ -812,10 +1500,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results <= 560 "
                 "and columns * k > 6800 "
                 "and elements > 560",
-        .ranking = kRanking4,
+        .ranking = kRanking6,
     },
     {
-        .id = 5,
+        .id = 7,
         .problems = 1,
         .margin = 1.09F,
         .regret = 1.00F,
@@ -826,24 +1514,40 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 3300 "
                 "and results > 560 "
                 "and rows / columns <= 0.1",
-        .ranking = kRanking5,
+        .ranking = kRanking7,
     },
     {
-        .id = 6,
-        .problems = 5,
+        .id = 8,
+        .problems = 4,
         .margin = 1.03F,
-        .regret = 1.03F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements <= 3300 "
                 "and results > 560 "
-                "and rows / columns > 0.1",
-        .ranking = kRanking6,
+                "and rows / columns > 0.1 "
+                "and results <= 1800",
+        .ranking = kRanking8,
     },
     {
-        .id = 7,
+        .id = 9,
+        .problems = 1,
+        .margin = 1.02F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements <= 3300 "
+                "and results > 560 "
+                "and rows / columns > 0.1 "
+                "and results > 1800",
+        .ranking = kRanking9,
+    },
+    {
+        .id = 10,
         .problems = 1,
         .margin = 2.64F,
         .regret = 1.00F,
@@ -855,25 +1559,57 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 220 "
                 "and k <= 2 "
                 "and rows <= 82",
-        .ranking = kRanking7,
+        .ranking = kRanking10,
     },
     {
-        .id = 8,
-        .problems = 9,
-        .margin = 2.89F,
-        .regret = 1.03F,
+        .id = 11,
+        .problems = 1,
+        .margin = 1.18F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements > 3300 "
                 "and columns * k <= 220 "
                 "and k <= 2 "
-                "and rows > 82",
-        .ranking = kRanking8,
+                "and rows > 82 "
+                "and elements <= 3900",
+        .ranking = kRanking11,
     },
     {
-        .id = 9,
+        .id = 12,
+        .problems = 8,
+        .margin = 3.10F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k <= 220 "
+                "and k <= 2 "
+                "and rows > 82 "
+                "and elements > 3900",
+        .ranking = kRanking12,
+    },
+    {
+        .id = 13,
+        .problems = 2,
+        .margin = 0.72F,
+        .regret = 1.86F,
+        .regret_lo = 1.35F,
+        .regret_hi = 2.58F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k <= 220 "
+                "and k > 2 "
+                "and results <= 2200",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
         .problems = 1,
         .margin = 1.06F,
         .regret = 1.00F,
@@ -883,11 +1619,64 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order == ascending "
                 "and elements > 3300 "
                 "and columns * k <= 220 "
-                "and k > 2",
-        .ranking = kRanking9,
+                "and k > 2 "
+                "and results > 2200",
+        .ranking = kRanking14,
     },
     {
-        .id = 10,
+        .id = 15,
+        .problems = 4,
+        .margin = 1.04F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.05F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns <= 47",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 1,
+        .margin = 2.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k <= 256 "
+                "and results <= 1500",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
+        .problems = 3,
+        .margin = 1.02F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k <= 256 "
+                "and results > 1500",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -898,33 +1687,39 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 3300 "
                 "and columns * k > 220 "
                 "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns <= 0.68 "
                 "and columns * k <= 1800 "
-                "and results <= 820 "
                 "and rows / columns <= 0.015",
-        .ranking = kRanking10,
+        .ranking = kRanking18,
     },
     {
-        .id = 11,
-        .problems = 19,
-        .margin = 1.57F,
+        .id = 19,
+        .problems = 17,
+        .margin = 1.58F,
         .regret = 1.07F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.19F,
+        .regret_hi = 1.22F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements > 3300 "
                 "and columns * k > 220 "
                 "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns <= 0.68 "
                 "and columns * k <= 1800 "
-                "and results <= 820 "
                 "and rows / columns > 0.015 "
-                "and rows / k <= 100",
-        .ranking = kRanking11,
+                "and rows <= 100",
+        .ranking = kRanking19,
     },
     {
-        .id = 12,
+        .id = 20,
         .problems = 3,
-        .margin = 2.47F,
+        .margin = 2.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -933,14 +1728,304 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 3300 "
                 "and columns * k > 220 "
                 "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns <= 0.68 "
                 "and columns * k <= 1800 "
-                "and results <= 820 "
                 "and rows / columns > 0.015 "
-                "and rows / k > 100",
-        .ranking = kRanking12,
+                "and rows > 100",
+        .ranking = kRanking20,
     },
     {
-        .id = 13,
+        .id = 21,
+        .problems = 5,
+        .margin = 1.04F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns <= 0.68 "
+                "and columns * k > 1800 "
+                "and columns / k <= 1.5 "
+                "and elements <= 27000",
+        .ranking = kRanking21,
+    },
+    {
+        .id = 22,
+        .problems = 2,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns <= 0.68 "
+                "and columns * k > 1800 "
+                "and columns / k <= 1.5 "
+                "and elements > 27000",
+        .ranking = kRanking22,
+    },
+    {
+        .id = 23,
+        .problems = 2,
+        .margin = 1.08F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns <= 0.68 "
+                "and columns * k > 1800 "
+                "and columns / k > 1.5 "
+                "and columns <= 120",
+        .ranking = kRanking23,
+    },
+    {
+        .id = 24,
+        .problems = 60,
+        .margin = 1.11F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns <= 0.68 "
+                "and columns * k > 1800 "
+                "and columns / k > 1.5 "
+                "and columns > 120 "
+                "and elements <= 8388608 "
+                "and rows / k <= 0.33 "
+                "and elements <= 8200000",
+        .ranking = kRanking24,
+    },
+    {
+        .id = 25,
+        .problems = 1,
+        .margin = 1.40F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns <= 0.68 "
+                "and columns * k > 1800 "
+                "and columns / k > 1.5 "
+                "and columns > 120 "
+                "and elements <= 8388608 "
+                "and rows / k <= 0.33 "
+                "and elements > 8200000",
+        .ranking = kRanking25,
+    },
+    {
+        .id = 26,
+        .problems = 123,
+        .margin = 1.09F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.06F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns <= 0.68 "
+                "and columns * k > 1800 "
+                "and columns / k > 1.5 "
+                "and columns > 120 "
+                "and elements <= 8388608 "
+                "and rows / k > 0.33",
+        .ranking = kRanking26,
+    },
+    {
+        .id = 27,
+        .problems = 3,
+        .margin = 1.12F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns <= 0.68 "
+                "and columns * k > 1800 "
+                "and columns / k > 1.5 "
+                "and columns > 120 "
+                "and elements > 8388608 "
+                "and results <= 1800 "
+                "and k <= 2",
+        .ranking = kRanking27,
+    },
+    {
+        .id = 28,
+        .problems = 1,
+        .margin = 0.99F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns <= 0.68 "
+                "and columns * k > 1800 "
+                "and columns / k > 1.5 "
+                "and columns > 120 "
+                "and elements > 8388608 "
+                "and results <= 1800 "
+                "and k > 2",
+        .ranking = kRanking28,
+    },
+    {
+        .id = 29,
+        .problems = 2,
+        .margin = 1.03F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns <= 0.68 "
+                "and columns * k > 1800 "
+                "and columns / k > 1.5 "
+                "and columns > 120 "
+                "and elements > 8388608 "
+                "and results > 1800",
+        .ranking = kRanking29,
+    },
+    {
+        .id = 30,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns > 0.68 "
+                "and results <= 820 "
+                "and elements <= 47000",
+        .ranking = kRanking30,
+    },
+    {
+        .id = 31,
+        .problems = 3,
+        .margin = 1.43F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns > 0.68 "
+                "and results <= 820 "
+                "and elements > 47000",
+        .ranking = kRanking31,
+    },
+    {
+        .id = 32,
+        .problems = 2,
+        .margin = 1.01F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns > 0.68 "
+                "and results > 820 "
+                "and k <= 1",
+        .ranking = kRanking32,
+    },
+    {
+        .id = 33,
+        .problems = 5,
+        .margin = 1.03F,
+        .regret = 1.04F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.08F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns > 0.68 "
+                "and results > 820 "
+                "and k > 1 "
+                "and elements <= 12000 "
+                "and rows <= 180",
+        .ranking = kRanking33,
+    },
+    {
+        .id = 34,
         .problems = 1,
         .margin = 1.42F,
         .regret = 1.00F,
@@ -951,50 +2036,41 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 3300 "
                 "and columns * k > 220 "
                 "and rows / k <= 3300 "
-                "and columns * k <= 1800 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns > 0.68 "
                 "and results > 820 "
-                "and rows / columns <= 6 "
-                "and columns * k <= 470",
-        .ranking = kRanking13,
+                "and k > 1 "
+                "and elements <= 12000 "
+                "and rows > 180",
+        .ranking = kRanking34,
     },
     {
-        .id = 14,
-        .problems = 7,
+        .id = 35,
+        .problems = 20,
         .margin = 1.03F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.01F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements > 3300 "
                 "and columns * k > 220 "
                 "and rows / k <= 3300 "
-                "and columns * k <= 1800 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns > 0.68 "
                 "and results > 820 "
-                "and rows / columns <= 6 "
-                "and columns * k > 470",
-        .ranking = kRanking14,
+                "and k > 1 "
+                "and elements > 12000 "
+                "and results <= 22000 "
+                "and rows <= 3900",
+        .ranking = kRanking35,
     },
     {
-        .id = 15,
-        .problems = 19,
-        .margin = 1.05F,
-        .regret = 1.10F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.24F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns * k <= 1800 "
-                "and results > 820 "
-                "and rows / columns > 6 "
-                "and columns / k <= 64",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
+        .id = 36,
         .problems = 1,
         .margin = 1.81F,
         .regret = 1.00F,
@@ -1005,102 +2081,147 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 3300 "
                 "and columns * k > 220 "
                 "and rows / k <= 3300 "
-                "and columns * k <= 1800 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns > 0.68 "
                 "and results > 820 "
-                "and rows / columns > 6 "
-                "and columns / k > 64 "
-                "and columns / k <= 68",
-        .ranking = kRanking16,
+                "and k > 1 "
+                "and elements > 12000 "
+                "and results <= 22000 "
+                "and rows > 3900 "
+                "and elements <= 3300000",
+        .ranking = kRanking36,
     },
     {
-        .id = 17,
-        .problems = 3,
+        .id = 37,
+        .problems = 1,
+        .margin = 0.92F,
+        .regret = 1.08F,
+        .regret_lo = 1.08F,
+        .regret_hi = 1.08F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns > 0.68 "
+                "and results > 820 "
+                "and k > 1 "
+                "and elements > 12000 "
+                "and results <= 22000 "
+                "and rows > 3900 "
+                "and elements > 3300000",
+        .ranking = kRanking37,
+    },
+    {
+        .id = 38,
+        .problems = 21,
+        .margin = 1.13F,
+        .regret = 1.08F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.21F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 3300 "
+                "and columns * k > 220 "
+                "and rows / k <= 3300 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns > 0.68 "
+                "and results > 820 "
+                "and k > 1 "
+                "and elements > 12000 "
+                "and results > 22000 "
+                "and columns * k <= 22000 "
+                "and k <= 100",
+        .ranking = kRanking38,
+    },
+    {
+        .id = 39,
+        .problems = 2,
         .margin = 1.03F,
-        .regret = 1.22F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.81F,
+        .regret_hi = 1.01F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements > 3300 "
                 "and columns * k > 220 "
                 "and rows / k <= 3300 "
-                "and columns * k <= 1800 "
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns > 0.68 "
                 "and results > 820 "
-                "and rows / columns > 6 "
-                "and columns / k > 64 "
-                "and columns / k > 68",
-        .ranking = kRanking17,
+                "and k > 1 "
+                "and elements > 12000 "
+                "and results > 22000 "
+                "and columns * k <= 22000 "
+                "and k > 100",
+        .ranking = kRanking39,
     },
     {
-        .id = 18,
-        .problems = 138,
-        .margin = 1.08F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
+        .id = 40,
+        .problems = 15,
+        .margin = 1.13F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements > 3300 "
                 "and columns * k > 220 "
                 "and rows / k <= 3300 "
-                "and columns * k > 1800 "
-                "and results <= 4096 "
-                "and elements <= 8200000",
-        .ranking = kRanking18,
+                "and columns / k <= 270000 "
+                "and columns > 47 "
+                "and columns * k > 256 "
+                "and rows / columns > 0.68 "
+                "and results > 820 "
+                "and k > 1 "
+                "and elements > 12000 "
+                "and results > 22000 "
+                "and columns * k > 22000",
+        .ranking = kRanking40,
     },
     {
-        .id = 19,
+        .id = 41,
         .problems = 4,
-        .margin = 1.33F,
-        .regret = 1.05F,
+        .margin = 1.08F,
+        .regret = 1.15F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
+        .regret_hi = 1.52F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements > 3300 "
                 "and columns * k > 220 "
                 "and rows / k <= 3300 "
-                "and columns * k > 1800 "
-                "and results <= 4096 "
-                "and elements > 8200000",
-        .ranking = kRanking19,
+                "and columns / k > 270000 "
+                "and elements <= 8388608",
+        .ranking = kRanking41,
     },
     {
-        .id = 20,
-        .problems = 3,
-        .margin = 1.06F,
-        .regret = 1.01F,
+        .id = 42,
+        .problems = 1,
+        .margin = 1.75F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements > 3300 "
                 "and columns * k > 220 "
                 "and rows / k <= 3300 "
-                "and columns * k > 1800 "
-                "and results > 4096 "
-                "and elements <= 8192",
-        .ranking = kRanking20,
+                "and columns / k > 270000 "
+                "and elements > 8388608",
+        .ranking = kRanking42,
     },
     {
-        .id = 21,
-        .problems = 90,
-        .margin = 1.12F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns * k > 1800 "
-                "and results > 4096 "
-                "and elements > 8192",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
+        .id = 43,
         .problems = 2,
         .margin = 1.72F,
         .regret = 1.00F,
@@ -1111,20 +2232,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 3300 "
                 "and columns * k > 220 "
                 "and rows / k > 3300",
-        .ranking = kRanking22,
+        .ranking = kRanking43,
     },
     {
-        .id = 23,
+        .id = 44,
         .problems = 2,
         .margin = 4.70F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed and order != ascending and columns * k <= 330 and elements <= 1200",
-        .ranking = kRanking23,
+        .ranking = kRanking44,
     },
     {
-        .id = 24,
+        .id = 45,
         .problems = 2,
         .margin = 1.48F,
         .regret = 1.00F,
@@ -1135,11 +2256,28 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 330 "
                 "and elements > 1200 "
                 "and results <= 10000 "
-                "and rows <= 180",
-        .ranking = kRanking24,
+                "and rows <= 180 "
+                "and results <= 390",
+        .ranking = kRanking45,
     },
     {
-        .id = 25,
+        .id = 46,
+        .problems = 1,
+        .margin = 0.96F,
+        .regret = 1.04F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.04F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k <= 330 "
+                "and elements > 1200 "
+                "and results <= 10000 "
+                "and rows <= 180 "
+                "and results > 390",
+        .ranking = kRanking46,
+    },
+    {
+        .id = 47,
         .problems = 5,
         .margin = 2.72F,
         .regret = 1.00F,
@@ -1151,10 +2289,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1200 "
                 "and results <= 10000 "
                 "and rows > 180",
-        .ranking = kRanking25,
+        .ranking = kRanking47,
     },
     {
-        .id = 26,
+        .id = 48,
         .problems = 1,
         .margin = 0.92F,
         .regret = 1.09F,
@@ -1165,10 +2303,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 330 "
                 "and elements > 1200 "
                 "and results > 10000",
-        .ranking = kRanking26,
+        .ranking = kRanking48,
     },
     {
-        .id = 27,
+        .id = 49,
         .problems = 2,
         .margin = 1.48F,
         .regret = 1.00F,
@@ -1179,10 +2317,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements <= 1500 "
                 "and results <= 220",
-        .ranking = kRanking27,
+        .ranking = kRanking49,
     },
     {
-        .id = 28,
+        .id = 50,
         .problems = 3,
         .margin = 1.07F,
         .regret = 1.00F,
@@ -1193,28 +2331,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements <= 1500 "
                 "and results > 220",
-        .ranking = kRanking28,
+        .ranking = kRanking50,
     },
     {
-        .id = 29,
-        .problems = 32,
-        .margin = 1.10F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows <= 68 "
-                "and rows / columns <= 0.022 "
-                "and rows <= 64 "
-                "and elements <= 6800000",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
+        .id = 51,
         .problems = 1,
         .margin = 1.03F,
         .regret = 1.00F,
@@ -1225,14 +2345,68 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns <= 33",
+        .ranking = kRanking51,
+    },
+    {
+        .id = 52,
+        .problems = 32,
+        .margin = 1.10F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and columns > 33 "
+                "and rows <= 68 "
+                "and rows / columns <= 0.022 "
+                "and rows <= 64 "
+                "and elements <= 6800000",
+        .ranking = kRanking52,
+    },
+    {
+        .id = 53,
+        .problems = 1,
+        .margin = 1.03F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows <= 68 "
                 "and rows / columns <= 0.022 "
                 "and rows <= 64 "
                 "and elements > 6800000",
-        .ranking = kRanking30,
+        .ranking = kRanking53,
     },
     {
-        .id = 31,
+        .id = 54,
+        .problems = 1,
+        .margin = 0.43F,
+        .regret = 2.35F,
+        .regret_lo = 2.35F,
+        .regret_hi = 2.35F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and columns > 33 "
+                "and rows <= 68 "
+                "and rows / columns <= 0.022 "
+                "and rows > 64 "
+                "and elements <= 820000",
+        .ranking = kRanking54,
+    },
+    {
+        .id = 55,
         .problems = 1,
         .margin = 0.99F,
         .regret = 1.01F,
@@ -1243,13 +2417,34 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows <= 68 "
                 "and rows / columns <= 0.022 "
-                "and rows > 64",
-        .ranking = kRanking31,
+                "and rows > 64 "
+                "and elements > 820000",
+        .ranking = kRanking55,
     },
     {
-        .id = 32,
+        .id = 56,
+        .problems = 1,
+        .margin = 0.63F,
+        .regret = 1.59F,
+        .regret_lo = 1.59F,
+        .regret_hi = 1.59F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and columns > 33 "
+                "and rows <= 68 "
+                "and rows / columns > 0.022 "
+                "and k <= 8 "
+                "and columns * k <= 470",
+        .ranking = kRanking56,
+    },
+    {
+        .id = 57,
         .problems = 2,
         .margin = 1.27F,
         .regret = 1.00F,
@@ -1260,49 +2455,117 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows <= 68 "
                 "and rows / columns > 0.022 "
-                "and k <= 8",
-        .ranking = kRanking32,
+                "and k <= 8 "
+                "and columns * k > 470",
+        .ranking = kRanking57,
     },
     {
-        .id = 33,
-        .problems = 2,
-        .margin = 1.21F,
-        .regret = 1.04F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows <= 68 "
-                "and rows / columns > 0.022 "
-                "and k > 8 "
-                "and elements <= 8192",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
+        .id = 58,
         .problems = 1,
-        .margin = 0.95F,
-        .regret = 1.05F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.05F,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows <= 68 "
                 "and rows / columns > 0.022 "
                 "and k > 8 "
-                "and elements > 8192",
-        .ranking = kRanking34,
+                "and elements <= 8192 "
+                "and rows / k <= 0.27 "
+                "and rows <= 12",
+        .ranking = kRanking58,
     },
     {
-        .id = 35,
+        .id = 59,
+        .problems = 1,
+        .margin = 1.43F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and columns > 33 "
+                "and rows <= 68 "
+                "and rows / columns > 0.022 "
+                "and k > 8 "
+                "and elements <= 8192 "
+                "and rows / k <= 0.27 "
+                "and rows > 12",
+        .ranking = kRanking59,
+    },
+    {
+        .id = 60,
+        .problems = 4,
+        .margin = 1.00F,
+        .regret = 1.28F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.59F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and columns > 33 "
+                "and rows <= 68 "
+                "and rows / columns > 0.022 "
+                "and k > 8 "
+                "and elements <= 8192 "
+                "and rows / k > 0.27",
+        .ranking = kRanking60,
+    },
+    {
+        .id = 61,
+        .problems = 6,
+        .margin = 1.06F,
+        .regret = 1.28F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.60F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and columns > 33 "
+                "and rows <= 68 "
+                "and rows / columns > 0.022 "
+                "and k > 8 "
+                "and elements > 8192 "
+                "and columns <= 1200",
+        .ranking = kRanking61,
+    },
+    {
+        .id = 62,
+        .problems = 1,
+        .margin = 1.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and columns > 33 "
+                "and rows <= 68 "
+                "and rows / columns > 0.022 "
+                "and k > 8 "
+                "and elements > 8192 "
+                "and columns > 1200",
+        .ranking = kRanking62,
+    },
+    {
+        .id = 63,
         .problems = 2,
         .margin = 1.13F,
         .regret = 1.00F,
@@ -1313,12 +2576,33 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns <= 0.0033",
-        .ranking = kRanking35,
+        .ranking = kRanking63,
     },
     {
-        .id = 36,
+        .id = 64,
+        .problems = 1,
+        .margin = 0.91F,
+        .regret = 1.10F,
+        .regret_lo = 1.10F,
+        .regret_hi = 1.10F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and columns > 33 "
+                "and rows > 68 "
+                "and rows / columns > 0.0033 "
+                "and k <= 2 "
+                "and columns / k <= 470 "
+                "and elements <= 22000",
+        .ranking = kRanking64,
+    },
+    {
+        .id = 65,
         .problems = 4,
         .margin = 1.10F,
         .regret = 1.24F,
@@ -1329,14 +2613,16 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k <= 2 "
-                "and columns / k <= 470",
-        .ranking = kRanking36,
+                "and columns / k <= 470 "
+                "and elements > 22000",
+        .ranking = kRanking65,
     },
     {
-        .id = 37,
+        .id = 66,
         .problems = 1,
         .margin = 1.63F,
         .regret = 1.00F,
@@ -1347,15 +2633,38 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k <= 2 "
                 "and columns / k > 470 "
-                "and columns * k <= 8192",
-        .ranking = kRanking37,
+                "and columns * k <= 8192 "
+                "and columns * k <= 6800",
+        .ranking = kRanking66,
     },
     {
-        .id = 38,
+        .id = 67,
+        .problems = 2,
+        .margin = 1.08F,
+        .regret = 1.11F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.23F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and columns > 33 "
+                "and rows > 68 "
+                "and rows / columns > 0.0033 "
+                "and k <= 2 "
+                "and columns / k > 470 "
+                "and columns * k <= 8192 "
+                "and columns * k > 6800",
+        .ranking = kRanking67,
+    },
+    {
+        .id = 68,
         .problems = 1,
         .margin = 1.08F,
         .regret = 1.00F,
@@ -1366,15 +2675,16 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k <= 2 "
                 "and columns / k > 470 "
                 "and columns * k > 8192",
-        .ranking = kRanking38,
+        .ranking = kRanking68,
     },
     {
-        .id = 39,
+        .id = 69,
         .problems = 2,
         .margin = 1.47F,
         .regret = 1.26F,
@@ -1385,16 +2695,17 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results <= 270",
-        .ranking = kRanking39,
+        .ranking = kRanking69,
     },
     {
-        .id = 40,
-        .problems = 16,
-        .margin = 1.09F,
+        .id = 70,
+        .problems = 21,
+        .margin = 1.10F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
@@ -1403,17 +2714,19 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results > 270 "
-                "and rows / columns <= 1.8 "
+                "and rows / k <= 120 "
                 "and rows / k <= 100 "
-                "and columns * k <= 820000",
-        .ranking = kRanking40,
+                "and columns * k <= 1500000 "
+                "and columns * k <= 1000000",
+        .ranking = kRanking70,
     },
     {
-        .id = 41,
+        .id = 71,
         .problems = 1,
         .margin = 1.13F,
         .regret = 1.00F,
@@ -1424,18 +2737,44 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results > 270 "
-                "and rows / columns <= 1.8 "
+                "and rows / k <= 120 "
                 "and rows / k <= 100 "
-                "and columns * k > 820000 "
-                "and columns * k <= 1048576",
-        .ranking = kRanking41,
+                "and columns * k <= 1500000 "
+                "and columns * k > 1000000 "
+                "and elements <= 1800000",
+        .ranking = kRanking71,
     },
     {
-        .id = 42,
+        .id = 72,
+        .problems = 2,
+        .margin = 1.11F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and columns > 33 "
+                "and rows > 68 "
+                "and rows / columns > 0.0033 "
+                "and k > 2 "
+                "and results > 270 "
+                "and rows / k <= 120 "
+                "and rows / k <= 100 "
+                "and columns * k <= 1500000 "
+                "and columns * k > 1000000 "
+                "and elements > 1800000",
+        .ranking = kRanking72,
+    },
+    {
+        .id = 73,
         .problems = 4,
         .margin = 1.12F,
         .regret = 1.00F,
@@ -1446,40 +2785,18 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results > 270 "
-                "and rows / columns <= 1.8 "
+                "and rows / k <= 120 "
                 "and rows / k <= 100 "
-                "and columns * k > 820000 "
-                "and columns * k > 1048576",
-        .ranking = kRanking42,
+                "and columns * k > 1500000",
+        .ranking = kRanking73,
     },
     {
-        .id = 43,
-        .problems = 1,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k > 2 "
-                "and results > 270 "
-                "and rows / columns <= 1.8 "
-                "and rows / k > 100 "
-                "and rows <= 560 "
-                "and elements <= 65536",
-        .ranking = kRanking43,
-    },
-    {
-        .id = 44,
+        .id = 74,
         .problems = 1,
         .margin = 2.28F,
         .regret = 1.00F,
@@ -1490,20 +2807,44 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results > 270 "
-                "and rows / columns <= 1.8 "
+                "and rows / k <= 120 "
                 "and rows / k > 100 "
-                "and rows <= 560 "
-                "and elements > 65536",
-        .ranking = kRanking44,
+                "and rows / columns <= 0.68 "
+                "and elements <= 560000",
+        .ranking = kRanking74,
     },
     {
-        .id = 45,
+        .id = 75,
         .problems = 1,
-        .margin = 1.00F,
+        .margin = 0.44F,
+        .regret = 2.28F,
+        .regret_lo = 2.28F,
+        .regret_hi = 2.28F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and columns > 33 "
+                "and rows > 68 "
+                "and rows / columns > 0.0033 "
+                "and k > 2 "
+                "and results > 270 "
+                "and rows / k <= 120 "
+                "and rows / k > 100 "
+                "and rows / columns <= 0.68 "
+                "and elements > 560000",
+        .ranking = kRanking75,
+    },
+    {
+        .id = 76,
+        .problems = 1,
+        .margin = 1.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -1512,36 +2853,60 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results > 270 "
-                "and rows / columns <= 1.8 "
+                "and rows / k <= 120 "
                 "and rows / k > 100 "
-                "and rows > 560",
-        .ranking = kRanking45,
+                "and rows / columns > 0.68",
+        .ranking = kRanking76,
     },
     {
-        .id = 46,
-        .problems = 12,
-        .margin = 1.10F,
+        .id = 77,
+        .problems = 1,
+        .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .regret_hi = 1.00F,
         .path = "layout == transposed "
                 "and order != ascending "
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
+                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results > 270 "
-                "and rows / columns > 1.8",
-        .ranking = kRanking46,
+                "and rows / k > 120 "
+                "and results <= 1800",
+        .ranking = kRanking77,
     },
     {
-        .id = 47,
+        .id = 78,
+        .problems = 7,
+        .margin = 1.09F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and columns > 33 "
+                "and rows > 68 "
+                "and rows / columns > 0.0033 "
+                "and k > 2 "
+                "and results > 270 "
+                "and rows / k > 120 "
+                "and results > 1800",
+        .ranking = kRanking78,
+    },
+    {
+        .id = 79,
         .problems = 2,
         .margin = 1.49F,
         .regret = 1.00F,
@@ -1553,10 +2918,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1500 "
                 "and elements > 8388608 "
                 "and rows <= 100",
-        .ranking = kRanking47,
+        .ranking = kRanking79,
     },
     {
-        .id = 48,
+        .id = 80,
         .problems = 4,
         .margin = 1.11F,
         .regret = 1.05F,
@@ -1568,30 +2933,81 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1500 "
                 "and elements > 8388608 "
                 "and rows > 100",
-        .ranking = kRanking48,
+        .ranking = kRanking80,
     },
     {
-        .id = 49,
-        .problems = 26,
+        .id = 81,
+        .problems = 5,
         .margin = 1.00F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout != transposed and order == ascending and elements <= 680 and k <= 64",
-        .ranking = kRanking49,
+        .regret_hi = 1.06F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements <= 680 "
+                "and k <= 64 "
+                "and columns * k <= 18000 "
+                "and columns / k <= 5.6",
+        .ranking = kRanking81,
     },
     {
-        .id = 50,
+        .id = 82,
+        .problems = 19,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements <= 680 "
+                "and k <= 64 "
+                "and columns * k <= 18000 "
+                "and columns / k > 5.6 "
+                "and results <= 56",
+        .ranking = kRanking82,
+    },
+    {
+        .id = 83,
+        .problems = 1,
+        .margin = 1.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements <= 680 "
+                "and k <= 64 "
+                "and columns * k <= 18000 "
+                "and columns / k > 5.6 "
+                "and results > 56",
+        .ranking = kRanking83,
+    },
+    {
+        .id = 84,
+        .problems = 1,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements <= 680 "
+                "and k <= 64 "
+                "and columns * k > 18000",
+        .ranking = kRanking84,
+    },
+    {
+        .id = 85,
         .problems = 2,
         .margin = 1.10F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed and order == ascending and elements <= 680 and k > 64",
-        .ranking = kRanking50,
+        .ranking = kRanking85,
     },
     {
-        .id = 51,
+        .id = 86,
         .problems = 3,
         .margin = 1.00F,
         .regret = 1.02F,
@@ -1603,10 +3019,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 220 "
                 "and elements <= 32768 "
                 "and elements <= 2700",
-        .ranking = kRanking51,
+        .ranking = kRanking86,
     },
     {
-        .id = 52,
+        .id = 87,
         .problems = 1,
         .margin = 1.15F,
         .regret = 1.00F,
@@ -1619,10 +3035,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 32768 "
                 "and elements > 2700 "
                 "and results <= 22",
-        .ranking = kRanking52,
+        .ranking = kRanking87,
     },
     {
-        .id = 53,
+        .id = 88,
         .problems = 4,
         .margin = 1.28F,
         .regret = 1.01F,
@@ -1635,10 +3051,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 32768 "
                 "and elements > 2700 "
                 "and results > 22",
-        .ranking = kRanking53,
+        .ranking = kRanking88,
     },
     {
-        .id = 54,
+        .id = 89,
         .problems = 1,
         .margin = 0.99F,
         .regret = 1.01F,
@@ -1651,10 +3067,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 32768 "
                 "and elements <= 390000 "
                 "and columns <= 16",
-        .ranking = kRanking54,
+        .ranking = kRanking89,
     },
     {
-        .id = 55,
+        .id = 90,
         .problems = 4,
         .margin = 1.34F,
         .regret = 1.00F,
@@ -1667,10 +3083,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 32768 "
                 "and elements <= 390000 "
                 "and columns > 16",
-        .ranking = kRanking55,
+        .ranking = kRanking90,
     },
     {
-        .id = 56,
+        .id = 91,
         .problems = 2,
         .margin = 1.12F,
         .regret = 1.00F,
@@ -1682,10 +3098,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 220 "
                 "and elements > 32768 "
                 "and elements > 390000",
-        .ranking = kRanking56,
+        .ranking = kRanking91,
     },
     {
-        .id = 57,
+        .id = 92,
         .problems = 2,
         .margin = 1.30F,
         .regret = 1.00F,
@@ -1697,28 +3113,63 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 220 "
                 "and columns * k <= 470 "
                 "and rows / k <= 47",
-        .ranking = kRanking57,
+        .ranking = kRanking92,
     },
     {
-        .id = 58,
-        .problems = 7,
-        .margin = 1.28F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.08F,
+        .id = 93,
+        .problems = 1,
+        .margin = 1.14F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and elements > 680 "
                 "and columns * k > 220 "
                 "and columns * k <= 470 "
-                "and rows / k > 47",
-        .ranking = kRanking58,
+                "and rows / k > 47 "
+                "and results <= 180",
+        .ranking = kRanking93,
     },
     {
-        .id = 59,
-        .problems = 11,
-        .margin = 1.08F,
-        .regret = 1.01F,
+        .id = 94,
+        .problems = 6,
+        .margin = 1.27F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.05F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k <= 470 "
+                "and rows / k > 47 "
+                "and results > 180 "
+                "and rows <= 4096",
+        .ranking = kRanking94,
+    },
+    {
+        .id = 95,
+        .problems = 4,
+        .margin = 1.02F,
+        .regret = 1.29F,
+        .regret_lo = 1.00F,
+        .regret_hi = 2.14F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k <= 470 "
+                "and rows / k > 47 "
+                "and results > 180 "
+                "and rows > 4096",
+        .ranking = kRanking95,
+    },
+    {
+        .id = 96,
+        .problems = 2,
+        .margin = 1.00F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.04F,
         .path = "layout != transposed "
@@ -1727,50 +3178,125 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 220 "
                 "and columns * k > 470 "
                 "and elements <= 2700 "
-                "and columns <= 820",
-        .ranking = kRanking59,
+                "and columns <= 820 "
+                "and k <= 14 "
+                "and elements <= 1000",
+        .ranking = kRanking96,
     },
     {
-        .id = 60,
-        .problems = 13,
-        .margin = 1.01F,
-        .regret = 1.05F,
+        .id = 97,
+        .problems = 1,
+        .margin = 0.99F,
+        .regret = 1.01F,
         .regret_lo = 1.01F,
-        .regret_hi = 1.11F,
+        .regret_hi = 1.01F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and elements > 680 "
                 "and columns * k > 220 "
                 "and columns * k > 470 "
                 "and elements <= 2700 "
-                "and columns > 820",
-        .ranking = kRanking60,
+                "and columns <= 820 "
+                "and k <= 14 "
+                "and elements > 1000",
+        .ranking = kRanking97,
     },
     {
-        .id = 61,
-        .problems = 2,
-        .margin = 1.09F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns <= 100 "
-                "and rows / k <= 6",
-        .ranking = kRanking61,
-    },
-    {
-        .id = 62,
+        .id = 98,
         .problems = 7,
-        .margin = 1.07F,
-        .regret = 1.06F,
+        .margin = 1.11F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements <= 2700 "
+                "and columns <= 820 "
+                "and k > 14 "
+                "and columns / k <= 5.6",
+        .ranking = kRanking98,
+    },
+    {
+        .id = 99,
+        .problems = 1,
+        .margin = 1.11F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements <= 2700 "
+                "and columns <= 820 "
+                "and k > 14 "
+                "and columns / k > 5.6",
+        .ranking = kRanking99,
+    },
+    {
+        .id = 100,
+        .problems = 11,
+        .margin = 1.05F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements <= 2700 "
+                "and columns > 820 "
+                "and elements <= 2048",
+        .ranking = kRanking100,
+    },
+    {
+        .id = 101,
+        .problems = 3,
+        .margin = 1.02F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements <= 2700 "
+                "and columns > 820 "
+                "and elements > 2048 "
+                "and results <= 3",
+        .ranking = kRanking101,
+    },
+    {
+        .id = 102,
+        .problems = 2,
+        .margin = 1.13F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements <= 2700 "
+                "and columns > 820 "
+                "and elements > 2048 "
+                "and results > 3",
+        .ranking = kRanking102,
+    },
+    {
+        .id = 103,
+        .problems = 1,
+        .margin = 1.11F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and elements > 680 "
@@ -1779,11 +3305,90 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 2700 "
                 "and rows / k <= 3300 "
                 "and columns <= 100 "
-                "and rows / k > 6",
-        .ranking = kRanking62,
+                "and rows / k <= 6 "
+                "and rows / k <= 1.5",
+        .ranking = kRanking103,
     },
     {
-        .id = 63,
+        .id = 104,
+        .problems = 1,
+        .margin = 0.98F,
+        .regret = 1.02F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.02F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements > 2700 "
+                "and rows / k <= 3300 "
+                "and columns <= 100 "
+                "and rows / k <= 6 "
+                "and rows / k > 1.5",
+        .ranking = kRanking104,
+    },
+    {
+        .id = 105,
+        .problems = 4,
+        .margin = 1.05F,
+        .regret = 1.14F,
+        .regret_lo = 1.05F,
+        .regret_hi = 1.25F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements > 2700 "
+                "and rows / k <= 3300 "
+                "and columns <= 100 "
+                "and rows / k > 6 "
+                "and results <= 8192 "
+                "and columns <= 64",
+        .ranking = kRanking105,
+    },
+    {
+        .id = 106,
+        .problems = 1,
+        .margin = 0.99F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.01F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements > 2700 "
+                "and rows / k <= 3300 "
+                "and columns <= 100 "
+                "and rows / k > 6 "
+                "and results <= 8192 "
+                "and columns > 64",
+        .ranking = kRanking106,
+    },
+    {
+        .id = 107,
+        .problems = 6,
+        .margin = 1.08F,
+        .regret = 1.03F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.09F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements > 2700 "
+                "and rows / k <= 3300 "
+                "and columns <= 100 "
+                "and rows / k > 6 "
+                "and results > 8192",
+        .ranking = kRanking107,
+    },
+    {
+        .id = 108,
         .problems = 2,
         .margin = 1.27F,
         .regret = 1.00F,
@@ -1799,10 +3404,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 100 "
                 "and columns * k <= 820 "
                 "and rows <= 100",
-        .ranking = kRanking63,
+        .ranking = kRanking108,
     },
     {
-        .id = 64,
+        .id = 109,
         .problems = 8,
         .margin = 1.03F,
         .regret = 1.27F,
@@ -1818,10 +3423,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 100 "
                 "and columns * k <= 820 "
                 "and rows > 100",
-        .ranking = kRanking64,
+        .ranking = kRanking109,
     },
     {
-        .id = 65,
+        .id = 110,
         .problems = 1,
         .margin = 1.19F,
         .regret = 1.00F,
@@ -1839,15 +3444,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 10000 "
                 "and columns / k <= 32 "
                 "and k <= 9",
-        .ranking = kRanking65,
+        .ranking = kRanking110,
     },
     {
-        .id = 66,
-        .problems = 64,
+        .id = 111,
+        .problems = 1,
         .margin = 1.18F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and elements > 680 "
@@ -1859,15 +3464,107 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 820 "
                 "and rows <= 10000 "
                 "and columns / k <= 32 "
-                "and k > 9",
-        .ranking = kRanking66,
+                "and k > 9 "
+                "and rows <= 270 "
+                "and columns * k <= 3300",
+        .ranking = kRanking111,
     },
     {
-        .id = 67,
-        .problems = 179,
-        .margin = 1.15F,
+        .id = 112,
+        .problems = 36,
+        .margin = 1.21F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements > 2700 "
+                "and rows / k <= 3300 "
+                "and columns > 100 "
+                "and columns * k > 820 "
+                "and rows <= 10000 "
+                "and columns / k <= 32 "
+                "and k > 9 "
+                "and rows <= 270 "
+                "and columns * k > 3300",
+        .ranking = kRanking112,
+    },
+    {
+        .id = 113,
+        .problems = 26,
+        .margin = 1.13F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.05F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements > 2700 "
+                "and rows / k <= 3300 "
+                "and columns > 100 "
+                "and columns * k > 820 "
+                "and rows <= 10000 "
+                "and columns / k <= 32 "
+                "and k > 9 "
+                "and rows > 270 "
+                "and columns <= 12000",
+        .ranking = kRanking113,
+    },
+    {
+        .id = 114,
+        .problems = 1,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements > 2700 "
+                "and rows / k <= 3300 "
+                "and columns > 100 "
+                "and columns * k > 820 "
+                "and rows <= 10000 "
+                "and columns / k <= 32 "
+                "and k > 9 "
+                "and rows > 270 "
+                "and columns > 12000",
+        .ranking = kRanking114,
+    },
+    {
+        .id = 115,
+        .problems = 1,
+        .margin = 1.09F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements > 2700 "
+                "and rows / k <= 3300 "
+                "and columns > 100 "
+                "and columns * k > 820 "
+                "and rows <= 10000 "
+                "and columns / k > 32 "
+                "and columns <= 330",
+        .ranking = kRanking115,
+    },
+    {
+        .id = 116,
+        .problems = 118,
+        .margin = 1.13F,
         .regret = 1.04F,
-        .regret_lo = 1.03F,
+        .regret_lo = 1.02F,
         .regret_hi = 1.06F,
         .path = "layout != transposed "
                 "and order == ascending "
@@ -1880,16 +3577,41 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 820 "
                 "and rows <= 10000 "
                 "and columns / k > 32 "
-                "and rows / columns <= 0.15",
-        .ranking = kRanking67,
+                "and columns > 330 "
+                "and results <= 470 "
+                "and rows / columns <= 0.27",
+        .ranking = kRanking116,
     },
     {
-        .id = 68,
-        .problems = 11,
-        .margin = 1.16F,
-        .regret = 1.13F,
+        .id = 117,
+        .problems = 1,
+        .margin = 1.01F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements > 2700 "
+                "and rows / k <= 3300 "
+                "and columns > 100 "
+                "and columns * k > 820 "
+                "and rows <= 10000 "
+                "and columns / k > 32 "
+                "and columns > 330 "
+                "and results <= 470 "
+                "and rows / columns > 0.27",
+        .ranking = kRanking117,
+    },
+    {
+        .id = 118,
+        .problems = 4,
+        .margin = 1.22F,
+        .regret = 1.15F,
         .regret_lo = 1.05F,
-        .regret_hi = 1.22F,
+        .regret_hi = 1.27F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and elements > 680 "
@@ -1901,17 +3623,19 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 820 "
                 "and rows <= 10000 "
                 "and columns / k > 32 "
-                "and rows / columns > 0.15 "
-                "and elements <= 680000",
-        .ranking = kRanking68,
+                "and columns > 330 "
+                "and results > 470 "
+                "and rows / k <= 128 "
+                "and columns * k <= 5600",
+        .ranking = kRanking118,
     },
     {
-        .id = 69,
-        .problems = 17,
-        .margin = 1.13F,
-        .regret = 1.10F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.21F,
+        .id = 119,
+        .problems = 70,
+        .margin = 1.19F,
+        .regret = 1.05F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.09F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and elements > 680 "
@@ -1923,12 +3647,62 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 820 "
                 "and rows <= 10000 "
                 "and columns / k > 32 "
-                "and rows / columns > 0.15 "
-                "and elements > 680000",
-        .ranking = kRanking69,
+                "and columns > 330 "
+                "and results > 470 "
+                "and rows / k <= 128 "
+                "and columns * k > 5600",
+        .ranking = kRanking119,
     },
     {
-        .id = 70,
+        .id = 120,
+        .problems = 11,
+        .margin = 1.03F,
+        .regret = 1.04F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.09F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements > 2700 "
+                "and rows / k <= 3300 "
+                "and columns > 100 "
+                "and columns * k > 820 "
+                "and rows <= 10000 "
+                "and columns / k > 32 "
+                "and columns > 330 "
+                "and results > 470 "
+                "and rows / k > 128 "
+                "and columns * k <= 27000",
+        .ranking = kRanking120,
+    },
+    {
+        .id = 121,
+        .problems = 2,
+        .margin = 1.21F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements > 2700 "
+                "and rows / k <= 3300 "
+                "and columns > 100 "
+                "and columns * k > 820 "
+                "and rows <= 10000 "
+                "and columns / k > 32 "
+                "and columns > 330 "
+                "and results > 470 "
+                "and rows / k > 128 "
+                "and columns * k > 27000",
+        .ranking = kRanking121,
+    },
+    {
+        .id = 122,
         .problems = 2,
         .margin = 1.10F,
         .regret = 1.02F,
@@ -1944,10 +3718,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 100 "
                 "and columns * k > 820 "
                 "and rows > 10000",
-        .ranking = kRanking70,
+        .ranking = kRanking122,
     },
     {
-        .id = 71,
+        .id = 123,
         .problems = 1,
         .margin = 1.66F,
         .regret = 1.00F,
@@ -1959,46 +3733,99 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 220 "
                 "and columns * k > 470 "
                 "and elements > 2700 "
-                "and rows / k > 3300",
-        .ranking = kRanking71,
+                "and rows / k > 3300 "
+                "and elements <= 5600000",
+        .ranking = kRanking123,
     },
     {
-        .id = 72,
+        .id = 124,
+        .problems = 1,
+        .margin = 1.05F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and elements > 680 "
+                "and columns * k > 220 "
+                "and columns * k > 470 "
+                "and elements > 2700 "
+                "and rows / k > 3300 "
+                "and elements > 5600000",
+        .ranking = kRanking124,
+    },
+    {
+        .id = 125,
         .problems = 4,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed and order != ascending and elements <= 1000 and k <= 82",
-        .ranking = kRanking72,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements <= 1000 "
+                "and k <= 82 "
+                "and columns / k <= 330",
+        .ranking = kRanking125,
     },
     {
-        .id = 73,
+        .id = 126,
+        .problems = 1,
+        .margin = 1.02F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements <= 1000 "
+                "and k <= 82 "
+                "and columns / k > 330",
+        .ranking = kRanking126,
+    },
+    {
+        .id = 127,
         .problems = 2,
         .margin = 1.04F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
         .path = "layout != transposed and order != ascending and elements <= 1000 and k > 82",
-        .ranking = kRanking73,
+        .ranking = kRanking127,
     },
     {
-        .id = 74,
-        .problems = 7,
-        .margin = 1.48F,
-        .regret = 1.01F,
+        .id = 128,
+        .problems = 2,
+        .margin = 1.16F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .regret_hi = 1.01F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and elements > 1000 "
                 "and columns * k <= 560 "
                 "and elements <= 47000 "
-                "and results <= 2700",
-        .ranking = kRanking74,
+                "and results <= 2700 "
+                "and columns / k <= 8",
+        .ranking = kRanking128,
     },
     {
-        .id = 75,
+        .id = 129,
+        .problems = 5,
+        .margin = 1.63F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k <= 560 "
+                "and elements <= 47000 "
+                "and results <= 2700 "
+                "and columns / k > 8",
+        .ranking = kRanking129,
+    },
+    {
+        .id = 130,
         .problems = 3,
         .margin = 0.78F,
         .regret = 1.33F,
@@ -2010,10 +3837,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 560 "
                 "and elements <= 47000 "
                 "and results > 2700",
-        .ranking = kRanking75,
+        .ranking = kRanking130,
     },
     {
-        .id = 76,
+        .id = 131,
         .problems = 1,
         .margin = 1.08F,
         .regret = 1.00F,
@@ -2027,10 +3854,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 330 "
                 "and columns * k <= 270 "
                 "and columns / k <= 10",
-        .ranking = kRanking76,
+        .ranking = kRanking131,
     },
     {
-        .id = 77,
+        .id = 132,
         .problems = 5,
         .margin = 0.91F,
         .regret = 1.25F,
@@ -2044,10 +3871,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 330 "
                 "and columns * k <= 270 "
                 "and columns / k > 10",
-        .ranking = kRanking77,
+        .ranking = kRanking132,
     },
     {
-        .id = 78,
+        .id = 133,
         .problems = 2,
         .margin = 1.02F,
         .regret = 1.00F,
@@ -2060,10 +3887,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 47000 "
                 "and columns * k <= 330 "
                 "and columns * k > 270",
-        .ranking = kRanking78,
+        .ranking = kRanking133,
     },
     {
-        .id = 79,
+        .id = 134,
         .problems = 3,
         .margin = 1.34F,
         .regret = 1.00F,
@@ -2074,57 +3901,28 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1000 "
                 "and columns * k <= 560 "
                 "and elements > 47000 "
-                "and columns * k > 330",
-        .ranking = kRanking79,
+                "and columns * k > 330 "
+                "and columns <= 512",
+        .ranking = kRanking134,
     },
     {
-        .id = 80,
-        .problems = 5,
-        .margin = 1.05F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements <= 4700 "
-                "and columns * k <= 10000",
-        .ranking = kRanking80,
-    },
-    {
-        .id = 81,
-        .problems = 5,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
+        .id = 135,
+        .problems = 1,
+        .margin = 0.98F,
+        .regret = 1.02F,
+        .regret_lo = 1.02F,
         .regret_hi = 1.02F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements <= 4700 "
-                "and columns * k > 10000",
-        .ranking = kRanking81,
+                "and columns * k <= 560 "
+                "and elements > 47000 "
+                "and columns * k > 330 "
+                "and columns > 512",
+        .ranking = kRanking135,
     },
     {
-        .id = 82,
-        .problems = 9,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k <= 18 "
-                "and rows / k <= 4",
-        .ranking = kRanking82,
-    },
-    {
-        .id = 83,
+        .id = 136,
         .problems = 1,
         .margin = 1.01F,
         .regret = 1.00F,
@@ -2134,14 +3932,31 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order != ascending "
                 "and elements > 1000 "
                 "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k <= 18 "
-                "and rows / k > 4",
-        .ranking = kRanking83,
+                "and elements <= 4700 "
+                "and columns * k <= 10000 "
+                "and k <= 1",
+        .ranking = kRanking136,
     },
     {
-        .id = 84,
-        .problems = 4,
+        .id = 137,
+        .problems = 3,
+        .margin = 1.07F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements <= 4700 "
+                "and columns * k <= 10000 "
+                "and k > 1 "
+                "and rows <= 18",
+        .ranking = kRanking137,
+    },
+    {
+        .id = 138,
+        .problems = 1,
         .margin = 1.13F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
@@ -2150,34 +3965,65 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order != ascending "
                 "and elements > 1000 "
                 "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results <= 180 "
-                "and k <= 100 "
-                "and columns * k <= 39000",
-        .ranking = kRanking84,
+                "and elements <= 4700 "
+                "and columns * k <= 10000 "
+                "and k > 1 "
+                "and rows > 18 "
+                "and results <= 220",
+        .ranking = kRanking138,
     },
     {
-        .id = 85,
-        .problems = 11,
-        .margin = 1.19F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
+        .id = 139,
+        .problems = 3,
+        .margin = 1.07F,
+        .regret = 1.21F,
+        .regret_lo = 1.13F,
+        .regret_hi = 1.34F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and elements > 1000 "
                 "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results <= 180 "
-                "and k <= 100 "
-                "and columns * k > 39000 "
-                "and rows / columns <= 0.0012",
-        .ranking = kRanking85,
+                "and elements <= 4700 "
+                "and columns * k <= 10000 "
+                "and k > 1 "
+                "and rows > 18 "
+                "and results > 220",
+        .ranking = kRanking139,
     },
     {
-        .id = 86,
+        .id = 140,
+        .problems = 4,
+        .margin = 1.09F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements <= 4700 "
+                "and columns * k > 10000 "
+                "and rows / columns <= 0.0047",
+        .ranking = kRanking140,
+    },
+    {
+        .id = 141,
+        .problems = 1,
+        .margin = 1.03F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements <= 4700 "
+                "and columns * k > 10000 "
+                "and rows / columns > 0.0047",
+        .ranking = kRanking141,
+    },
+    {
+        .id = 142,
         .problems = 1,
         .margin = 1.04F,
         .regret = 1.00F,
@@ -2188,17 +4034,19 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1000 "
                 "and columns * k > 560 "
                 "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results <= 180 "
-                "and k <= 100 "
-                "and columns * k > 39000 "
-                "and rows / columns > 0.0012",
-        .ranking = kRanking86,
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns <= 4700 "
+                "and columns <= 4096 "
+                "and results <= 1000 "
+                "and elements <= 22000",
+        .ranking = kRanking142,
     },
     {
-        .id = 87,
-        .problems = 2,
-        .margin = 1.06F,
+        .id = 143,
+        .problems = 1,
+        .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -2207,13 +4055,291 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1000 "
                 "and columns * k > 560 "
                 "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results <= 180 "
-                "and k > 100",
-        .ranking = kRanking87,
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns <= 4700 "
+                "and columns <= 4096 "
+                "and results <= 1000 "
+                "and elements > 22000",
+        .ranking = kRanking143,
     },
     {
-        .id = 88,
+        .id = 144,
+        .problems = 8,
+        .margin = 1.12F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns <= 4700 "
+                "and columns <= 4096 "
+                "and results > 1000",
+        .ranking = kRanking144,
+    },
+    {
+        .id = 145,
+        .problems = 2,
+        .margin = 0.99F,
+        .regret = 1.04F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.09F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns <= 4700 "
+                "and columns > 4096 "
+                "and rows / k <= 0.15",
+        .ranking = kRanking145,
+    },
+    {
+        .id = 146,
+        .problems = 1,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns <= 4700 "
+                "and columns > 4096 "
+                "and rows / k > 0.15",
+        .ranking = kRanking146,
+    },
+    {
+        .id = 147,
+        .problems = 6,
+        .margin = 1.08F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.13F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns > 4700 "
+                "and columns <= 5600 "
+                "and rows / k <= 1",
+        .ranking = kRanking147,
+    },
+    {
+        .id = 148,
+        .problems = 1,
+        .margin = 1.18F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns > 4700 "
+                "and columns <= 5600 "
+                "and rows / k > 1",
+        .ranking = kRanking148,
+    },
+    {
+        .id = 149,
+        .problems = 25,
+        .margin = 1.21F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns > 4700 "
+                "and columns > 5600 "
+                "and k <= 82 "
+                "and rows / columns <= 0.0027",
+        .ranking = kRanking149,
+    },
+    {
+        .id = 150,
+        .problems = 1,
+        .margin = 1.12F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns > 4700 "
+                "and columns > 5600 "
+                "and k <= 82 "
+                "and rows / columns > 0.0027",
+        .ranking = kRanking150,
+    },
+    {
+        .id = 151,
+        .problems = 1,
+        .margin = 1.08F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns > 4700 "
+                "and columns > 5600 "
+                "and k > 82 "
+                "and columns / k <= 3900 "
+                "and columns / k <= 270 "
+                "and results <= 220",
+        .ranking = kRanking151,
+    },
+    {
+        .id = 152,
+        .problems = 5,
+        .margin = 1.15F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns > 4700 "
+                "and columns > 5600 "
+                "and k > 82 "
+                "and columns / k <= 3900 "
+                "and columns / k <= 270 "
+                "and results > 220",
+        .ranking = kRanking152,
+    },
+    {
+        .id = 153,
+        .problems = 5,
+        .margin = 1.12F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns > 4700 "
+                "and columns > 5600 "
+                "and k > 82 "
+                "and columns / k <= 3900 "
+                "and columns / k > 270 "
+                "and results <= 12000",
+        .ranking = kRanking153,
+    },
+    {
+        .id = 154,
+        .problems = 1,
+        .margin = 1.02F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns > 4700 "
+                "and columns > 5600 "
+                "and k > 82 "
+                "and columns / k <= 3900 "
+                "and columns / k > 270 "
+                "and results > 12000",
+        .ranking = kRanking154,
+    },
+    {
+        .id = 155,
+        .problems = 1,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k <= 3.3 "
+                "and columns > 4700 "
+                "and columns > 5600 "
+                "and k > 82 "
+                "and columns / k > 3900",
+        .ranking = kRanking155,
+    },
+    {
+        .id = 156,
+        .problems = 2,
+        .margin = 1.09F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k > 3.3 "
+                "and results <= 16 "
+                "and rows / k <= 4",
+        .ranking = kRanking156,
+    },
+    {
+        .id = 157,
         .problems = 1,
         .margin = 1.01F,
         .regret = 1.00F,
@@ -2224,46 +4350,272 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1000 "
                 "and columns * k > 560 "
                 "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results > 180 "
-                "and rows * columns <= 2700000 "
-                "and results <= 256",
-        .ranking = kRanking88,
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k > 3.3 "
+                "and results <= 16 "
+                "and rows / k > 4",
+        .ranking = kRanking157,
     },
     {
-        .id = 89,
-        .problems = 39,
-        .margin = 1.10F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.08F,
+        .id = 158,
+        .problems = 2,
+        .margin = 1.03F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and elements > 1000 "
                 "and columns * k > 560 "
                 "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results > 180 "
-                "and rows * columns <= 2700000 "
-                "and results > 256",
-        .ranking = kRanking89,
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k > 3.3 "
+                "and results > 16 "
+                "and results <= 2700 "
+                "and columns / k <= 120 "
+                "and rows <= 64",
+        .ranking = kRanking158,
     },
     {
-        .id = 90,
-        .problems = 17,
+        .id = 159,
+        .problems = 5,
+        .margin = 1.22F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.15F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k > 3.3 "
+                "and results > 16 "
+                "and results <= 2700 "
+                "and columns / k <= 120 "
+                "and rows > 64",
+        .ranking = kRanking159,
+    },
+    {
+        .id = 160,
+        .problems = 5,
+        .margin = 1.15F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k > 3.3 "
+                "and results > 16 "
+                "and results <= 2700 "
+                "and columns / k > 120 "
+                "and k <= 4 "
+                "and rows <= 180",
+        .ranking = kRanking160,
+    },
+    {
+        .id = 161,
+        .problems = 1,
+        .margin = 0.41F,
+        .regret = 2.45F,
+        .regret_lo = 2.45F,
+        .regret_hi = 2.45F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k > 3.3 "
+                "and results > 16 "
+                "and results <= 2700 "
+                "and columns / k > 120 "
+                "and k <= 4 "
+                "and rows > 180 "
+                "and results <= 220",
+        .ranking = kRanking161,
+    },
+    {
+        .id = 162,
+        .problems = 6,
         .margin = 1.13F,
+        .regret = 1.11F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.33F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k > 3.3 "
+                "and results > 16 "
+                "and results <= 2700 "
+                "and columns / k > 120 "
+                "and k <= 4 "
+                "and rows > 180 "
+                "and results > 220",
+        .ranking = kRanking162,
+    },
+    {
+        .id = 163,
+        .problems = 1,
+        .margin = 0.79F,
+        .regret = 1.26F,
+        .regret_lo = 1.26F,
+        .regret_hi = 1.26F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k > 3.3 "
+                "and results > 16 "
+                "and results <= 2700 "
+                "and columns / k > 120 "
+                "and k > 4 "
+                "and columns * k <= 4700",
+        .ranking = kRanking163,
+    },
+    {
+        .id = 164,
+        .problems = 11,
+        .margin = 1.06F,
+        .regret = 1.07F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.18F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k > 3.3 "
+                "and results > 16 "
+                "and results <= 2700 "
+                "and columns / k > 120 "
+                "and k > 4 "
+                "and columns * k > 4700",
+        .ranking = kRanking164,
+    },
+    {
+        .id = 165,
+        .problems = 1,
+        .margin = 1.06F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k > 3.3 "
+                "and results > 16 "
+                "and results > 2700 "
+                "and columns * k <= 1500",
+        .ranking = kRanking165,
+    },
+    {
+        .id = 166,
+        .problems = 12,
+        .margin = 1.17F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k <= 2700 "
+                "and rows / k > 3.3 "
+                "and results > 16 "
+                "and results > 2700 "
+                "and columns * k > 1500",
+        .ranking = kRanking166,
+    },
+    {
+        .id = 167,
+        .problems = 2,
+        .margin = 0.47F,
+        .regret = 2.15F,
+        .regret_lo = 1.65F,
+        .regret_hi = 2.80F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k > 2700 "
+                "and rows / k <= 4096",
+        .ranking = kRanking167,
+    },
+    {
+        .id = 168,
+        .problems = 1,
+        .margin = 1.00F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements <= 8388608 "
+                "and rows / k > 2700 "
+                "and rows / k > 4096",
+        .ranking = kRanking168,
+    },
+    {
+        .id = 169,
+        .problems = 1,
+        .margin = 0.89F,
+        .regret = 1.13F,
+        .regret_lo = 1.13F,
+        .regret_hi = 1.13F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and elements > 8388608 "
+                "and rows <= 22",
+        .ranking = kRanking169,
+    },
+    {
+        .id = 170,
+        .problems = 2,
+        .margin = 1.03F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
+        .regret_hi = 1.02F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and elements > 1000 "
                 "and columns * k > 560 "
                 "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results > 180 "
-                "and rows * columns > 2700000",
-        .ranking = kRanking90,
+                "and elements > 8388608 "
+                "and rows > 22",
+        .ranking = kRanking170,
     },
 };
 
@@ -2274,40 +4626,58 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (problem.results() <= 560) {
                     if (product(problem.columns, problem.k) <= 6800) {
                         if (ratio(problem.rows, problem.k) <= 18) {
-                            // cpu_scalar default
-                            // 21 problems, margin 1.83, regret 1.01 [1.00, 1.02]
-                            return kLeaves[0];
+                            if (ratio(problem.rows, problem.columns) <= 0.0039) {
+                                // cpu_minima_avx512 default
+                                // 3 problems nearby, margin 1.01, regret 1.00 [1.00, 1.00]
+                                return kLeaves[0];
+                            } else {
+                                if (problem.results() <= 390) {
+                                    // cpu_scalar default
+                                    // 20 problems, margin 1.86, regret 1.00 [1.00, 1.01]
+                                    return kLeaves[1];
+                                } else {
+                                    // cpu_avx512 rows=16
+                                    // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[2];
+                                }
+                            }
                         } else {
                             if (ratio(problem.columns, problem.k) <= 27) {
                                 // cpu_scalar default
                                 // 1 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                                return kLeaves[1];
+                                return kLeaves[3];
                             } else {
                                 // cpu_openmp rows=16
                                 // 1 problems, margin 1.84, regret 1.00 [1.00, 1.00]
-                                return kLeaves[2];
+                                return kLeaves[4];
                             }
                         }
                     } else {
                         if (problem.elements() <= 560) {
                             // cpu_scalar default
                             // 1 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                            return kLeaves[3];
+                            return kLeaves[5];
                         } else {
                             // cpu_minima_avx512 default
                             // 3 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
+                            return kLeaves[6];
                         }
                     }
                 } else {
                     if (ratio(problem.rows, problem.columns) <= 0.1) {
                         // cpu_minima_avx512 default
                         // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
+                        return kLeaves[7];
                     } else {
-                        // cpu_avx512 rows=16
-                        // 5 problems, margin 1.03, regret 1.03 [1.00, 1.10]
-                        return kLeaves[6];
+                        if (problem.results() <= 1800) {
+                            // cpu_avx512 rows=16
+                            // 4 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                            return kLeaves[8];
+                        } else {
+                            // cpu_avx512 rows=64
+                            // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
+                            return kLeaves[9];
+                        }
                     }
                 }
             } else {
@@ -2316,92 +4686,200 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (problem.rows <= 82) {
                             // cpu_openmp rows=16
                             // 1 problems, margin 2.64, regret 1.00 [1.00, 1.00]
-                            return kLeaves[7];
+                            return kLeaves[10];
                         } else {
-                            // cpu_openmp rows=64
-                            // 9 problems, margin 2.89, regret 1.03 [1.00, 1.06]
-                            return kLeaves[8];
+                            if (problem.elements() <= 3900) {
+                                // cpu_scalar default
+                                // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                                return kLeaves[11];
+                            } else {
+                                // cpu_openmp rows=64
+                                // 8 problems, margin 3.10, regret 1.01 [1.00, 1.03]
+                                return kLeaves[12];
+                            }
                         }
                     } else {
-                        // cpu_minima_avx2 default
-                        // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                        return kLeaves[9];
+                        if (problem.results() <= 2200) {
+                            // cpu_openmp rows=16
+                            // 2 problems nearby, margin 0.72, regret 1.86 [1.35, 2.58]
+                            return kLeaves[13];
+                        } else {
+                            // cpu_minima_avx2 default
+                            // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
+                            return kLeaves[14];
+                        }
                     }
                 } else {
                     if (ratio(problem.rows, problem.k) <= 3300) {
-                        if (product(problem.columns, problem.k) <= 1800) {
-                            if (problem.results() <= 820) {
-                                if (ratio(problem.rows, problem.columns) <= 0.015) {
-                                    // cpu_minima_avx512 default
-                                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[10];
-                                } else {
-                                    if (ratio(problem.rows, problem.k) <= 100) {
-                                        // cpu_openmp rows=16
-                                        // 19 problems, margin 1.57, regret 1.07 [1.00, 1.19]
-                                        return kLeaves[11];
-                                    } else {
-                                        // cpu_openmp rows=64
-                                        // 3 problems, margin 2.47, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[12];
-                                    }
-                                }
+                        if (ratio(problem.columns, problem.k) <= 270'000) {
+                            if (problem.columns <= 47) {
+                                // cpu_minima_avx2 default
+                                // 4 problems, margin 1.04, regret 1.02 [1.00, 1.05]
+                                return kLeaves[15];
                             } else {
-                                if (ratio(problem.rows, problem.columns) <= 6) {
-                                    if (product(problem.columns, problem.k) <= 470) {
+                                if (product(problem.columns, problem.k) <= 256) {
+                                    if (problem.results() <= 1500) {
                                         // cpu_openmp rows=64
-                                        // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[13];
+                                        // 1 problems, margin 2.00, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[16];
                                     } else {
                                         // cpu_minima_avx512 default
-                                        // 7 problems, margin 1.03, regret 1.01 [1.00, 1.02]
-                                        return kLeaves[14];
+                                        // 3 problems nearby, margin 1.02, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[17];
                                     }
                                 } else {
-                                    if (ratio(problem.columns, problem.k) <= 64) {
-                                        // cpu_minima_avx512 default
-                                        // 19 problems, margin 1.05, regret 1.10 [1.02, 1.24]
-                                        return kLeaves[15];
-                                    } else {
-                                        if (ratio(problem.columns, problem.k) <= 68) {
-                                            // cpu_openmp rows=64
-                                            // 1 problems, margin 1.81, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[16];
+                                    if (ratio(problem.rows, problem.columns) <= 0.68) {
+                                        if (product(problem.columns, problem.k) <= 1800) {
+                                            if (ratio(problem.rows, problem.columns) <= 0.015) {
+                                                // cpu_minima_avx512 default
+                                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[18];
+                                            } else {
+                                                if (problem.rows <= 100) {
+                                                    // cpu_openmp rows=16
+                                                    // 17 problems, margin 1.58, regret 1.07 [1.00, 1.22]
+                                                    return kLeaves[19];
+                                                } else {
+                                                    // cpu_openmp rows=64
+                                                    // 3 problems, margin 2.20, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[20];
+                                                }
+                                            }
                                         } else {
-                                            // cpu_minima_avx512 default
-                                            // 3 problems nearby, margin 1.03, regret 1.22 [1.00, 1.81]
-                                            return kLeaves[17];
+                                            if (ratio(problem.columns, problem.k) <= 1.5) {
+                                                if (problem.elements() <= 27'000) {
+                                                    // cpu_avx512 rows=16
+                                                    // 5 problems, margin 1.04, regret 1.01 [1.00, 1.02]
+                                                    return kLeaves[21];
+                                                } else {
+                                                    // cpu_minima_avx512 default
+                                                    // 2 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[22];
+                                                }
+                                            } else {
+                                                if (problem.columns <= 120) {
+                                                    // cpu_avx512 rows=16
+                                                    // 2 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[23];
+                                                } else {
+                                                    if (problem.elements() <= 8'388'608) {
+                                                        if (ratio(problem.rows, problem.k) <= 0.33) {
+                                                            if (problem.elements() <= 8'200'000) {
+                                                                // cpu_minima_avx512 default
+                                                                // 60 problems, margin 1.11, regret 1.00 [1.00, 1.01]
+                                                                return kLeaves[24];
+                                                            } else {
+                                                                // cpu_avx2 rows=16
+                                                                // 1 problems, margin 1.40, regret 1.00 [1.00, 1.00]
+                                                                return kLeaves[25];
+                                                            }
+                                                        } else {
+                                                            // cpu_minima_avx512 default
+                                                            // 123 problems, margin 1.09, regret 1.03 [1.01, 1.06]
+                                                            return kLeaves[26];
+                                                        }
+                                                    } else {
+                                                        if (problem.results() <= 1800) {
+                                                            if (problem.k <= 2) {
+                                                                // cpu_minima_avx512 default
+                                                                // 3 problems nearby, margin 1.12, regret 1.02 [1.00, 1.06]
+                                                                return kLeaves[27];
+                                                            } else {
+                                                                // cpu_avx512 rows=64
+                                                                // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
+                                                                return kLeaves[28];
+                                                            }
+                                                        } else {
+                                                            // cpu_minima_avx512 default
+                                                            // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                                                            return kLeaves[29];
+                                                        }
+                                                    }
+                                                }
+                                            }
+                                        }
+                                    } else {
+                                        if (problem.results() <= 820) {
+                                            if (problem.elements() <= 47'000) {
+                                                // cpu_openmp rows=16
+                                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[30];
+                                            } else {
+                                                // cpu_openmp rows=64
+                                                // 3 problems nearby, margin 1.43, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[31];
+                                            }
+                                        } else {
+                                            if (problem.k <= 1) {
+                                                // cpu_openmp rows=64
+                                                // 2 problems, margin 1.01, regret 1.01 [1.00, 1.02]
+                                                return kLeaves[32];
+                                            } else {
+                                                if (problem.elements() <= 12'000) {
+                                                    if (problem.rows <= 180) {
+                                                        // cpu_minima_avx512 default
+                                                        // 5 problems nearby, margin 1.03, regret 1.04 [1.01, 1.08]
+                                                        return kLeaves[33];
+                                                    } else {
+                                                        // cpu_openmp rows=64
+                                                        // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[34];
+                                                    }
+                                                } else {
+                                                    if (problem.results() <= 22'000) {
+                                                        if (problem.rows <= 3900) {
+                                                            // cpu_minima_avx512 default
+                                                            // 20 problems, margin 1.03, regret 1.01 [1.00, 1.01]
+                                                            return kLeaves[35];
+                                                        } else {
+                                                            if (problem.elements() <= 3'300'000) {
+                                                                // cpu_openmp rows=64
+                                                                // 1 problems, margin 1.81, regret 1.00 [1.00, 1.00]
+                                                                return kLeaves[36];
+                                                            } else {
+                                                                // cpu_minima_avx512 default
+                                                                // 1 problems nearby, margin 0.92, regret 1.08 [1.08, 1.08]
+                                                                return kLeaves[37];
+                                                            }
+                                                        }
+                                                    } else {
+                                                        if (product(problem.columns, problem.k) <= 22'000) {
+                                                            if (problem.k <= 100) {
+                                                                // cpu_minima_avx512 default
+                                                                // 21 problems, margin 1.13, regret 1.08 [1.00, 1.21]
+                                                                return kLeaves[38];
+                                                            } else {
+                                                                // cpu_avx512 rows=16
+                                                                // 2 problems, margin 1.03, regret 1.01 [1.00, 1.01]
+                                                                return kLeaves[39];
+                                                            }
+                                                        } else {
+                                                            // cpu_minima_avx512 default
+                                                            // 15 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                                                            return kLeaves[40];
+                                                        }
+                                                    }
+                                                }
+                                            }
                                         }
                                     }
                                 }
                             }
                         } else {
-                            if (problem.results() <= 4096) {
-                                if (problem.elements() <= 8'200'000) {
-                                    // cpu_minima_avx512 default
-                                    // 138 problems, margin 1.08, regret 1.03 [1.01, 1.06]
-                                    return kLeaves[18];
-                                } else {
-                                    // cpu_avx2 rows=64
-                                    // 4 problems, margin 1.33, regret 1.05 [1.00, 1.12]
-                                    return kLeaves[19];
-                                }
+                            if (problem.elements() <= 8'388'608) {
+                                // cpu_minima_avx512 default
+                                // 4 problems nearby, margin 1.08, regret 1.15 [1.00, 1.52]
+                                return kLeaves[41];
                             } else {
-                                if (problem.elements() <= 8192) {
-                                    // cpu_avx512 rows=16
-                                    // 3 problems, margin 1.06, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[20];
-                                } else {
-                                    // cpu_minima_avx512 default
-                                    // 90 problems, margin 1.12, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[21];
-                                }
+                                // cpu_avx2 rows=64
+                                // 1 problems, margin 1.75, regret 1.00 [1.00, 1.00]
+                                return kLeaves[42];
                             }
                         }
                     } else {
                         // cpu_openmp rows=64
                         // 2 problems, margin 1.72, regret 1.00 [1.00, 1.00]
-                        return kLeaves[22];
+                        return kLeaves[43];
                     }
                 }
             }
@@ -2410,22 +4888,28 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (problem.elements() <= 1200) {
                     // cpu_scalar default
                     // 2 problems, margin 4.70, regret 1.00 [1.00, 1.00]
-                    return kLeaves[23];
+                    return kLeaves[44];
                 } else {
                     if (problem.results() <= 10'000) {
                         if (problem.rows <= 180) {
-                            // cpu_openmp rows=16
-                            // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                            return kLeaves[24];
+                            if (problem.results() <= 390) {
+                                // cpu_openmp rows=16
+                                // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
+                                return kLeaves[45];
+                            } else {
+                                // cpu_avx2 rows=16
+                                // 1 problems nearby, margin 0.96, regret 1.04 [1.04, 1.04]
+                                return kLeaves[46];
+                            }
                         } else {
                             // cpu_openmp rows=64
                             // 5 problems, margin 2.72, regret 1.00 [1.00, 1.00]
-                            return kLeaves[25];
+                            return kLeaves[47];
                         }
                     } else {
                         // cpu_minima_avx2 default
                         // 1 problems nearby, margin 0.92, regret 1.09 [1.09, 1.09]
-                        return kLeaves[26];
+                        return kLeaves[48];
                     }
                 }
             } else {
@@ -2433,114 +4917,174 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (problem.results() <= 220) {
                         // cpu_scalar default
                         // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                        return kLeaves[27];
+                        return kLeaves[49];
                     } else {
                         // cpu_avx512 rows=16
                         // 3 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                        return kLeaves[28];
+                        return kLeaves[50];
                     }
                 } else {
                     if (problem.elements() <= 8'388'608) {
-                        if (problem.rows <= 68) {
-                            if (ratio(problem.rows, problem.columns) <= 0.022) {
-                                if (problem.rows <= 64) {
-                                    if (problem.elements() <= 6'800'000) {
-                                        // cpu_minima_avx512 default
-                                        // 32 problems, margin 1.10, regret 1.01 [1.00, 1.02]
-                                        return kLeaves[29];
-                                    } else {
-                                        // cpu_avx2 rows=64
-                                        // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[30];
-                                    }
-                                } else {
-                                    // cpu_avx512 rows=64
-                                    // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                                    return kLeaves[31];
-                                }
-                            } else {
-                                if (problem.k <= 8) {
-                                    // cpu_openmp rows=16
-                                    // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[32];
-                                } else {
-                                    if (problem.elements() <= 8192) {
-                                        // cpu_avx512 rows=16
-                                        // 2 problems, margin 1.21, regret 1.04 [1.04, 1.05]
-                                        return kLeaves[33];
-                                    } else {
-                                        // cpu_minima_avx512 default
-                                        // 1 problems, margin 0.95, regret 1.05 [1.05, 1.05]
-                                        return kLeaves[34];
-                                    }
-                                }
-                            }
+                        if (problem.columns <= 33) {
+                            // cpu_minima_avx2 default
+                            // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                            return kLeaves[51];
                         } else {
-                            if (ratio(problem.rows, problem.columns) <= 0.0033) {
-                                // cpu_avx2 rows=64
-                                // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                return kLeaves[35];
-                            } else {
-                                if (problem.k <= 2) {
-                                    if (ratio(problem.columns, problem.k) <= 470) {
-                                        // cpu_minima_avx512 default
-                                        // 4 problems nearby, margin 1.10, regret 1.24 [1.00, 1.90]
-                                        return kLeaves[36];
+                            if (problem.rows <= 68) {
+                                if (ratio(problem.rows, problem.columns) <= 0.022) {
+                                    if (problem.rows <= 64) {
+                                        if (problem.elements() <= 6'800'000) {
+                                            // cpu_minima_avx512 default
+                                            // 32 problems, margin 1.10, regret 1.01 [1.00, 1.02]
+                                            return kLeaves[52];
+                                        } else {
+                                            // cpu_avx2 rows=64
+                                            // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[53];
+                                        }
                                     } else {
-                                        if (product(problem.columns, problem.k) <= 8192) {
-                                            // cpu_openmp rows=64
-                                            // 1 problems, margin 1.63, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[37];
+                                        if (problem.elements() <= 820'000) {
+                                            // cpu_minima_avx512 default
+                                            // 1 problems nearby, margin 0.43, regret 2.35 [2.35, 2.35]
+                                            return kLeaves[54];
                                         } else {
                                             // cpu_avx512 rows=64
-                                            // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[38];
+                                            // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
+                                            return kLeaves[55];
                                         }
                                     }
                                 } else {
-                                    if (problem.results() <= 270) {
-                                        // cpu_openmp rows=16
-                                        // 2 problems nearby, margin 1.47, regret 1.26 [1.00, 1.58]
-                                        return kLeaves[39];
+                                    if (problem.k <= 8) {
+                                        if (product(problem.columns, problem.k) <= 470) {
+                                            // cpu_scalar default
+                                            // 1 problems nearby, margin 0.63, regret 1.59 [1.59, 1.59]
+                                            return kLeaves[56];
+                                        } else {
+                                            // cpu_openmp rows=16
+                                            // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[57];
+                                        }
                                     } else {
-                                        if (ratio(problem.rows, problem.columns) <= 1.8) {
-                                            if (ratio(problem.rows, problem.k) <= 100) {
-                                                if (product(problem.columns, problem.k) <= 820'000) {
+                                        if (problem.elements() <= 8192) {
+                                            if (ratio(problem.rows, problem.k) <= 0.27) {
+                                                if (problem.rows <= 12) {
                                                     // cpu_minima_avx512 default
-                                                    // 16 problems, margin 1.09, regret 1.00 [1.00, 1.01]
-                                                    return kLeaves[40];
+                                                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[58];
                                                 } else {
-                                                    if (product(problem.columns, problem.k) <= 1'048'576) {
-                                                        // cpu_avx512 rows=64
-                                                        // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[41];
+                                                    // cpu_avx512 rows=64
+                                                    // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[59];
+                                                }
+                                            } else {
+                                                // cpu_avx512 rows=16
+                                                // 4 problems nearby, margin 1.00, regret 1.28 [1.02, 1.59]
+                                                return kLeaves[60];
+                                            }
+                                        } else {
+                                            if (problem.columns <= 1200) {
+                                                // cpu_minima_avx512 default
+                                                // 6 problems nearby, margin 1.06, regret 1.28 [1.03, 1.60]
+                                                return kLeaves[61];
+                                            } else {
+                                                // cpu_avx512 rows=16
+                                                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[62];
+                                            }
+                                        }
+                                    }
+                                }
+                            } else {
+                                if (ratio(problem.rows, problem.columns) <= 0.0033) {
+                                    // cpu_avx2 rows=64
+                                    // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[63];
+                                } else {
+                                    if (problem.k <= 2) {
+                                        if (ratio(problem.columns, problem.k) <= 470) {
+                                            if (problem.elements() <= 22'000) {
+                                                // cpu_openmp rows=16
+                                                // 1 problems nearby, margin 0.91, regret 1.10 [1.10, 1.10]
+                                                return kLeaves[64];
+                                            } else {
+                                                // cpu_minima_avx512 default
+                                                // 4 problems nearby, margin 1.10, regret 1.24 [1.00, 1.90]
+                                                return kLeaves[65];
+                                            }
+                                        } else {
+                                            if (product(problem.columns, problem.k) <= 8192) {
+                                                if (product(problem.columns, problem.k) <= 6800) {
+                                                    // cpu_openmp rows=64
+                                                    // 1 problems, margin 1.63, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[66];
+                                                } else {
+                                                    // cpu_minima_avx512 default
+                                                    // 2 problems nearby, margin 1.08, regret 1.11 [1.00, 1.23]
+                                                    return kLeaves[67];
+                                                }
+                                            } else {
+                                                // cpu_avx512 rows=64
+                                                // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[68];
+                                            }
+                                        }
+                                    } else {
+                                        if (problem.results() <= 270) {
+                                            // cpu_openmp rows=16
+                                            // 2 problems nearby, margin 1.47, regret 1.26 [1.00, 1.58]
+                                            return kLeaves[69];
+                                        } else {
+                                            if (ratio(problem.rows, problem.k) <= 120) {
+                                                if (ratio(problem.rows, problem.k) <= 100) {
+                                                    if (product(problem.columns, problem.k) <= 1'500'000) {
+                                                        if (product(problem.columns, problem.k) <= 1'000'000) {
+                                                            // cpu_minima_avx512 default
+                                                            // 21 problems, margin 1.10, regret 1.00 [1.00, 1.01]
+                                                            return kLeaves[70];
+                                                        } else {
+                                                            if (problem.elements() <= 1'800'000) {
+                                                                // cpu_avx512 rows=64
+                                                                // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                                                                return kLeaves[71];
+                                                            } else {
+                                                                // cpu_minima_avx512 default
+                                                                // 2 problems nearby, margin 1.11, regret 1.00 [1.00, 1.00]
+                                                                return kLeaves[72];
+                                                            }
+                                                        }
                                                     } else {
                                                         // cpu_minima_avx512 default
                                                         // 4 problems, margin 1.12, regret 1.00 [1.00, 1.01]
-                                                        return kLeaves[42];
+                                                        return kLeaves[73];
+                                                    }
+                                                } else {
+                                                    if (ratio(problem.rows, problem.columns) <= 0.68) {
+                                                        if (problem.elements() <= 560'000) {
+                                                            // cpu_openmp rows=64
+                                                            // 1 problems, margin 2.28, regret 1.00 [1.00, 1.00]
+                                                            return kLeaves[74];
+                                                        } else {
+                                                            // cpu_minima_avx512 default
+                                                            // 1 problems nearby, margin 0.44, regret 2.28 [2.28, 2.28]
+                                                            return kLeaves[75];
+                                                        }
+                                                    } else {
+                                                        // cpu_minima_avx512 default
+                                                        // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[76];
                                                     }
                                                 }
                                             } else {
-                                                if (problem.rows <= 560) {
-                                                    if (problem.elements() <= 65'536) {
-                                                        // cpu_minima_avx512 default
-                                                        // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[43];
-                                                    } else {
-                                                        // cpu_openmp rows=64
-                                                        // 1 problems, margin 2.28, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[44];
-                                                    }
+                                                if (problem.results() <= 1800) {
+                                                    // cpu_avx512 rows=64
+                                                    // 1 problems nearby, margin 1.08, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[77];
                                                 } else {
                                                     // cpu_minima_avx512 default
-                                                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[45];
+                                                    // 7 problems, margin 1.09, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[78];
                                                 }
                                             }
-                                        } else {
-                                            // cpu_minima_avx512 default
-                                            // 12 problems, margin 1.10, regret 1.00 [1.00, 1.01]
-                                            return kLeaves[46];
                                         }
                                     }
                                 }
@@ -2550,11 +5094,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (problem.rows <= 100) {
                             // cpu_avx2 rows=64
                             // 2 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                            return kLeaves[47];
+                            return kLeaves[79];
                         } else {
                             // cpu_minima_avx512 default
                             // 4 problems nearby, margin 1.11, regret 1.05 [1.00, 1.17]
-                            return kLeaves[48];
+                            return kLeaves[80];
                         }
                     }
                 }
@@ -2564,13 +5108,31 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         if (problem.order == ListOrder::ascending) {
             if (problem.elements() <= 680) {
                 if (problem.k <= 64) {
-                    // cpu_scalar default
-                    // 26 problems, margin 1.00, regret 1.02 [1.00, 1.04]
-                    return kLeaves[49];
+                    if (product(problem.columns, problem.k) <= 18'000) {
+                        if (ratio(problem.columns, problem.k) <= 5.6) {
+                            // cpu_scalar default
+                            // 5 problems, margin 1.00, regret 1.02 [1.00, 1.06]
+                            return kLeaves[81];
+                        } else {
+                            if (problem.results() <= 56) {
+                                // cpu_scalar default
+                                // 19 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                return kLeaves[82];
+                            } else {
+                                // cpu_avx512 rows=16
+                                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                                return kLeaves[83];
+                            }
+                        }
+                    } else {
+                        // cpu_minima_avx512 default
+                        // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                        return kLeaves[84];
+                    }
                 } else {
                     // cpu_avx512 rows=16
                     // 2 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                    return kLeaves[50];
+                    return kLeaves[85];
                 }
             } else {
                 if (product(problem.columns, problem.k) <= 220) {
@@ -2578,16 +5140,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (problem.elements() <= 2700) {
                             // cpu_scalar default
                             // 3 problems, margin 1.00, regret 1.02 [1.00, 1.06]
-                            return kLeaves[51];
+                            return kLeaves[86];
                         } else {
                             if (problem.results() <= 22) {
                                 // cpu_avx512 rows=16
                                 // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                return kLeaves[52];
+                                return kLeaves[87];
                             } else {
                                 // cpu_openmp rows=16
                                 // 4 problems, margin 1.28, regret 1.01 [1.00, 1.02]
-                                return kLeaves[53];
+                                return kLeaves[88];
                             }
                         }
                     } else {
@@ -2595,16 +5157,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             if (problem.columns <= 16) {
                                 // cpu_minima_avx2 default
                                 // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                                return kLeaves[54];
+                                return kLeaves[89];
                             } else {
                                 // cpu_avx512 rows=16
                                 // 4 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                                return kLeaves[55];
+                                return kLeaves[90];
                             }
                         } else {
                             // cpu_minima_avx2 default
                             // 2 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                            return kLeaves[56];
+                            return kLeaves[91];
                         }
                     }
                 } else {
@@ -2612,45 +5174,105 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (ratio(problem.rows, problem.k) <= 47) {
                             // cpu_openmp rows=16
                             // 2 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                            return kLeaves[57];
+                            return kLeaves[92];
                         } else {
-                            // cpu_avx512 rows=16
-                            // 7 problems, margin 1.28, regret 1.04 [1.01, 1.08]
-                            return kLeaves[58];
+                            if (problem.results() <= 180) {
+                                // cpu_openmp rows=16
+                                // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+                                return kLeaves[93];
+                            } else {
+                                if (problem.rows <= 4096) {
+                                    // cpu_avx512 rows=16
+                                    // 6 problems, margin 1.27, regret 1.02 [1.00, 1.05]
+                                    return kLeaves[94];
+                                } else {
+                                    // cpu_minima_avx2 default
+                                    // 4 problems nearby, margin 1.02, regret 1.29 [1.00, 2.14]
+                                    return kLeaves[95];
+                                }
+                            }
                         }
                     } else {
                         if (problem.elements() <= 2700) {
                             if (problem.columns <= 820) {
-                                // cpu_avx512 rows=16
-                                // 11 problems, margin 1.08, regret 1.01 [1.00, 1.04]
-                                return kLeaves[59];
+                                if (problem.k <= 14) {
+                                    if (problem.elements() <= 1000) {
+                                        // cpu_scalar default
+                                        // 2 problems, margin 1.00, regret 1.02 [1.00, 1.04]
+                                        return kLeaves[96];
+                                    } else {
+                                        // cpu_avx512 rows=16
+                                        // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
+                                        return kLeaves[97];
+                                    }
+                                } else {
+                                    if (ratio(problem.columns, problem.k) <= 5.6) {
+                                        // cpu_avx512 rows=16
+                                        // 7 problems, margin 1.11, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[98];
+                                    } else {
+                                        // cpu_minima_avx512 default
+                                        // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[99];
+                                    }
+                                }
                             } else {
-                                // cpu_minima_avx512 default
-                                // 13 problems, margin 1.01, regret 1.05 [1.01, 1.11]
-                                return kLeaves[60];
+                                if (problem.elements() <= 2048) {
+                                    // cpu_minima_avx512 default
+                                    // 11 problems, margin 1.05, regret 1.03 [1.00, 1.06]
+                                    return kLeaves[100];
+                                } else {
+                                    if (problem.results() <= 3) {
+                                        // cpu_minima_avx512 default
+                                        // 3 problems nearby, margin 1.02, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[101];
+                                    } else {
+                                        // cpu_avx512 rows=16
+                                        // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[102];
+                                    }
+                                }
                             }
                         } else {
                             if (ratio(problem.rows, problem.k) <= 3300) {
                                 if (problem.columns <= 100) {
                                     if (ratio(problem.rows, problem.k) <= 6) {
-                                        // cpu_avx2 rows=16
-                                        // 2 problems, margin 1.09, regret 1.06 [1.00, 1.11]
-                                        return kLeaves[61];
+                                        if (ratio(problem.rows, problem.k) <= 1.5) {
+                                            // cpu_minima_avx512 default
+                                            // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[103];
+                                        } else {
+                                            // cpu_avx512 rows=16
+                                            // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
+                                            return kLeaves[104];
+                                        }
                                     } else {
-                                        // cpu_minima_avx2 default
-                                        // 7 problems, margin 1.07, regret 1.06 [1.00, 1.12]
-                                        return kLeaves[62];
+                                        if (problem.results() <= 8192) {
+                                            if (problem.columns <= 64) {
+                                                // cpu_minima_avx2 default
+                                                // 4 problems nearby, margin 1.05, regret 1.14 [1.05, 1.25]
+                                                return kLeaves[105];
+                                            } else {
+                                                // cpu_avx512 rows=16
+                                                // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
+                                                return kLeaves[106];
+                                            }
+                                        } else {
+                                            // cpu_minima_avx2 default
+                                            // 6 problems, margin 1.08, regret 1.03 [1.00, 1.09]
+                                            return kLeaves[107];
+                                        }
                                     }
                                 } else {
                                     if (product(problem.columns, problem.k) <= 820) {
                                         if (problem.rows <= 100) {
                                             // cpu_openmp rows=16
                                             // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[63];
+                                            return kLeaves[108];
                                         } else {
                                             // cpu_minima_avx512 default
                                             // 8 problems nearby, margin 1.03, regret 1.27 [1.06, 1.58]
-                                            return kLeaves[64];
+                                            return kLeaves[109];
                                         }
                                     } else {
                                         if (problem.rows <= 10'000) {
@@ -2658,40 +5280,88 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                                 if (problem.k <= 9) {
                                                     // cpu_avx512 rows=16
                                                     // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[65];
+                                                    return kLeaves[110];
                                                 } else {
-                                                    // cpu_minima_avx512 default
-                                                    // 64 problems, margin 1.18, regret 1.02 [1.01, 1.04]
-                                                    return kLeaves[66];
+                                                    if (problem.rows <= 270) {
+                                                        if (product(problem.columns, problem.k) <= 3300) {
+                                                            // cpu_avx512 rows=16
+                                                            // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                                                            return kLeaves[111];
+                                                        } else {
+                                                            // cpu_minima_avx512 default
+                                                            // 36 problems, margin 1.21, regret 1.02 [1.01, 1.03]
+                                                            return kLeaves[112];
+                                                        }
+                                                    } else {
+                                                        if (problem.columns <= 12'000) {
+                                                            // cpu_minima_avx512 default
+                                                            // 26 problems, margin 1.13, regret 1.02 [1.01, 1.05]
+                                                            return kLeaves[113];
+                                                        } else {
+                                                            // cpu_avx2 rows=16
+                                                            // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                                                            return kLeaves[114];
+                                                        }
+                                                    }
                                                 }
                                             } else {
-                                                if (ratio(problem.rows, problem.columns) <= 0.15) {
-                                                    // cpu_minima_avx512 default
-                                                    // 179 problems, margin 1.15, regret 1.04 [1.03, 1.06]
-                                                    return kLeaves[67];
+                                                if (problem.columns <= 330) {
+                                                    // cpu_avx512 rows=16
+                                                    // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[115];
                                                 } else {
-                                                    if (problem.elements() <= 680'000) {
-                                                        // cpu_avx512 rows=16
-                                                        // 11 problems, margin 1.16, regret 1.13 [1.05, 1.22]
-                                                        return kLeaves[68];
+                                                    if (problem.results() <= 470) {
+                                                        if (ratio(problem.rows, problem.columns) <= 0.27) {
+                                                            // cpu_minima_avx512 default
+                                                            // 118 problems, margin 1.13, regret 1.04 [1.02, 1.06]
+                                                            return kLeaves[116];
+                                                        } else {
+                                                            // cpu_avx512 rows=16
+                                                            // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                                                            return kLeaves[117];
+                                                        }
                                                     } else {
-                                                        // cpu_minima_avx512 default
-                                                        // 17 problems, margin 1.13, regret 1.10 [1.02, 1.21]
-                                                        return kLeaves[69];
+                                                        if (ratio(problem.rows, problem.k) <= 128) {
+                                                            if (product(problem.columns, problem.k) <= 5600) {
+                                                                // cpu_avx512 rows=16
+                                                                // 4 problems, margin 1.22, regret 1.15 [1.05, 1.27]
+                                                                return kLeaves[118];
+                                                            } else {
+                                                                // cpu_minima_avx512 default
+                                                                // 70 problems, margin 1.19, regret 1.05 [1.03, 1.09]
+                                                                return kLeaves[119];
+                                                            }
+                                                        } else {
+                                                            if (product(problem.columns, problem.k) <= 27'000) {
+                                                                // cpu_minima_avx512 default
+                                                                // 11 problems, margin 1.03, regret 1.04 [1.00, 1.09]
+                                                                return kLeaves[120];
+                                                            } else {
+                                                                // cpu_avx512 rows=16
+                                                                // 2 problems, margin 1.21, regret 1.02 [1.00, 1.03]
+                                                                return kLeaves[121];
+                                                            }
+                                                        }
                                                     }
                                                 }
                                             }
                                         } else {
                                             // cpu_avx512 rows=16
                                             // 2 problems, margin 1.10, regret 1.02 [1.00, 1.05]
-                                            return kLeaves[70];
+                                            return kLeaves[122];
                                         }
                                     }
                                 }
                             } else {
-                                // cpu_openmp rows=64
-                                // 1 problems, margin 1.66, regret 1.00 [1.00, 1.00]
-                                return kLeaves[71];
+                                if (problem.elements() <= 5'600'000) {
+                                    // cpu_openmp rows=64
+                                    // 1 problems, margin 1.66, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[123];
+                                } else {
+                                    // cpu_minima_avx512 default
+                                    // 1 problems nearby, margin 1.05, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[124];
+                                }
                             }
                         }
                     }
@@ -2700,25 +5370,37 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         } else {
             if (problem.elements() <= 1000) {
                 if (problem.k <= 82) {
-                    // cpu_scalar default
-                    // 4 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                    return kLeaves[72];
+                    if (ratio(problem.columns, problem.k) <= 330) {
+                        // cpu_scalar default
+                        // 4 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                        return kLeaves[125];
+                    } else {
+                        // cpu_minima_avx512 default
+                        // 1 problems nearby, margin 1.02, regret 1.00 [1.00, 1.00]
+                        return kLeaves[126];
+                    }
                 } else {
                     // cpu_minima_avx512 default
                     // 2 problems nearby, margin 1.04, regret 1.02 [1.00, 1.03]
-                    return kLeaves[73];
+                    return kLeaves[127];
                 }
             } else {
                 if (product(problem.columns, problem.k) <= 560) {
                     if (problem.elements() <= 47'000) {
                         if (problem.results() <= 2700) {
-                            // cpu_openmp rows=16
-                            // 7 problems, margin 1.48, regret 1.01 [1.00, 1.02]
-                            return kLeaves[74];
+                            if (ratio(problem.columns, problem.k) <= 8) {
+                                // cpu_openmp rows=64
+                                // 2 problems, margin 1.16, regret 1.00 [1.00, 1.01]
+                                return kLeaves[128];
+                            } else {
+                                // cpu_openmp rows=16
+                                // 5 problems, margin 1.63, regret 1.00 [1.00, 1.00]
+                                return kLeaves[129];
+                            }
                         } else {
                             // cpu_minima_avx2 default
                             // 3 problems nearby, margin 0.78, regret 1.33 [1.00, 2.23]
-                            return kLeaves[75];
+                            return kLeaves[130];
                         }
                     } else {
                         if (product(problem.columns, problem.k) <= 330) {
@@ -2726,84 +5408,234 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (ratio(problem.columns, problem.k) <= 10) {
                                     // cpu_minima_avx2 default
                                     // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[76];
+                                    return kLeaves[131];
                                 } else {
                                     // cpu_avx512 rows=16
                                     // 5 problems nearby, margin 0.91, regret 1.25 [1.02, 1.57]
-                                    return kLeaves[77];
+                                    return kLeaves[132];
                                 }
                             } else {
                                 // cpu_minima_avx2 default
                                 // 2 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                return kLeaves[78];
+                                return kLeaves[133];
                             }
                         } else {
-                            // cpu_avx512 rows=16
-                            // 3 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                            return kLeaves[79];
+                            if (problem.columns <= 512) {
+                                // cpu_avx512 rows=16
+                                // 3 problems, margin 1.34, regret 1.00 [1.00, 1.00]
+                                return kLeaves[134];
+                            } else {
+                                // cpu_minima_avx512 default
+                                // 1 problems nearby, margin 0.98, regret 1.02 [1.02, 1.02]
+                                return kLeaves[135];
+                            }
                         }
                     }
                 } else {
                     if (problem.elements() <= 4700) {
                         if (product(problem.columns, problem.k) <= 10'000) {
-                            // cpu_avx512 rows=16
-                            // 5 problems, margin 1.05, regret 1.04 [1.00, 1.09]
-                            return kLeaves[80];
-                        } else {
-                            // cpu_minima_avx512 default
-                            // 5 problems, margin 1.06, regret 1.01 [1.00, 1.02]
-                            return kLeaves[81];
-                        }
-                    } else {
-                        if (product(problem.rows, problem.k) <= 18) {
-                            if (ratio(problem.rows, problem.k) <= 4) {
+                            if (problem.k <= 1) {
                                 // cpu_minima_avx512 default
-                                // 9 problems, margin 1.19, regret 1.00 [1.00, 1.01]
-                                return kLeaves[82];
-                            } else {
-                                // cpu_avx512 rows=16
                                 // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                return kLeaves[83];
+                                return kLeaves[136];
+                            } else {
+                                if (problem.rows <= 18) {
+                                    // cpu_avx512 rows=16
+                                    // 3 problems, margin 1.07, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[137];
+                                } else {
+                                    if (problem.results() <= 220) {
+                                        // cpu_openmp rows=16
+                                        // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[138];
+                                    } else {
+                                        // cpu_avx512 rows=16
+                                        // 3 problems nearby, margin 1.07, regret 1.21 [1.13, 1.34]
+                                        return kLeaves[139];
+                                    }
+                                }
                             }
                         } else {
-                            if (problem.results() <= 180) {
-                                if (problem.k <= 100) {
-                                    if (product(problem.columns, problem.k) <= 39'000) {
-                                        // cpu_minima_avx512 default
-                                        // 4 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[84];
-                                    } else {
-                                        if (ratio(problem.rows, problem.columns) <= 0.0012) {
-                                            // cpu_minima_avx512 default
-                                            // 11 problems, margin 1.19, regret 1.01 [1.00, 1.02]
-                                            return kLeaves[85];
+                            if (ratio(problem.rows, problem.columns) <= 0.0047) {
+                                // cpu_minima_avx512 default
+                                // 4 problems, margin 1.09, regret 1.00 [1.00, 1.00]
+                                return kLeaves[140];
+                            } else {
+                                // cpu_avx512 rows=16
+                                // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                                return kLeaves[141];
+                            }
+                        }
+                    } else {
+                        if (problem.elements() <= 8'388'608) {
+                            if (ratio(problem.rows, problem.k) <= 2700) {
+                                if (ratio(problem.rows, problem.k) <= 3.3) {
+                                    if (problem.columns <= 4700) {
+                                        if (problem.columns <= 4096) {
+                                            if (problem.results() <= 1000) {
+                                                if (problem.elements() <= 22'000) {
+                                                    // cpu_minima_avx512 default
+                                                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[142];
+                                                } else {
+                                                    // cpu_avx512 rows=16
+                                                    // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[143];
+                                                }
+                                            } else {
+                                                // cpu_minima_avx512 default
+                                                // 8 problems, margin 1.12, regret 1.01 [1.00, 1.04]
+                                                return kLeaves[144];
+                                            }
                                         } else {
-                                            // cpu_avx2 rows=16
-                                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[86];
+                                            if (ratio(problem.rows, problem.k) <= 0.15) {
+                                                // cpu_minima_avx512 default
+                                                // 2 problems nearby, margin 0.99, regret 1.04 [1.00, 1.09]
+                                                return kLeaves[145];
+                                            } else {
+                                                // cpu_avx2 rows=16
+                                                // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[146];
+                                            }
+                                        }
+                                    } else {
+                                        if (problem.columns <= 5600) {
+                                            if (ratio(problem.rows, problem.k) <= 1) {
+                                                // cpu_minima_avx512 default
+                                                // 6 problems nearby, margin 1.08, regret 1.05 [1.00, 1.13]
+                                                return kLeaves[147];
+                                            } else {
+                                                // cpu_minima_avx2 default
+                                                // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[148];
+                                            }
+                                        } else {
+                                            if (problem.k <= 82) {
+                                                if (ratio(problem.rows, problem.columns) <= 0.0027) {
+                                                    // cpu_minima_avx512 default
+                                                    // 25 problems, margin 1.21, regret 1.01 [1.00, 1.02]
+                                                    return kLeaves[149];
+                                                } else {
+                                                    // cpu_minima_avx2 default
+                                                    // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[150];
+                                                }
+                                            } else {
+                                                if (ratio(problem.columns, problem.k) <= 3900) {
+                                                    if (ratio(problem.columns, problem.k) <= 270) {
+                                                        if (problem.results() <= 220) {
+                                                            // cpu_avx512 rows=16
+                                                            // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                                                            return kLeaves[151];
+                                                        } else {
+                                                            // cpu_minima_avx512 default
+                                                            // 5 problems, margin 1.15, regret 1.00 [1.00, 1.00]
+                                                            return kLeaves[152];
+                                                        }
+                                                    } else {
+                                                        if (problem.results() <= 12'000) {
+                                                            // cpu_minima_avx512 default
+                                                            // 5 problems, margin 1.12, regret 1.00 [1.00, 1.00]
+                                                            return kLeaves[153];
+                                                        } else {
+                                                            // cpu_avx512 rows=16
+                                                            // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
+                                                            return kLeaves[154];
+                                                        }
+                                                    }
+                                                } else {
+                                                    // cpu_avx512 rows=16
+                                                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[155];
+                                                }
+                                            }
                                         }
                                     }
                                 } else {
-                                    // cpu_avx512 rows=16
-                                    // 2 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[87];
+                                    if (problem.results() <= 16) {
+                                        if (ratio(problem.rows, problem.k) <= 4) {
+                                            // cpu_minima_avx512 default
+                                            // 2 problems nearby, margin 1.09, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[156];
+                                        } else {
+                                            // cpu_avx512 rows=16
+                                            // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[157];
+                                        }
+                                    } else {
+                                        if (problem.results() <= 2700) {
+                                            if (ratio(problem.columns, problem.k) <= 120) {
+                                                if (problem.rows <= 64) {
+                                                    // cpu_minima_avx512 default
+                                                    // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[158];
+                                                } else {
+                                                    // cpu_avx512 rows=16
+                                                    // 5 problems nearby, margin 1.22, regret 1.05 [1.00, 1.15]
+                                                    return kLeaves[159];
+                                                }
+                                            } else {
+                                                if (problem.k <= 4) {
+                                                    if (problem.rows <= 180) {
+                                                        // cpu_minima_avx512 default
+                                                        // 5 problems, margin 1.15, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[160];
+                                                    } else {
+                                                        if (problem.results() <= 220) {
+                                                            // cpu_avx2 rows=16
+                                                            // 1 problems nearby, margin 0.41, regret 2.45 [2.45, 2.45]
+                                                            return kLeaves[161];
+                                                        } else {
+                                                            // cpu_minima_avx512 default
+                                                            // 6 problems nearby, margin 1.13, regret 1.11 [1.00, 1.33]
+                                                            return kLeaves[162];
+                                                        }
+                                                    }
+                                                } else {
+                                                    if (product(problem.columns, problem.k) <= 4700) {
+                                                        // cpu_avx512 rows=16
+                                                        // 1 problems nearby, margin 0.79, regret 1.26 [1.26, 1.26]
+                                                        return kLeaves[163];
+                                                    } else {
+                                                        // cpu_minima_avx512 default
+                                                        // 11 problems, margin 1.06, regret 1.07 [1.00, 1.18]
+                                                        return kLeaves[164];
+                                                    }
+                                                }
+                                            }
+                                        } else {
+                                            if (product(problem.columns, problem.k) <= 1500) {
+                                                // cpu_minima_avx2 default
+                                                // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[165];
+                                            } else {
+                                                // cpu_minima_avx512 default
+                                                // 12 problems, margin 1.17, regret 1.00 [1.00, 1.01]
+                                                return kLeaves[166];
+                                            }
+                                        }
+                                    }
                                 }
                             } else {
-                                if (product(problem.rows, problem.columns) <= 2'700'000) {
-                                    if (problem.results() <= 256) {
-                                        // cpu_avx512 rows=16
-                                        // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[88];
-                                    } else {
-                                        // cpu_minima_avx512 default
-                                        // 39 problems, margin 1.10, regret 1.04 [1.01, 1.08]
-                                        return kLeaves[89];
-                                    }
+                                if (ratio(problem.rows, problem.k) <= 4096) {
+                                    // cpu_avx512 rows=16
+                                    // 2 problems nearby, margin 0.47, regret 2.15 [1.65, 2.80]
+                                    return kLeaves[167];
                                 } else {
                                     // cpu_minima_avx512 default
-                                    // 17 problems, margin 1.13, regret 1.01 [1.00, 1.03]
-                                    return kLeaves[90];
+                                    // 1 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[168];
                                 }
+                            }
+                        } else {
+                            if (problem.rows <= 22) {
+                                // cpu_avx512 rows=16
+                                // 1 problems nearby, margin 0.89, regret 1.13 [1.13, 1.13]
+                                return kLeaves[169];
+                            } else {
+                                // cpu_minima_avx2 default
+                                // 2 problems, margin 1.03, regret 1.01 [1.00, 1.02]
+                                return kLeaves[170];
                             }
                         }
                     }
